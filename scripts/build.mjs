@@ -1,0 +1,18 @@
+// Compiles src to dist and puts what tsc does not copy (Lua scripts and other assets) beside it.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+process.chdir(root);
+rmSync('dist', { recursive: true, force: true });
+
+const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+
+const isAsset = (path) => !['.ts', '.tsx'].includes(extname(path));
+cpSync('src', 'dist', { recursive: true, filter: (path) => extname(path) === '' || isAsset(path) });
+chmodSync('dist/cli/main.js', 0o755);

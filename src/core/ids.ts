@@ -1,0 +1,47 @@
+/**
+ * Identifiers. Member ids are decimal digits kept exactly as text: the usual chat ids have 17 to 19 digits
+ * and do not survive a JavaScript number.
+ */
+
+declare const memberBrand: unique symbol;
+declare const batchBrand: unique symbol;
+declare const orderBrand: unique symbol;
+
+export type MemberId = string & { readonly [memberBrand]: true };
+export type BatchId = string & { readonly [batchBrand]: true };
+/** `<batch>-<index>`, the index counting the batch's rows from 1. */
+export type OrderId = string & { readonly [orderBrand]: true };
+
+export const MEMBER_ID_DIGITS_MAX = 20;
+const MEMBER_ID = /^[0-9]{1,20}$/;
+const BATCH_ID = /^[a-z0-9][a-z0-9._-]{2,63}$/;
+
+export function isMemberId(text: string): text is MemberId {
+  return MEMBER_ID.test(text);
+}
+
+export function memberId(text: string): MemberId {
+  if (!isMemberId(text)) throw new RangeError('expected a member id of 1 to 20 decimal digits');
+  return text;
+}
+
+/** A batch id is also a folder name under reports/: no separators, no leading dot, no `..`. */
+export function isBatchId(text: string): text is BatchId {
+  return BATCH_ID.test(text) && !text.includes('..');
+}
+
+export function batchId(text: string): BatchId {
+  if (!isBatchId(text)) throw new RangeError(`not a batch id: ${JSON.stringify(text)}`);
+  return text;
+}
+
+export function orderId(batch: BatchId, index: number): OrderId {
+  return `${batch}-${index}` as OrderId;
+}
+
+export function parseOrderId(text: string): { batch: BatchId; index: number } | undefined {
+  const match = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);
+  const batch = match?.[1];
+  if (batch === undefined || !isBatchId(batch)) return undefined;
+  return { batch, index: Number(match?.[2]) };
+}

@@ -1,0 +1,30 @@
+import type { MemberId } from './ids.js';
+import type { Tokens } from './points.js';
+
+export const OPS = ['credit', 'debit', 'transfer'] as const;
+export type Op = (typeof OPS)[number];
+
+/** One intended change. Its content is what is hashed, compared and sent; nothing else belongs here. */
+export type Order =
+  | {
+      readonly op: 'credit' | 'debit';
+      readonly member: MemberId;
+      readonly recipient: null;
+      readonly tokens: Tokens;
+    }
+  | {
+      readonly op: 'transfer';
+      readonly member: MemberId;
+      readonly recipient: MemberId;
+      readonly tokens: Tokens;
+    };
+
+/** What goes over the wire for a balance change: positive adds, negative subtracts. */
+export function signedTokens(order: Order): number {
+  return order.op === 'debit' ? -order.tokens : order.tokens;
+}
+
+/** The one spelling of an order's content: equal text means equal order. */
+export function contentOf(order: Order): string {
+  return `${order.op} ${order.member} ${order.recipient ?? ''} ${order.tokens}`;
+}

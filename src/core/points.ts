@@ -1,0 +1,61 @@
+/**
+ * Points are whole numbers. One order's amount fits a JavaScript safe integer; sums do not have to, so
+ * every sum is a BigInt and every printed sum a string of digits.
+ */
+
+declare const tokensBrand: unique symbol;
+
+/** The amount of one order: a positive safe integer. The direction lives in the order's `op`. */
+export type Tokens = number & { readonly [tokensBrand]: true };
+
+export const TOKENS_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Sums are kept by Redis as signed 64-bit integers; a batch beyond this is refused when it is planned. */
+export const BATCH_SUM_MAX = 2n ** 63n - 1n;
+
+export function isTokens(value: number): value is Tokens {
+  return Number.isSafeInteger(value) && value > 0;
+}
+
+export function tokens(value: number): Tokens {
+  if (!isTokens(value)) throw new RangeError(`expected a positive safe integer of tokens, got ${value}`);
+  return value;
+}
+
+export type SignedTokens = { readonly negative: boolean; readonly amount: Tokens };
+
+export type TokensFault =
+  | 'empty'
+  | 'plus-sign'
+  | 'thousands-separator'
+  | 'decimal'
+  | 'exponent'
+  | 'hexadecimal'
+  | 'zero'
+  | 'too-large'
+  | 'blank-inside'
+  | 'not-a-number';
+
+/** Reads `-?[0-9]+` and nothing else; what it refuses, it refuses by name so that the message can teach. */
+export function parseTokens(text: string): SignedTokens | { readonly fault: TokensFault } {
+  if (/^-?[0-9]+$/.test(text)) {
+    const negative = text.startsWith('-');
+    const digits = (negative ? text.slice(1) : text).replace(/^0+(?=\d)/, '');
+    if (digits === '0') return { fault: 'zero' };
+    if (digits.length > 16) return { fault: 'too-large' };
+    const amount = Number(digits);
+    return isTokens(amount) ? { negative, amount } : { fault: 'too-large' };
+  }
+  return { fault: tokensFault(text) };
+}
+
+function tokensFault(text: string): TokensFault {
+  if (text === '') return 'empty';
+  if (/^\+[0-9]+$/.test(text)) return 'plus-sign';
+  if (/^[-+]?0x[0-9a-f]+$/i.test(text)) return 'hexadecimal';
+  if (/^[-+]?[0-9]+([.,][0-9]+)?e[-+]?[0-9]+$/i.test(text)) return 'exponent';
+  if (/^[-+]?[0-9]{1,3}([.,'’\u00a0\u202f ][0-9]{3})+$/.test(text)) return 'thousands-separator';
+  if (/^[-+]?[0-9]*[.,][0-9]+$/.test(text) || /^[-+]?[0-9]+[.,]$/.test(text)) return 'decimal';
+  if (/^[-+0-9][-+0-9\s]*$/.test(text)) return 'blank-inside';
+  return 'not-a-number';
+}

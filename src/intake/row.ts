@@ -1,0 +1,44 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { OrderId } from '../core/ids.js';
+import type { Order } from '../core/order.js';
+
+/** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
+export type Finding = {
+  /** Physical line in the file, counted from 1; 0 where the whole file is meant. */
+  readonly line: number;
+  /** The column's name as the header spells it, or null where the line or file is meant. */
+  readonly column: string | null;
+  readonly code: ErrorCode;
+  /** What was found, what was expected, and how to mend it. */
+  readonly message: string;
+};
+
+/** One row of the file that is an order. */
+export type OrderRow = {
+  readonly kind: 'order';
+  readonly line: number;
+  readonly order: Order;
+  readonly reference: string | null;
+  readonly reason: string | null;
+  /** The order of an earlier batch that this row stands in for (a mended row of failed.csv). */
+  readonly replaces: OrderId | null;
+  /** The row exactly as read, one cell for each header column. */
+  readonly cells: readonly string[];
+};
+
+/** One row that cannot become an order; with --skip-invalid it is carried along as `invalid`. */
+export type InvalidRow = {
+  readonly kind: 'invalid';
+  readonly line: number;
+  readonly findings: readonly Finding[];
+  readonly cells: readonly string[];
+};
+
+export type Row = OrderRow | InvalidRow;
+
+/** The shape of a file: what the first stage found. */
+export type Sheet = {
+  readonly delimiter: ',' | ';' | '\t';
+  /** The header as the file spells it, without the columns that our own reports add. */
+  readonly header: readonly string[];
+};
