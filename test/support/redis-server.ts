@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+/** A real redis-server in a folder of its own, safe in the ledger's sense unless told otherwise. */
+export type TestRedis = {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly pid: number;
+  /** Ends the server and removes its folder. */
+  stop(): Promise<void>;
+  /** SIGKILL; the folder and its append-only file stay. */
+  kill(): Promise<void>;
+  /** Starts the server again on the same port and folder. */
+  restart(): Promise<void>;
+  client(): Redis;
+};
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+const SAFE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
+
+export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'almoner-redis-'));
+  const port = await freePort();
+  const clients = new Set<Redis>();
+  let child = await launch(port, folder, settings);
+
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    folder,
+    get pid() {
+      return child.pid ?? -1;
+    },
+    async stop() {
+      for (const client of clients) client.disconnect();
+      await end('SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    },
+    kill: () => end('SIGKILL'),
+    async restart() {
+      child = await launch(port, folder, settings);
+    },
+    client() {
+      const client = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });
+      client.on('error', () => {});
+      clients.add(client);
+      return client;
+    },
+  };
+}
+
+async function launch(port: number, folder: string, settings: readonly string[]): Promise<ChildProcess> {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...SAFE];
+  const child = spawn('redis-server', [...args, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const out = child.stdout;
+  if (out === null) throw new Error('redis-server has no stdout');
+  let seen = '';
+  for await (const chunk of out) {
+    seen += String(chunk);
+    if (seen.includes('Ready to accept connections')) {
+      out.on('data', () => {});
+      return child;
+    }
+  }
+  throw new Error(`redis-server did not start:\n${seen}`);
+}
