@@ -1,0 +1,50 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Rate } from '../core/profile.js';
+import { createRealmAdmin, type RealmAdmin } from './server/admin.js';
+import type { FaultPlan } from './server/faults.js';
+import { createRealmService } from './server/service.js';
+
+export type EmbeddedRealmOptions = {
+  readonly redis: Redis;
+  readonly realmId: string;
+  readonly faults?: FaultPlan;
+  readonly rateLimit?: Rate;
+  readonly logger?: Logger;
+};
+
+export type EmbeddedRealm = {
+  /** Without `/api/v4`. */
+  readonly baseUrl: string;
+  /** Made for this instance; it ends with it, so that it works nowhere else and never. */
+  readonly key: string;
+  readonly admin: RealmAdmin;
+  close(): Promise<void>;
+};
+
+/**
+ * The realm service inside this process, for rehearsals: on a loopback port that the system picks, with a
+ * key of its own. Several processes may each start one over the same Redis; they share realm and members,
+ * and the keys of the others stay valid. A killed process leaves its key behind; the number is bounded.
+ */
+export async function startEmbeddedRealm(options: EmbeddedRealmOptions): Promise<EmbeddedRealm> {
+  const { redis, realmId } = options;
+  const admin = createRealmAdmin(redis);
+  const service = createRealmService({
+    redis,
+    logger: options.logger,
+    ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...(options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit }),
+  });
+  const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
+  const key = await admin.issueKey(realmId);
+  return {
+    baseUrl: url,
+    key,
+    admin,
+    async close() {
+      await service.close();
+      await admin.revokeKey(realmId, key);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import { API_KEYS, realmKeys } from './keys.js';
+import { asking } from './store-failure.js';
+
+/**
+ * API keys, each linked to one realm. Only a SHA-256 digest is stored: the keys we make are 256 random
+ * bits, which no dictionary reaches, so a slow password hash would only slow down every request.
+ * The index is found by the first half of the digest and compared on the whole of it in constant time,
+ * so that the time of an answer tells nothing about a stored digest.
+ */
+
+/** Beyond this the oldest issued key of a realm ends: killed processes cannot fill the store with theirs. */
+export const KEYS_PER_REALM_MAX = 1_000;
+
+/** What an Authorization header can carry without quoting. */
+const API_KEY = /^[\x21-\x7e]{1,512}$/;
+
+const storedKey = z.object({ realm: z.string(), digest: z.string() });
+
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text);
+}
+
+function digestOf(key: string): { id: string; digest: Buffer } {
+  const digest = createHash('sha256').update(key).digest();
+  return { id: digest.subarray(0, 16).toString('hex'), digest };
+}
+
+export type ApiKeys = ReturnType<typeof openApiKeys>;
+
+export function openApiKeys(redis: Redis) {
+  const lookUp = async (key: string): Promise<string | undefined> => {
+    const { id, digest } = digestOf(key);
+    const stored = await asking(redis, () => redis.hget(API_KEYS, id));
+    if (stored === null) return undefined;
+    const record = storedKey.parse(JSON.parse(stored));
+    return timingSafeEqual(Buffer.from(record.digest, 'hex'), digest) ? record.realm : undefined;
+  };
+
+  /** The realm's own list is written first and cleared last: it always names every key that works. */
+  const store = async (realmId: string, key: string, score: number | '+inf'): Promise<void> => {
+    const keys = realmKeys(realmId);
+    const { id, digest } = digestOf(key);
+    await redis.zadd(keys.apiKeys, score, id);
+    await redis.hset(API_KEYS, id, JSON.stringify({ realm: realmId, digest: digest.toString('hex') }));
+    const surplus = (await redis.zcard(keys.apiKeys)) - KEYS_PER_REALM_MAX;
+    if (surplus > 0) await revoke(realmId, await redis.zrange(keys.apiKeys, 0, String(surplus - 1)));
+  };
+
+  const revoke = async (realmId: string, ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    await redis.hdel(API_KEYS, ...ids);
+    await redis.zrem(realmKeys(realmId).apiKeys, ...ids);
+  };
+
+  const issue = async (realmId: string): Promise<string> => {
+    const key = randomBytes(32).toString('base64url');
+    await store(realmId, key, Date.now());
+    return key;
+  };
+
+  return {
+    /** The realm a key belongs to; undefined: no such key. */
+    realmOf: lookUp,
+    issue,
+
+    /** Takes over a key that an operator brings along. It never gives way to issued ones. */
+    async adopt(realmId: string, key: string): Promise<void> {
+      if (!isApiKey(key)) {
+        throw new AlmonerError(
+          'ALM_SERVICE_KEY_INVALID',
+          'The API key to take over is not 1 to 512 visible ASCII characters without blanks. No key was stored.',
+        );
+      }
+      const owner = await lookUp(key);
+      if (owner !== undefined && owner !== realmId) {
+        throw new AlmonerError(
+          'ALM_SERVICE_KEY_OTHER_REALM',
+          `The API key to take over already belongs to the realm ${JSON.stringify(owner)}. Nothing was changed.`,
+        );
+      }
+      await store(realmId, key, '+inf');
+    },
+
+    async rotate(realmId: string): Promise<string> {
+      const before = await redis.zrange(realmKeys(realmId).apiKeys, 0, '-1');
+      const key = await issue(realmId);
+      await revoke(realmId, before);
+      return key;
+    },
+
+    async revokeKey(realmId: string, key: string): Promise<void> {
+      await revoke(realmId, [digestOf(key).id]);
+    },
+
+    async revokeAll(realmId: string): Promise<void> {
+      await revoke(realmId, await redis.zrange(realmKeys(realmId).apiKeys, 0, '-1'));
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { closest } from 'fastest-levenshtein';
+import { AlmonerError } from '../../core/errors/error.js';
+
+/**
+ * Faults for rehearsals: everything an upstream does on a bad day, each with a probability. `before` means
+ * that the change is not applied, `after` that it is although the caller cannot see it.
+ */
+export const FAULT_NAMES = [
+  'latency',
+  'storm',
+  'error-before',
+  'hang-before',
+  'reset-before',
+  'error-after',
+  'hang-after',
+  'reset-after',
+  'truncate',
+] as const;
+export type FaultName = (typeof FAULT_NAMES)[number];
+
+export type FaultRule = {
+  readonly name: FaultName;
+  readonly probability: number;
+  /** See FAULT_VALUES for its meaning. */
+  readonly value: number;
+};
+
+export type FaultPlan = { readonly rules: readonly FaultRule[]; readonly seed: number };
+
+/** The value behind the second colon: what it is, what it is when left out, and its bounds. */
+export const FAULT_VALUES: Readonly<
+  Record<FaultName, { meaning: string; usual: number; min: number; max: number }>
+> = {
+  latency: { meaning: 'ms before the call is handled', usual: 250, min: 0, max: 600_000 },
+  storm: { meaning: 'ms during which every request is answered 429', usual: 1_000, min: 1, max: 600_000 },
+  'error-before': { meaning: 'status', usual: 500, min: 500, max: 599 },
+  'hang-before': { meaning: 'ms until the socket is closed, 0: never', usual: 0, min: 0, max: 600_000 },
+  'reset-before': { meaning: 'not used', usual: 0, min: 0, max: 0 },
+  'error-after': { meaning: 'status', usual: 500, min: 500, max: 599 },
+  'hang-after': { meaning: 'ms until the socket is closed, 0: never', usual: 0, min: 0, max: 600_000 },
+  'reset-after': { meaning: 'not used', usual: 0, min: 0, max: 0 },
+  truncate: { meaning: 'bytes of the body that are sent, 0: half of it', usual: 0, min: 0, max: 1_000_000 },
+};
+
+/** Reads `--fault name:probability[:value]` switches; a later one replaces an earlier one of the same name. */
+export function parseFaults(switches: readonly string[], seed = 1): FaultPlan {
+  const rules = new Map<FaultName, FaultRule>();
+  for (const text of switches) for (const rule of parseFault(text)) rules.set(rule.name, rule);
+  return { rules: [...rules.values()], seed };
+}
+
+function parseFault(text: string): FaultRule[] {
+  const [name = '', odds, worth, ...rest] = text.split(':');
+  const probability = Number(odds);
+  if (
+    odds === undefined ||
+    odds.trim() === '' ||
+    !(probability >= 0 && probability <= 1) ||
+    rest.length > 0
+  ) {
+    throw fault(text, 'expected name:probability[:value] with a probability from 0 to 1');
+  }
+  if (name === 'all') {
+    if (worth !== undefined) throw fault(text, 'all takes a probability and no value');
+    return FAULT_NAMES.map((each) => ({ name: each, probability, value: FAULT_VALUES[each].usual }));
+  }
+  const known = FAULT_NAMES.find((each) => each === name);
+  if (known === undefined) {
+    const names = [...FAULT_NAMES, 'all'];
+    throw fault(
+      text,
+      `no fault is called so; did you mean ${closest(name, names)}? There are: ${names.join(', ')}`,
+    );
+  }
+  const { usual, min, max, meaning } = FAULT_VALUES[known];
+  const value = worth === undefined ? usual : Number(worth);
+  if (worth?.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
+    throw fault(text, `expected the value (${meaning}) to be an integer from ${min} to ${max}`);
+  }
+  return [{ name: known, probability, value }];
+}
+
+function fault(text: string, why: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_SERVICE_FAULT_INVALID',
+    `--fault ${JSON.stringify(text)}: ${why}. The service was not started.`,
+  );
+}

@@ -1,0 +1,165 @@
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { z } from 'zod';
+import type { Rate } from '../../core/profile.js';
+import { type Answer, invalid, refuse } from './answer.js';
+import type { ApiKeys } from './api-keys.js';
+import { authenticate } from './authenticate.js';
+import { readIdempotencyKey } from './idempotency-key.js';
+import { OPENAPI } from './openapi.js';
+import { rateHeaders, tooManyRequests } from './rate-limit.js';
+import { PREFIX, ROUTES, type Route } from './routes.js';
+import { type Serving, serveCall, storeUnavailable } from './serve-call.js';
+import { StoreFailure } from './store-failure.js';
+import { openWire, sendAnswer } from './wire.js';
+
+export type HttpOptions = {
+  readonly apiKeys: ApiKeys;
+  readonly rateLimit: Rate | null;
+  readonly newRequestId: () => string;
+  readonly closing: AbortSignal;
+  readonly serving: Serving;
+};
+
+const BODY_MAX_BYTES = 256 * 1024;
+const RECEIVE_MAX_MS = 30_000;
+/** Room for a realm id of 128 characters, percent-encoded. */
+const PATH_PARAMETER_MAX = 2_048;
+const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+const params = z.object({ realmID: z.string(), memberID: z.string().default('') });
+
+/** Fastify around the route table: who may call, how often, and how every failure becomes the same JSON. */
+export function buildHttp(options: HttpOptions): FastifyInstance {
+  const { serving } = options;
+  const app = Fastify({
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: RECEIVE_MAX_MS,
+    forceCloseConnections: 'idle',
+    genReqId: options.newRequestId,
+    routerOptions: { maxParamLength: PATH_PARAMETER_MAX },
+    frameworkErrors: (error, request, reply) => send(reply, request.id, failure(error)),
+  });
+  // The wallet check is a GET with a body, which Fastify drops unless the method is declared to have one.
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  // Bodies stay text: reads ignore theirs, and the calls that need one read it without losing digits.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    send(
+      reply,
+      request.id,
+      refuse(404, 'not_found', `There is no ${request.method} ${PREFIX} call at this path.`),
+    );
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (error instanceof StoreFailure) return send(reply, request.id, storeUnavailable(false));
+    const answer = failure(error);
+    if (answer.status >= 500)
+      serving.logger?.error({ requestId: request.id, error: error.message }, 'request failed');
+    return send(reply, request.id, answer);
+  });
+
+  for (const route of ROUTES) {
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      onRequest: (request, reply) => admit(options, request, reply),
+      handler: (request, reply) => handle(options, route, request, reply),
+    });
+  }
+  app.get(`${PREFIX}/openapi.json`, (request, reply) =>
+    send(reply, request.id, { status: 200, body: OPENAPI }),
+  );
+  refuseOtherMethods(app);
+  return app;
+}
+
+/** Before the body is read: who cannot call cannot make the service read, and a request counts on arrival. */
+async function admit(options: HttpOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { realmID } = params.parse(request.params);
+  const refusal = await authenticate(options.apiKeys, request.headers.authorization, realmID);
+  if (refusal !== undefined) return send(reply, request.id, refusal);
+  if (options.rateLimit === null) return undefined;
+  const admission = await options.serving.books.admit(realmID, options.rateLimit);
+  reply.headers(rateHeaders(options.rateLimit, admission));
+  return admission.admitted ? undefined : send(reply, request.id, tooManyRequests(admission.resetMs));
+}
+
+async function handle(options: HttpOptions, route: Route, request: FastifyRequest, reply: FastifyReply) {
+  const header = route.method === 'PATCH' ? request.headers['idempotency-key'] : undefined;
+  const key = readIdempotencyKey(header);
+  if (!key.ok) return send(reply, request.id, key.refusal);
+  const { realmID, memberID } = params.parse(request.params);
+  const call = {
+    realmId: realmID,
+    memberText: memberID,
+    contentType: request.headers['content-type'],
+    bodyText: typeof request.body === 'string' ? request.body : '',
+    idempotencyKey: key.value,
+    requestId: request.id,
+  };
+  await serveCall(options.serving, route, call, openWire(reply, request.id, options.closing));
+  return reply;
+}
+
+function refuseOtherMethods(app: FastifyInstance): void {
+  for (const path of new Set([...ROUTES.map((route) => route.path), '/openapi.json'])) {
+    const served: string[] = ROUTES.filter((route) => route.path === path).map((route) => route.method);
+    if (served.length === 0) served.push('GET');
+    if (served.includes('GET')) served.push('HEAD');
+    const allow = [...served, 'OPTIONS'].join(', ');
+    app.route({
+      method: ALL_METHODS.filter((method) => !served.includes(method)),
+      url: routerPath(path),
+      onRequest: async (request, reply) => {
+        reply.header('allow', allow);
+        if (request.method === 'OPTIONS') return reply.code(204).send();
+        const message = `${request.method} is not part of this call; allowed: ${allow}.`;
+        return send(reply, request.id, refuse(405, 'method_not_allowed', message));
+      },
+      handler: (_request, reply) => reply,
+    });
+  }
+}
+
+/** `/realms/{realmID}` as the router writes it. */
+function routerPath(path: string): string {
+  return `${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+}
+
+/** What Fastify itself refuses (body too large, bad URL …), in the service's own shape. */
+function failure(error: FastifyError): Answer {
+  switch (error.statusCode) {
+    case 413:
+      return refuse(413, 'payload_too_large', `The body may hold at most ${BODY_MAX_BYTES} bytes.`);
+    case 415:
+      return refuse(
+        415,
+        'unsupported_media_type',
+        'The Content-Type header could not be read; send application/json.',
+      );
+    case 400:
+    case 414:
+      return { ...invalid(`The request could not be read: ${error.message}.`), status: error.statusCode };
+    default:
+      return refuse(
+        500,
+        'internal_error',
+        'The service failed before the call was handled. Nothing was changed.',
+      );
+  }
+}
+
+function send(reply: FastifyReply, requestId: string, answer: Answer): FastifyReply {
+  sendAnswer(reply, requestId, answer);
+  return reply;
+}

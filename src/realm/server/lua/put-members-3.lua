@@ -1,0 +1,41 @@
+--[[
+  Writes a block of members. Running it twice leaves the same state as running it once.
+
+  Input:
+    KEYS[1] balances
+    KEYS[2] profiles
+    KEYS[3] wallets
+
+    ARGV[1] 'keep' leaves the balance of a member that exists, 'replace' sets it
+    ARGV[2] JSON list of [member, tokens as digits, wallets, profile as JSON text]
+
+  Output:
+    number of members that did not exist before
+]]
+-- @include clock
+
+local keep = ARGV[1] == 'keep'
+local created = 0
+local now = string.format('%.0f', nowMs())
+for _, seed in ipairs(cjson.decode(ARGV[2])) do
+  local member, tokens, wallets, profile = seed[1], seed[2], seed[3], seed[4]
+  if redis.call('HSETNX', KEYS[1], member, tokens) == 1 then
+    created = created + 1
+  elseif not keep then
+    redis.call('HSET', KEYS[1], member, tokens)
+  end
+
+  local since = now
+  local old = redis.call('HGET', KEYS[2], member)
+  if old then
+    local colon = string.find(old, ':', 1, true)
+    since = string.sub(old, 1, colon - 1)
+    for _, wallet in ipairs(cjson.decode(string.sub(old, colon + 1)).wallets) do
+      -- A wallet that meanwhile went to another member stays with that one.
+      if redis.call('HGET', KEYS[3], wallet) == member then redis.call('HDEL', KEYS[3], wallet) end
+    end
+  end
+  redis.call('HSET', KEYS[2], member, since .. ':' .. profile)
+  for _, wallet in ipairs(wallets) do redis.call('HSET', KEYS[3], wallet, member) end
+end
+return created

@@ -1,0 +1,47 @@
+import { isMemberId } from '../../core/ids.js';
+import { comparableWallet, isWallet } from './wallet.js';
+
+/** A member as it is loaded: from a CSV, from the rows of a rehearsal, or from a test. */
+export type MemberSeed = {
+  readonly member: string;
+  readonly tokens: number;
+  readonly wallets?: readonly string[];
+  /** Facts for the web3 call, as JSON; reward rules read them. */
+  readonly web3?: Readonly<Record<string, unknown>>;
+  /** Facts shown in the member record under `attributes`. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+};
+
+export const WALLETS_PER_MEMBER_MAX = 100;
+
+/** What is wrong with a seed, as column and sentence; undefined: nothing. */
+export function seedFault(seed: MemberSeed): { column: string; message: string } | undefined {
+  if (!isMemberId(seed.member)) {
+    return {
+      column: 'member',
+      message: `expected 1 to 20 decimal digits, got ${JSON.stringify(seed.member)}`,
+    };
+  }
+  if (!Number.isSafeInteger(seed.tokens)) {
+    return { column: 'tokens', message: `expected a whole number within 2^53-1, got ${seed.tokens}` };
+  }
+  const wallets = seed.wallets ?? [];
+  if (wallets.length > WALLETS_PER_MEMBER_MAX) {
+    return {
+      column: 'wallets',
+      message: `expected at most ${WALLETS_PER_MEMBER_MAX} wallets, got ${wallets.length}`,
+    };
+  }
+  const bad = wallets.find((wallet) => !isWallet(wallet));
+  if (bad !== undefined) {
+    return {
+      column: 'wallets',
+      message: `not a wallet of 1 to 128 visible characters: ${JSON.stringify(bad)}`,
+    };
+  }
+  return undefined;
+}
+
+export function comparableWallets(seed: MemberSeed): string[] {
+  return [...new Set((seed.wallets ?? []).map(comparableWallet))];
+}

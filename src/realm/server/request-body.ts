@@ -1,0 +1,127 @@
+import { isLosslessNumber, parse } from 'lossless-json';
+import { messageOf } from '../../core/errors/error.js';
+import { isMemberId } from '../../core/ids.js';
+import { type Read, read, refuse, unreadable } from './answer.js';
+import { isWallet } from './wallet.js';
+
+/**
+ * Request bodies, read without ever turning digits into a double: an id beyond 2^53 or an amount like
+ * 9007199254740993 arrives exactly as it was written, or is refused by name. Unknown fields are ignored.
+ */
+export type Body = Readonly<Record<string, unknown>>;
+
+const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i;
+const INTEGER = /^-?(0|[1-9][0-9]*)$/;
+export const WALLETS_MAX = 1_000;
+export const CURRENCY = 'default';
+
+export function readBody(contentType: string | undefined, text: string): Read<Body> {
+  if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
+  if (contentType === undefined || !JSON_TYPE.test(contentType)) {
+    const got = contentType === undefined ? 'none' : JSON.stringify(contentType);
+    const message = `The body must be sent as Content-Type application/json, got ${got}.`;
+    return { ok: false, refusal: refuse(415, 'unsupported_media_type', message) };
+  }
+  try {
+    const body = parse(text);
+    if (isObject(body)) return read(body);
+    return unreadable(`The body must be a JSON object, got ${kindOf(body)}.`);
+  } catch (error) {
+    return unreadable(`The body is not valid JSON: ${messageOf(error)}.`);
+  }
+}
+
+/** `signed`: positive adds and negative subtracts; otherwise only positive amounts make sense. */
+export function readTokens(body: Body, sign: 'signed' | 'positive', maxTokens: number): Read<number> {
+  const value = field(body, 'tokens');
+  if (value === undefined) return unreadable('The field tokens is missing.', 'tokens');
+  if (!isLosslessNumber(value)) {
+    return unreadable(`tokens must be a JSON integer, got ${kindOf(value)}.`, 'tokens');
+  }
+  const digits = value.value;
+  if (!INTEGER.test(digits)) {
+    return unreadable(`tokens must be an integer in plain digits, got ${shorten(digits)}.`, 'tokens');
+  }
+  const amount = digits.length > 17 ? Number.POSITIVE_INFINITY : Math.abs(Number(digits));
+  if (amount === 0) return unreadable('tokens must not be zero.', 'tokens');
+  if (amount > maxTokens) {
+    return unreadable(
+      `tokens must be between -${maxTokens} and ${maxTokens}, got ${shorten(digits)}.`,
+      'tokens',
+    );
+  }
+  if (sign === 'positive' && digits.startsWith('-')) {
+    return unreadable(`tokens of a transfer must be positive, got ${digits}.`, 'tokens');
+  }
+  return read(Number(digits));
+}
+
+/** A JSON integer as documented, or the same digits as a string, which some callers send. */
+export function readRecipient(body: Body): Read<string> {
+  const value = field(body, 'recipientId');
+  if (value === undefined) return unreadable('The field recipientId is missing.', 'recipientId');
+  const digits = isLosslessNumber(value) ? value.value : value;
+  if (typeof digits !== 'string') {
+    return unreadable(
+      `recipientId must be a JSON integer or a string of digits, got ${kindOf(value)}.`,
+      'recipientId',
+    );
+  }
+  if (!isMemberId(digits)) {
+    return unreadable(`recipientId must be 1 to 20 decimal digits, got ${shorten(digits)}.`, 'recipientId');
+  }
+  return read(digits);
+}
+
+/** The realm keeps one currency; naming any other is a mistake that must not move points. */
+export function readCurrency(body: Body): Read<typeof CURRENCY> {
+  const value = field(body, 'realmPointId');
+  if (value === undefined || value === CURRENCY) return read(CURRENCY);
+  const got = typeof value === 'string' ? shorten(value) : kindOf(value);
+  return unreadable(
+    `realmPointId names no currency of this realm: only "${CURRENCY}" exists, got ${got}.`,
+    'realmPointId',
+  );
+}
+
+export function readWallets(body: Body): Read<string[]> {
+  const value = field(body, 'wallets');
+  if (value === undefined) return unreadable('The field wallets is missing.', 'wallets');
+  if (!Array.isArray(value)) return unreadable(`wallets must be a list, got ${kindOf(value)}.`, 'wallets');
+  if (value.length > WALLETS_MAX) {
+    return unreadable(`wallets may hold at most ${WALLETS_MAX} entries, got ${value.length}.`, 'wallets');
+  }
+  const wallets: string[] = [];
+  for (const [at, wallet] of value.entries()) {
+    if (typeof wallet !== 'string' || !isWallet(wallet)) {
+      const got = typeof wallet === 'string' ? shorten(wallet) : kindOf(wallet);
+      return unreadable(
+        `wallets[${at}] must be a string of 1 to 128 visible characters, got ${got}.`,
+        'wallets',
+      );
+    }
+    wallets.push(wallet);
+  }
+  return read(wallets);
+}
+
+function field(body: Body, name: string): unknown {
+  return Object.hasOwn(body, name) ? body[name] : undefined;
+}
+
+function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (isLosslessNumber(value)) return `the number ${shorten(value.value)}`;
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'a string';
+  if (typeof value === 'boolean') return String(value);
+  return 'an object';
+}
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { Rate } from '../../core/profile.js';
+import { openApiKeys } from './api-keys.js';
+import { openBooks } from './books.js';
+import { createFaultDice } from './fault-dice.js';
+import type { FaultPlan } from './faults.js';
+import { buildHttp } from './http.js';
+import { RunningKeys } from './idempotency-key.js';
+
+export type RealmServiceOptions = {
+  /** Only copied: the service opens a connection of its own from it, see below. */
+  readonly redis: Redis;
+  readonly logger: Logger | undefined;
+  readonly faults?: FaultPlan;
+  /** Requests allowed per realm in a sliding window; left out: no limit. */
+  readonly rateLimit?: Rate;
+  /** Largest amount of one change. */
+  readonly maxTokens?: number;
+};
+
+export type RealmService = {
+  listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
+  /** Lets running requests finish for a moment, ends hanging ones, closes the connection to Redis. */
+  close(): Promise<void>;
+};
+
+export const MAX_TOKENS_USUAL = 1_000_000_000_000_000;
+const STORE_ANSWER_MS = 10_000;
+const CLOSE_GRACE_MS = 3_000;
+
+export function createRealmService(options: RealmServiceOptions): RealmService {
+  /*
+   * A connection that never sends a command twice: ioredis repeats commands whose reply was lost, and a
+   * repeated balance change without an Idempotency-Key would pay twice. No offline queue either, so that
+   * a request during an outage is answered 503 instead of being applied long after its caller left.
+   */
+  const redis = options.redis.duplicate({
+    lazyConnect: true,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: STORE_ANSWER_MS,
+  });
+  redis.on('error', (error) =>
+    options.logger?.warn({ error: messageOf(error) }, 'realm service: Redis connection'),
+  );
+
+  const closing = new AbortController();
+  const app = buildHttp({
+    apiKeys: openApiKeys(redis),
+    rateLimit: options.rateLimit ?? null,
+    newRequestId: () => randomBytes(9).toString('base64url'),
+    closing: closing.signal,
+    serving: {
+      books: openBooks(redis),
+      running: new RunningKeys(),
+      dice: options.faults === undefined ? null : createFaultDice(options.faults, () => performance.now()),
+      maxTokens: options.maxTokens ?? MAX_TOKENS_USUAL,
+      logger: options.logger,
+    },
+  });
+  let closed: Promise<void> | undefined;
+
+  const close = async () => {
+    closing.abort();
+    const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+    await app.close();
+    clearTimeout(grace);
+    redis.disconnect();
+  };
+
+  return {
+    async listen({ host, port }) {
+      try {
+        await redis.connect();
+      } catch (cause) {
+        redis.disconnect();
+        throw new AlmonerError(
+          'ALM_STORE_UNREACHABLE',
+          'Redis does not answer. The realm service was not started.',
+          {
+            cause,
+          },
+        );
+      }
+      try {
+        await app.listen({ host, port });
+      } catch (cause) {
+        redis.disconnect();
+        if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'EADDRINUSE') throw cause;
+        const message = `Port ${port} on ${host} is taken by another program. The realm service was not started.`;
+        throw new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });
+      }
+      return { url: app.listeningOrigin };
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+/** One exchange with nothing between the test and the socket: no retries, no redirects, no decoding. */
+export type BareReply = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body read as JSON; undefined where it is empty. */
+  readonly json: unknown;
+};
+
+export type BareRequest = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly agent?: Agent;
+  readonly signal?: AbortSignal;
+};
+
+/** Rejects when the answer does not arrive whole. */
+export function bareHttp(url: string, options: BareRequest = {}): Promise<BareReply> {
+  const body =
+    options.body === undefined || typeof options.body === 'string'
+      ? options.body
+      : JSON.stringify(options.body);
+  const headers: Record<string, string> = { ...options.headers };
+  if (body !== undefined) {
+    headers['content-length'] = String(Buffer.byteLength(body));
+    headers['content-type'] ??= 'application/json';
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: options.method ?? 'GET',
+        headers,
+        agent: options.agent ?? new Agent({ keepAlive: false }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: text === '' ? undefined : JSON.parse(text),
+          });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}

@@ -1,0 +1,57 @@
+import { createRealmAdmin, type RealmAdmin } from '../../src/realm/server/admin.js';
+import { createRealmService, type RealmServiceOptions } from '../../src/realm/server/service.js';
+import { type BareReply, type BareRequest, bareHttp } from './bare-http.js';
+import type { TestRedis } from './redis-server.js';
+
+/** A realm of its own on a real service, with a key and a bare client that carries it. */
+export type TestRealm = {
+  readonly url: string;
+  readonly realmId: string;
+  readonly key: string;
+  readonly admin: RealmAdmin;
+  /** `path` below /api/v4/realms/{realmId}. */
+  call(path: string, request?: BareRequest): Promise<BareReply>;
+  change(member: string, tokens: unknown, headers?: Record<string, string>): Promise<BareReply>;
+  transfer(member: string, body: unknown, headers?: Record<string, string>): Promise<BareReply>;
+  close(): Promise<void>;
+};
+
+let count = 0;
+
+export async function startRealm(
+  redis: TestRedis,
+  options: Partial<Omit<RealmServiceOptions, 'redis'>> & { readonly realmId?: string } = {},
+): Promise<TestRealm> {
+  const { realmId = `realm-${process.pid}-${++count}`, ...rest } = options;
+  const client = redis.client();
+  const admin = createRealmAdmin(client);
+  const service = createRealmService({ redis: client, logger: undefined, ...rest });
+  const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
+  const key = await admin.issueKey(realmId);
+  const call: TestRealm['call'] = (path, request = {}) =>
+    bareHttp(`${url}/api/v4/realms/${realmId}${path}`, {
+      ...request,
+      headers: { authorization: `Bearer ${key}`, ...request.headers },
+    });
+  return {
+    url,
+    realmId,
+    key,
+    admin,
+    call,
+    change: (member, tokens, headers = {}) =>
+      call(`/members/${member}/tokenBalance`, { method: 'PATCH', body: { tokens }, headers }),
+    transfer: (member, body, headers = {}) =>
+      call(`/members/${member}/transfer`, { method: 'PATCH', body, headers }),
+    async close() {
+      await service.close();
+      client.disconnect();
+    },
+  };
+}
+
+export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of source) all.push(item);
+  return all;
+}
