@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import type { ConnectionOptions } from 'node:tls';
+import { Cluster, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { StoreAddress, TlsFiles } from './address.js';
+
+/**
+ * What a connection is for decides what happens to a command whose reply was lost.
+ * `ledger`: it fails at once and is never sent again by itself (ioredis would run an INCR twice).
+ * `service`: it waits for ever, which is what BullMQ's workers ask for.
+ */
+export type Purpose = 'ledger' | 'service';
+
+const BY_PURPOSE = {
+  ledger: { autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
+  service: { maxRetriesPerRequest: null },
+} as const satisfies Record<Purpose, CommonRedisOptions>;
+
+const RETRY_MAX_MS = 1000;
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** An address whose TLS files have been read; from here on nothing is asynchronous. */
+export type Target = { readonly address: StoreAddress; readonly tls: ConnectionOptions | null };
+
+/** A connected ledger, and what to do when it is given back. */
+export type Joined = {
+  readonly address: string;
+  readonly target: Target;
+  readonly ledger: Redis;
+  beforeQuit(): void;
+  leave(): Promise<void>;
+};
+
+export async function loadTarget(address: StoreAddress): Promise<Target> {
+  return { address, tls: address.tls === null ? null : await readTls(address.tls) };
+}
+
+const backoffMs = (times: number) => Math.min(50 * times, RETRY_MAX_MS);
+
+/** Creates a client without connecting it; the caller says when. */
+export function createClient(target: Target, purpose: Purpose, connectionName: string): Redis {
+  const { address, tls } = target;
+  const common = {
+    ...BY_PURPOSE[purpose],
+    connectionName,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    lazyConnect: true,
+    retryStrategy: backoffMs,
+    ...(address.user === null ? {} : { username: address.user }),
+    ...(address.password === null ? {} : { password: address.password }),
+    ...(tls === null ? {} : { tls }),
+  } satisfies RedisOptions;
+  switch (address.form) {
+    case 'single':
+      return new Redis({ ...common, ...address.host, db: address.db });
+    case 'sentinel':
+      return new Redis({
+        ...common,
+        db: address.db,
+        sentinels: [...address.sentinels],
+        name: address.master,
+        // A primary that was demoted under us answers READONLY: ask the sentinels again, resend nothing.
+        reconnectOnError: (error) => error.message.startsWith('READONLY'),
+        ...(address.sentinelUser === null ? {} : { sentinelUsername: address.sentinelUser }),
+        ...(address.sentinelPassword === null ? {} : { sentinelPassword: address.sentinelPassword }),
+        ...(tls === null ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+      });
+    case 'cluster': {
+      const { retryStrategy, lazyConnect, ...redisOptions } = common;
+      const cluster = new Cluster([...address.nodes], {
+        redisOptions,
+        lazyConnect,
+        clusterRetryStrategy: retryStrategy,
+        // ioredis resends a command whose connection closed; the ledger asks again itself, with its nonce.
+        ...(purpose === 'ledger' ? { enableOfflineQueue: false, retryDelayOnFailover: 0 } : {}),
+      });
+      return presentAsRedis(cluster);
+    }
+  }
+}
+
+/**
+ * Cluster answers to every command of Redis, and almoner uses commands, events, duplicate, quit and
+ * disconnect only. One type for all forms keeps the layers above from knowing which one is in use.
+ */
+function presentAsRedis(cluster: Cluster): Redis {
+  return cluster as unknown as Redis;
+}
+
+/** Neither a refused login nor a certificate mends itself by waiting. */
+const DENIED = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|DENIED)/;
+
+/**
+ * Connects and waits until the connection is ready to take commands, trying again until the limit. The
+ * last error seen is told, because ioredis itself only says that the connection is closed.
+ */
+export function untilReady(client: Redis, limitMs: number, shownAddress: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let lastError: unknown;
+    const onReady = () => settle(resolve);
+    const onError = (error: unknown) => {
+      lastError = error;
+      if (DENIED.test(messageOf(error))) settle(() => reject(deniedError(shownAddress, error)));
+      else if (isCertificateError(error)) onEnd();
+    };
+    const onEnd = () => settle(() => reject(unreachableError(shownAddress, lastError)));
+    const timer = setTimeout(onEnd, limitMs);
+    const settle = (finish: () => void) => {
+      clearTimeout(timer);
+      client.off('ready', onReady).off('error', onError).off('end', onEnd);
+      finish();
+    };
+    client.on('ready', onReady).on('error', onError).on('end', onEnd);
+    // The first closed connection rejects connect(), while the client itself goes on trying.
+    client.connect().catch(() => {});
+  });
+}
+
+function deniedError(shownAddress: string, cause: unknown): AlmonerError {
+  const message = `Redis at ${shownAddress} refuses the login (${messageOf(cause)}); nothing was read or written.`;
+  return new AlmonerError('ALM_STORE_DENIED', message, { cause });
+}
+
+function unreachableError(shownAddress: string, cause: unknown): AlmonerError {
+  const why = cause === undefined ? 'no answer' : messageOf(cause);
+  const message = `Redis at ${shownAddress} cannot be reached (${why}); nothing was read or written.`;
+  const next = 'Name the authority that signed the server certificate, as ?ca=FILE at the end of REDIS_URL.';
+  return new AlmonerError(
+    'ALM_STORE_UNREACHABLE',
+    message,
+    isCertificateError(cause) ? { cause, next } : { cause },
+  );
+}
+
+function isCertificateError(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return /CERT|UNABLE_TO_VERIFY/.test(error.code);
+}
+
+async function readTls(files: TlsFiles): Promise<ConnectionOptions> {
+  const read = async (name: keyof TlsFiles): Promise<ConnectionOptions> => {
+    const path = files[name];
+    if (path === null) return {};
+    try {
+      return { [name]: await readFile(path) };
+    } catch (error) {
+      throw new AlmonerError(
+        'ALM_CONFIG_INVALID',
+        `The file that REDIS_URL names as ${name} cannot be read (${messageOf(error)}); nothing was connected.`,
+        { next: `Mend ?${name}= in REDIS_URL.`, cause: error },
+      );
+    }
+  };
+  return Object.assign({}, await read('ca'), await read('cert'), await read('key'));
+}

@@ -1,0 +1,145 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { isAlmonerError, messageOf } from '../../core/errors/error.js';
+import { createClient, type Joined, loadTarget, type Target, untilReady } from './connections.js';
+import { logErrorsOf } from './error-log.js';
+import { openStoreFolder, type StoreFolder } from './folder.js';
+import { closingName, othersArePresent, stay } from './presence.js';
+import { probePort } from './probe.js';
+import { ensureServer, pidFile, START_LIMIT_MS } from './server.js';
+
+/**
+ * A command's life with the embedded server: join (adopt or start it), keep (bring it back when it dies
+ * while we work), leave (the last one shuts it down).
+ */
+
+const READY_LIMIT_MS = 3000;
+const LEAVE_LIMIT_MS = 5000;
+const KEEP_PAUSE_MS = 1000;
+const ASK_EVERY_MS = 10;
+
+export async function joinEmbedded(
+  dataFolder: string,
+  token: string,
+  ledgerName: string,
+  logger: Logger,
+): Promise<Joined> {
+  const folder = await openStoreFolder(dataFolder);
+  const target = await loadTarget({
+    form: 'single',
+    host: { host: '127.0.0.1', port: folder.port },
+    db: 0,
+    user: null,
+    password: folder.password,
+    tls: null,
+  });
+  const address = `the embedded Redis on 127.0.0.1:${folder.port} in ${folder.path}`;
+  const ledger = await joinLedger(folder, target, ledgerName, address, logger);
+  const stopKeeping = keepServer(folder, ledger, logger);
+  return {
+    address,
+    target,
+    ledger,
+    beforeQuit: stopKeeping,
+    leave: () => leave(folder, target, token, logger),
+  };
+}
+
+/** Begins again when the server goes down between two steps, as it does when its last user just left. */
+async function joinLedger(
+  folder: StoreFolder,
+  target: Target,
+  name: string,
+  address: string,
+  logger: Logger,
+): Promise<Redis> {
+  const startedAt = performance.now();
+  for (;;) {
+    await ensureServer(folder, logger);
+    const ledger = createClient(target, 'ledger', name);
+    const ignore = () => {};
+    ledger.on('error', ignore);
+    try {
+      await untilReady(ledger, READY_LIMIT_MS, address);
+      await stay(ledger);
+      ledger.off('error', ignore);
+      logErrorsOf(ledger, 'ledger', logger);
+      return ledger;
+    } catch (error) {
+      ledger.disconnect();
+      const hopeless = isAlmonerError(error, 'ALM_STORE_DENIED');
+      if (hopeless || performance.now() - startedAt > START_LIMIT_MS) throw error;
+      logger.debug(`the embedded Redis went away while joining: ${messageOf(error)}`);
+    }
+  }
+}
+
+/**
+ * Starts the server again when it dies under a command that goes on, such as `serve`. The connections come
+ * back by themselves. Whether the ledger may go on as well is for its fence to say, not for us.
+ */
+function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => void {
+  let kept = true;
+  let busy = false;
+  const onClose = async () => {
+    if (busy) return;
+    busy = true;
+    while (kept && ledger.status !== 'ready') {
+      try {
+        await ensureServer(folder, logger);
+        break;
+      } catch (error) {
+        logger.error(`the embedded Redis cannot be started again: ${messageOf(error)}`);
+        await sleep(KEEP_PAUSE_MS, undefined, { ref: false });
+      }
+    }
+    busy = false;
+  };
+  ledger.on('close', onClose);
+  return () => {
+    kept = false;
+    ledger.off('close', onClose);
+  };
+}
+
+/** See presence.ts for why nobody can slip in between the look and the shutdown. */
+async function leave(folder: StoreFolder, target: Target, token: string, logger: Logger): Promise<void> {
+  if ((await probePort(folder.port, folder.password)).kind !== 'ours') return;
+  const client = createClient(target, 'ledger', closingName(token));
+  client.on('error', () => {});
+  client.options.retryStrategy = () => null;
+  try {
+    await untilReady(client, READY_LIMIT_MS, 'the embedded Redis');
+    await client.client('SETNAME', closingName(token));
+    if (await othersArePresent(client, token)) return;
+    const refusal = await client.shutdown('NOSAVE').then(
+      () => null,
+      (error: unknown) => messageOf(error),
+    );
+    // The answer to SHUTDOWN is a closed connection; a reply is a refusal, e.g. while the disk is full.
+    if (refusal !== null && /^(ERR|NOPERM|BUSY|MISCONF)/.test(refusal))
+      logger.warn(`the embedded Redis keeps running, the next command will use it: ${refusal}`);
+    else await untilGone(folder);
+  } catch (error) {
+    // Cut off before the look: somebody came, or somebody else was faster in shutting it down.
+    logger.debug(`left the embedded Redis to others: ${messageOf(error)}`);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/**
+ * Waits until the server has ended, or turns out to be in use because a new command cut us off. The port
+ * tells: it is given back after the last fsync. The pid does not: an orphan may stay a zombie for seconds.
+ */
+async function untilGone(folder: StoreFolder): Promise<void> {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < LEAVE_LIMIT_MS) {
+    const { kind } = await probePort(folder.port, folder.password);
+    if (kind === 'absent') await rm(pidFile(folder), { force: true });
+    if (kind !== 'unclear') return;
+    await sleep(ASK_EVERY_MS);
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+
+/** The embedded store's folder: `<data folder>/redis`, for its owner only. */
+export type StoreFolder = {
+  readonly path: string;
+  readonly port: number;
+  readonly password: string;
+};
+
+/** Below the ports that systems hand out for outgoing connections, which would come and go on ours. */
+const PORT_MIN = 21_000;
+const PORT_MAX = 31_999;
+const PORT_TRIES_MAX = 50;
+const LOG_BYTES_MAX = 1_000_000;
+
+/**
+ * Opens the folder, choosing port and password at the first time. Both stay for the folder's life: the
+ * bound port is what keeps a second server from writing the same append-only file, so that choosing
+ * another one by itself, say because a stranger holds it, would take the guard away.
+ */
+export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> {
+  const path = join(resolve(dataFolder), 'redis');
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await chmod(path, 0o700);
+    const port = Number(await onceWritten(join(path, 'port'), async () => String(await choosePort())));
+    const password = await onceWritten(join(path, 'password'), async () =>
+      randomBytes(32).toString('base64url'),
+    );
+    if (!Number.isInteger(port) || port < 1024 || port > 65_535 || !/^[\w-]{20,}$/.test(password))
+      throw new Error('the file `port` or `password` in it does not hold what almoner wrote');
+    return { path, port, password };
+  } catch (error) {
+    throw new AlmonerError(
+      'ALM_STORE_FOLDER',
+      `The embedded store cannot use the folder ${path} (${messageOf(error)}); nothing was started.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Reads a file, or writes it if it is not there; of several processes at once exactly one writes, and all
+ * read the same. The file appears whole: it is written aside and linked, which fails where one exists.
+ */
+async function onceWritten(file: string, make: () => Promise<string>): Promise<string> {
+  const existing = await readIfThere(file);
+  if (existing !== null) return existing;
+  const aside = await writeAside(file, `${await make()}\n`);
+  try {
+    await link(aside, file);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+  return (await readFile(file, 'utf8')).trim();
+}
+
+/** Writes a file so that others see the old content or the new one, never a part. */
+export async function replaceFile(file: string, content: string): Promise<void> {
+  await rename(await writeAside(file, content), file);
+}
+
+async function writeAside(file: string, content: string): Promise<string> {
+  const aside = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  const handle = await open(aside, 'wx', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return aside;
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+async function choosePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES_MAX; tries += 1) {
+    const port = randomInt(PORT_MIN, PORT_MAX + 1);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free loopback port found between ${PORT_MIN} and ${PORT_MAX}`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** Keeps one older log beside the current one, so that years of short commands do not fill the disk. */
+export async function openServerLog(path: string): Promise<{ file: string; startBytes: number }> {
+  const file = join(path, 'server.log');
+  const { size } = await stat(file).catch(() => ({ size: 0 }));
+  if (size <= LOG_BYTES_MAX) return { file, startBytes: size };
+  await rename(file, `${file}.old`).catch(() => {});
+  return { file, startBytes: 0 };
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,59 @@
+import { connect } from 'node:net';
+
+/** What stands behind the folder's port. */
+export type Probe =
+  | { readonly kind: 'absent' }
+  /** Our server: it took our password. */
+  | { readonly kind: 'ours'; readonly pid: number; readonly loading: boolean }
+  /** Closed on us, or without an answer in time: a server that is starting, ending or very busy. */
+  | { readonly kind: 'unclear'; readonly seen: string }
+  | { readonly kind: 'foreign'; readonly seen: string };
+
+const ANSWER_LIMIT_MS = 2000;
+const SHOWN_MAX = 80;
+
+/**
+ * Asks who holds the port, by hand rather than through ioredis: that one takes a server that wants no
+ * password for ours, and tells a stranger from a server on its way down only by guessing.
+ */
+export function probePort(port: number, password: string): Promise<Probe> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect({ host: '127.0.0.1', port });
+    const finish = (probe: Probe) => {
+      socket.destroy();
+      resolve(probe);
+    };
+    socket.setTimeout(ANSWER_LIMIT_MS, () =>
+      finish({ kind: 'unclear', seen: 'it accepts but says nothing' }),
+    );
+    socket.on('connect', () =>
+      socket.write(command('AUTH', password) + command('INFO', 'server') + command('INFO', 'persistence')),
+    );
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      answer += chunk;
+      const probe = readAnswer(answer);
+      if (probe !== null) finish(probe);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      finish(error.code === 'ECONNREFUSED' ? { kind: 'absent' } : { kind: 'unclear', seen: error.message }),
+    );
+    socket.on('close', () => finish({ kind: 'unclear', seen: 'it closes the connection' }));
+  });
+}
+
+function readAnswer(answer: string): Probe | null {
+  const end = answer.indexOf('\r\n');
+  if (end === -1 && answer.length <= SHOWN_MAX) return null;
+  const first = (end === -1 ? answer : answer.slice(0, end)).slice(0, SHOWN_MAX);
+  if (first.startsWith('-ERR max number of clients')) return { kind: 'unclear', seen: first };
+  if (first !== '+OK') return { kind: 'foreign', seen: `it answers ${JSON.stringify(first)}` };
+  const pid = /\r\nprocess_id:([0-9]+)\r\n/.exec(answer)?.[1];
+  const loading = /\r\nloading:([01])\r\n/.exec(answer)?.[1];
+  if (pid === undefined || loading === undefined) return null;
+  return { kind: 'ours', pid: Number(pid), loading: loading === '1' };
+}
+
+function command(...words: string[]): string {
+  return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+}

@@ -1,0 +1,117 @@
+import { Cluster, type Redis } from 'ioredis';
+import { messageOf } from '../../core/errors/error.js';
+import { STORE_ERRORS } from '../../core/errors/store.js';
+
+/** Something about this Redis that could lose an order or pay one twice. */
+export type StoreFinding = {
+  readonly code: keyof typeof STORE_ERRORS;
+  readonly message: string;
+  readonly next: string;
+};
+
+/** GETDEL, ZADD with GT, and BullMQ's own recommendation. */
+const VERSION_MIN: readonly [number, number] = [6, 2];
+
+/** `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. */
+export async function inspectStore(client: Redis | Cluster): Promise<StoreFinding[]> {
+  if (!(client instanceof Cluster)) return await inspectServer(client);
+  const perNode = await Promise.all(client.nodes('master').map((node) => inspectServer(node)));
+  const distinct = new Map(perNode.flat().map((found) => [found.message, found]));
+  return [...distinct.values()];
+}
+
+async function inspectServer(client: Redis): Promise<StoreFinding[]> {
+  const findings: StoreFinding[] = [];
+  const info = await readInfo(client);
+  const config = await readConfig(client);
+
+  if (info.denied !== null || config.denied !== null)
+    findings.push(
+      finding(
+        'ALM_STORE_UNPROVEN',
+        `Redis denies reading its settings (${config.denied ?? info.denied}), so nothing proves that it fsyncs every write.`,
+      ),
+    );
+
+  // INFO tells append-only and eviction too: a server that is provably unsafe stays so when CONFIG is denied.
+  const appendOnly = config.values.get('appendonly') ?? yesNo(info.values.get('aof_enabled'));
+  if (appendOnly !== undefined && appendOnly !== 'yes')
+    findings.push(finding('ALM_STORE_NOT_APPEND_ONLY', `Redis has appendonly ${appendOnly}.`));
+
+  const fsync = config.values.get('appendfsync');
+  if (fsync !== undefined && fsync !== 'always')
+    findings.push(finding('ALM_STORE_FSYNC', `Redis has appendfsync ${fsync}.`));
+
+  const policy = config.values.get('maxmemory-policy') ?? info.values.get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction')
+    findings.push(finding('ALM_STORE_EVICTS', `Redis has maxmemory-policy ${policy}.`));
+
+  if (info.values.get('role') === 'slave')
+    findings.push(
+      finding(
+        'ALM_STORE_REPLICA',
+        `This Redis is a replica of ${info.values.get('master_host') ?? 'another'}.`,
+      ),
+    );
+
+  const version = info.values.get('redis_version');
+  if (version !== undefined && isOlder(version))
+    findings.push(finding('ALM_STORE_TOO_OLD', `This Redis is version ${version}.`));
+  return findings;
+}
+
+type Read = { readonly values: ReadonlyMap<string, string>; readonly denied: string | null };
+
+async function readInfo(client: Redis): Promise<Read> {
+  try {
+    const lines = (await client.info()).split(/\r?\n/);
+    const values = lines.flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':');
+      return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)]] : [];
+    });
+    return { values: new Map(values), denied: null };
+  } catch (error) {
+    return denied(error);
+  }
+}
+
+async function readConfig(client: Redis): Promise<Read> {
+  const values = new Map<string, string>();
+  try {
+    // One by one: Redis before 7.0 takes a single name.
+    for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy']) {
+      const reply: unknown = await client.config('GET', name);
+      if (Array.isArray(reply) && typeof reply[1] === 'string') values.set(name, reply[1]);
+    }
+    if (values.size < 3) return { values, denied: 'CONFIG GET leaves settings out' };
+    return { values, denied: null };
+  } catch (error) {
+    return denied(error);
+  }
+}
+
+/** Denied by an ACL, or renamed away as managed services do. Anything else, such as a lost connection, is thrown. */
+function denied(error: unknown): Read {
+  const message = messageOf(error);
+  if (
+    !/^(NOPERM|ERR unknown command|ERR unknown subcommand|ERR.*not (allowed|supported|permitted))/i.test(
+      message,
+    )
+  )
+    throw error;
+  return { values: new Map(), denied: message };
+}
+
+function finding(code: keyof typeof STORE_ERRORS, message: string): StoreFinding {
+  const { means, next } = STORE_ERRORS[code];
+  return { code, message: `${message} ${means}`, next };
+}
+
+function yesNo(flag: string | undefined): string | undefined {
+  return flag === undefined ? undefined : flag === '1' ? 'yes' : 'no';
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]);
+}

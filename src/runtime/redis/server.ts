@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { AlmonerError } from '../../core/errors/error.js';
+import { openServerLog, replaceFile, type StoreFolder } from './folder.js';
+import { type Probe, probePort } from './probe.js';
+import { findServerBinary } from './server-binary.js';
+import { serverConfig } from './server-config.js';
+
+/** How long a command that finds the store on its way up or down begins again. */
+export const START_LIMIT_MS = 10_000;
+/** A server that reads its append-only file answers all the while, so that it is given more time. */
+const LOADING_LIMIT_MS = 600_000;
+const ASK_EVERY_MS = 25;
+/** One failed start may be bad luck, two are a cause. */
+const FAILED_STARTS_MAX = 2;
+const LOG_LINES_SHOWN = 5;
+
+/**
+ * Makes sure that the folder's server runs, and returns its pid: it adopts one that is there, whoever
+ * started it, or starts one. Any number of commands may do so at once, and nobody takes a lock, which a
+ * kill -9 could leave behind: each may start a server, and all but one end at once, because the port is
+ * bound before the append-only file is opened.
+ */
+export async function ensureServer(
+  folder: StoreFolder,
+  logger: Logger,
+  startLimitMs: number = START_LIMIT_MS,
+): Promise<number> {
+  let attempt: StartAttempt | null = null;
+  let failedStarts = 0;
+  let limitMs = startLimitMs;
+  const startedAt = performance.now();
+  for (;;) {
+    const probe = await probePort(folder.port, folder.password);
+    if (probe.kind === 'ours' && !probe.loading) return await written(folder, probe.pid);
+    if (probe.kind === 'foreign') throw portTaken(folder, probe.seen);
+    if (probe.kind === 'ours') limitMs = LOADING_LIMIT_MS;
+
+    if (probe.kind === 'absent' && (attempt === null || attempt.ended())) {
+      const failure = attempt === null ? null : await attempt.failure();
+      if (failure !== null) failedStarts += 1;
+      if (failure !== null && failedStarts >= FAILED_STARTS_MAX) throw startFailed(folder, failure);
+      attempt = await startServer(folder);
+      logger.debug({ port: folder.port }, 'starting the embedded Redis');
+    }
+    if (performance.now() - startedAt > limitMs) throw noAnswer(folder, probe, limitMs);
+    await sleep(ASK_EVERY_MS);
+  }
+}
+
+/** The pid file names the server that answered, not the one that was started, which may have lost the race. */
+async function written(folder: StoreFolder, pid: number): Promise<number> {
+  await replaceFile(pidFile(folder), `${pid}\n`);
+  return pid;
+}
+
+export function pidFile(folder: StoreFolder): string {
+  return join(folder.path, 'server.pid');
+}
+
+type StartAttempt = {
+  ended(): boolean;
+  /** Why the server ended, or null where it only found the port taken by another one of ours. */
+  failure(): Promise<string | null>;
+};
+
+async function startServer(folder: StoreFolder): Promise<StartAttempt> {
+  const binary = await findServerBinary();
+  const configFile = join(folder.path, 'redis.conf');
+  await replaceFile(configFile, serverConfig(folder));
+  const log = await openServerLog(folder.path);
+  const output = await open(log.file, 'a', 0o600);
+  let child: ChildProcess;
+  let failedToRun: string | null = null;
+  try {
+    child = spawn(binary, [configFile], {
+      cwd: folder.path,
+      // A process group of its own: neither Ctrl-C nor a closed terminal reaches it.
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+      // It outlives us, so it does not inherit our environment, where a realm's key may stand.
+      env: { PATH: process.env.PATH ?? '' },
+    });
+    child.on('error', (error) => {
+      failedToRun = error.message;
+    });
+    child.unref();
+  } finally {
+    await output.close();
+  }
+  return {
+    ended: () => failedToRun !== null || child.exitCode !== null || child.signalCode !== null,
+    async failure() {
+      const said = await tailOf(log.file, log.startBytes);
+      if (failedToRun !== null) return failedToRun;
+      if (child.exitCode === 0 || said.includes('Address already in use')) return null;
+      return said === '' ? `it ended with ${child.exitCode ?? child.signalCode} and said nothing` : said;
+    },
+  };
+}
+
+async function tailOf(file: string, startBytes: number): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const buffer = Buffer.alloc(64 * 1024);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, startBytes);
+    const lines = buffer.toString('utf8', 0, bytesRead).trim().split('\n');
+    return lines.slice(-LOG_LINES_SHOWN).join('\n');
+  } finally {
+    await handle.close();
+  }
+}
+
+function portTaken(folder: StoreFolder, seen: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_STORE_PORT_TAKEN',
+    `Port ${folder.port} belongs to the embedded store in ${folder.path}, but another program holds it: ${seen}. Nothing was started, read or written.`,
+  );
+}
+
+function startFailed(folder: StoreFolder, said: string): AlmonerError {
+  const damaged = /(redis|valkey)-check-aof|Bad file format/.test(said);
+  return new AlmonerError(
+    damaged ? 'ALM_STORE_DAMAGED' : 'ALM_STORE_START_FAILED',
+    `The embedded Redis in ${folder.path} does not start; nothing was read or written.`,
+    { details: said.split('\n') },
+  );
+}
+
+function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): AlmonerError {
+  const seconds = Math.round(limitMs / 1000);
+  if (probe.kind === 'unclear') return portTaken(folder, `${probe.seen}, for ${seconds} s`);
+  return startFailed(folder, `it is not ready after ${seconds} s`);
+}

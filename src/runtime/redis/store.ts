@@ -1,0 +1,90 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { maskAddress, parseStoreAddress } from './address.js';
+import { createClient, type Joined, loadTarget, untilReady } from './connections.js';
+import { joinEmbedded } from './embedded.js';
+import { logErrorsOf } from './error-log.js';
+import { newPresenceToken, presentName } from './presence.js';
+
+/** All connections of one command to its Redis. Nothing else opens any. */
+export type Store = {
+  readonly embedded: boolean;
+  /** For people: secrets are masked. */
+  readonly address: string;
+  /** Resends nothing, queues nothing: a command fails when its reply is lost, and the ledger asks again. */
+  readonly ledger: Redis;
+  /** A new connection for BullMQ or a service; its commands wait while Redis is away. */
+  connect(use: string): Redis;
+  /** Ends all connections and, where nobody else uses it, the embedded server. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+export type StoreOptions = {
+  readonly redisUrl: string | null;
+  readonly dataFolder: string;
+  /** The command's name, as CLIENT LIST shows it. */
+  readonly clientName: string;
+  readonly logger: Logger;
+};
+
+const OUTSIDE_READY_LIMIT_MS = 5000;
+const QUIT_LIMIT_MS = 2000;
+
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { redisUrl, logger } = options;
+  const token = newPresenceToken();
+  const name = (use: string) => presentName(options.clientName, token, use);
+  const joined =
+    redisUrl === null
+      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger)
+      : await joinOutside(redisUrl, name('ledger'), logger);
+
+  const services = new Set<Redis>();
+  const end = async (): Promise<void> => {
+    for (const client of services) client.disconnect();
+    joined.beforeQuit();
+    await quit(joined.ledger);
+    await joined.leave();
+  };
+  let ending: Promise<void> | null = null;
+  return {
+    embedded: redisUrl === null,
+    address: joined.address,
+    ledger: joined.ledger,
+    connect(use) {
+      if (ending !== null) throw new Error('the store is closed');
+      const client = createClient(joined.target, 'service', name(use));
+      logErrorsOf(client, use, logger);
+      services.add(client);
+      client.once('end', () => services.delete(client));
+      client.connect().catch(() => {});
+      return client;
+    },
+    close() {
+      ending ??= end();
+      return ending;
+    },
+  };
+}
+
+async function joinOutside(redisUrl: string, ledgerName: string, logger: Logger): Promise<Joined> {
+  const target = await loadTarget(parseStoreAddress(redisUrl));
+  const address = maskAddress(target.address);
+  const ledger = createClient(target, 'ledger', ledgerName);
+  logErrorsOf(ledger, 'ledger', logger);
+  try {
+    await untilReady(ledger, OUTSIDE_READY_LIMIT_MS, address);
+  } catch (error) {
+    ledger.disconnect();
+    throw error;
+  }
+  return { address, target, ledger, beforeQuit() {}, async leave() {} };
+}
+
+/** Lets commands under way finish, but does not wait for a Redis that is gone. */
+async function quit(client: Redis): Promise<void> {
+  if (client.status !== 'ready') return client.disconnect();
+  const timer = setTimeout(() => client.disconnect(), QUIT_LIMIT_MS);
+  await client.quit().catch(() => client.disconnect());
+  clearTimeout(timer);
+}

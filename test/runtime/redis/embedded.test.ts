@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { describe, expect, it } from 'vitest';
+import { openStore, type Store } from '../../../src/runtime/redis/store.js';
+import { dataFolders } from '../../support/data-folder.js';
+import { isAlive, startStoreProgram } from '../../support/store-program.js';
+import { until } from '../../support/until.js';
+
+const newFolder = dataFolders();
+const open = (dataFolder: string): Promise<Store> =>
+  openStore({ redisUrl: null, dataFolder, clientName: 'test', logger: pino({ level: 'silent' }) });
+
+async function serverPidOf(store: Store): Promise<number> {
+  return Number(/process_id:(\d+)/.exec(await store.ledger.info('server'))?.[1]);
+}
+
+describe('the embedded Redis', () => {
+  it('is one for 20 commands started at once on an empty folder, and the last one ends it', async () => {
+    const folder = await newFolder();
+    const programs = Array.from({ length: 20 }, () => startStoreProgram(folder));
+    const opened = await Promise.all(programs.map((program) => program.opened));
+    expect(new Set(opened.map(({ serverPid }) => serverPid)).size).toBe(1);
+    expect(opened.map(({ count }) => count).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
+
+    const serverPid = opened[0]?.serverPid ?? 0;
+    const [last, ...others] = programs;
+    await Promise.all(others.map((program) => program.close()));
+    expect(isAlive(serverPid)).toBe(true);
+    await last?.close();
+    expect(isAlive(serverPid)).toBe(false);
+  }, 90_000);
+
+  it('serves every command that starts while the last one shuts it down', async () => {
+    const folder = await newFolder();
+    const rounds = 15;
+    // Each loop is for ever the last user or the first: nearly every opening crosses a shutdown.
+    const loop = async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        const store = await open(folder);
+        await store.ledger.incr('commands');
+        await store.close();
+      }
+    };
+    await Promise.all([loop(), loop(), loop()]);
+    const store = await open(folder);
+    expect(await store.ledger.get('commands')).toBe(String(3 * rounds));
+    const pid = await serverPidOf(store);
+    await store.close();
+    expect(isAlive(pid)).toBe(false);
+  }, 90_000);
+
+  it('outlives a kill -9 of the command that started it, and is adopted by the next', async () => {
+    const folder = await newFolder();
+    const starter = startStoreProgram(folder);
+    const { serverPid } = await starter.opened;
+    await starter.kill();
+    expect(isAlive(serverPid)).toBe(true);
+
+    const next = startStoreProgram(folder);
+    expect(await next.opened).toMatchObject({ count: 2, serverPid });
+    expect(await next.close()).toEqual({ step: 'closed' });
+    expect(isAlive(serverPid)).toBe(false);
+  });
+
+  it('comes back with all data after a kill -9 of the command and the server together', async () => {
+    const folder = await newFolder();
+    const starter = startStoreProgram(folder);
+    const { serverPid } = await starter.opened;
+    process.kill(serverPid, 'SIGKILL');
+    await starter.kill();
+
+    const store = await open(folder);
+    expect(await store.ledger.incr('commands')).toBe(2);
+    expect(await serverPidOf(store)).not.toBe(serverPid);
+    await store.close();
+  });
+
+  it('is started again by a command that is still working when the server alone is killed', async () => {
+    const folder = await newFolder();
+    const store = await open(folder);
+    const service = store.connect('service');
+    await store.ledger.set('kept', 'yes');
+    process.kill(await serverPidOf(store), 'SIGKILL');
+
+    expect(await service.get('kept')).toBe('yes');
+    expect(await until('the ledger to be back', () => store.ledger.get('kept').catch(() => false))).toBe(
+      'yes',
+    );
+    await store.close();
+  });
+
+  it('cuts a torn tail and keeps everything that was acknowledged before it', async () => {
+    const folder = await newFolder();
+    const store = await open(folder);
+    await store.ledger.set('first', 'kept');
+    await store.ledger.set('second', 'torn');
+    process.kill(await serverPidOf(store), 'SIGKILL');
+    // Closed before the server is gone would end it cleanly; gone first, there is nothing to close.
+    await store.close();
+    const aof = join(folder, 'redis', 'appendonlydir');
+    for (const name of await readdir(aof))
+      if (name.endsWith('.incr.aof')) await truncate(join(aof, name), (await stat(join(aof, name))).size - 3);
+
+    const again = await open(folder);
+    expect(await again.ledger.mget('first', 'second')).toEqual(['kept', null]);
+    await again.close();
+  });
+
+  it('is for its owner only: password needed, nothing readable by others, no secret in argv', async () => {
+    const folder = await newFolder();
+    const store = await open(folder);
+    const home = join(folder, 'redis');
+    expect((await stat(home)).mode & 0o777).toBe(0o700);
+    for (const name of ['port', 'password', 'redis.conf', 'server.log', 'server.pid'])
+      expect((await stat(join(home, name))).mode & 0o077, name).toBe(0);
+
+    const port = Number(await readFile(join(home, 'port'), 'utf8'));
+    const stranger = new Redis({ host: '127.0.0.1', port, retryStrategy: () => null });
+    stranger.on('error', () => {});
+    await expect(stranger.get('x')).rejects.toThrow();
+    stranger.disconnect();
+
+    const password = (await readFile(join(home, 'password'), 'utf8')).trim();
+    const shown = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
+    expect(password.length).toBeGreaterThan(30);
+    expect(shown).not.toContain(password);
+    expect(store.address).not.toContain(password);
+    await store.close();
+  });
+
+  it('has the settings that the laws rest on', async () => {
+    const store = await open(await newFolder());
+    const setting = async (name: string) => (await store.ledger.config('GET', name)) as unknown;
+    expect(await setting('appendonly')).toEqual(['appendonly', 'yes']);
+    expect(await setting('appendfsync')).toEqual(['appendfsync', 'always']);
+    expect(await setting('maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+    expect(await setting('save')).toEqual(['save', '']);
+    expect(await setting('bind')).toEqual(['bind', '127.0.0.1']);
+    await store.close();
+  });
+});
