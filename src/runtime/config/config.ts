@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import { consistencyFaults } from './consistency.js';
+import { CONFIG_VARIABLE, unknownVariables, variable } from './environment.js';
+import { faultsOf } from './faults.js';
+import { type ConfigFile, isBlock, readConfigFile } from './file.js';
+import { defaultDataFolder, homeOf, resolvePath, systemUser } from './folders.js';
+import { type Layered, layer } from './layers.js';
+import { type Config, type ConfigFlags, originText } from './model.js';
+import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
+import { realmSchema } from './realm-schema.js';
+import { configSchema } from './schema.js';
+
+export { type DescribedSetting, describeConfig } from './describe.js';
+export type { Config, ConfigFlags, LogLevel, Notifications, SecretSource } from './model.js';
+export { pickProfile } from './profiles.js';
+export { secretsOf } from './secrets.js';
+
+export const CONFIG_FILE_NAME = 'almoner.config.yaml';
+
+export type ConfigInput = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly flags: ConfigFlags;
+  /**
+   * `ignored` leaves the environment's realm variables alone. `almoner realm serve` reads ALMONER_API_KEY as
+   * the first key of the service itself, without a URL beside it.
+   */
+  readonly environmentRealm?: 'used' | 'ignored';
+};
+
+/** The embedded profile takes the two settings of a realm that the environment may set alone. */
+const schema = configSchema.extend({
+  embedded: z
+    .object({
+      rate: realmSchema.shape.rate.unwrap().optional(),
+      certainty: realmSchema.shape.certainty.unwrap().optional(),
+    })
+    .optional(),
+});
+
+/** Defaults < file < environment < flags. Throws one ALM_CONFIG_INVALID that lists every fault there is. */
+export function loadConfig(input: ConfigInput): Config {
+  const { env, cwd, flags } = input;
+  const home = homeOf(env);
+  const configFile = findFile(input, home);
+  const file: ConfigFile =
+    configFile === null
+      ? { settings: {}, faults: [], origin: () => undefined }
+      : readConfigFile(configFile, nameFor(configFile, cwd));
+  const layered = layer(withoutEmbedded(file), env, flags, input.environmentRealm !== 'ignored');
+  const parsed = schema.safeParse(layered.tree);
+  const faults = [
+    ...file.faults,
+    ...layered.faults,
+    ...(parsed.success ? [] : faultsOf(parsed.error, layered, configSchema)),
+    ...consistencyFaults(layered),
+    ...unknownVariables(env, namedVariables(layered.tree)),
+  ];
+  if (!parsed.success || faults.length > 0)
+    throw new AlmonerError(
+      'ALM_CONFIG_INVALID',
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}. Nothing was done.`,
+      { details: faults },
+    );
+
+  const base = (path: readonly string[]) =>
+    layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
+  const settings = parsed.data;
+  const folder = (name: 'dataFolder' | 'reportsFolder' | 'jobsFolder', fallback: string) =>
+    settings[name] === undefined ? fallback : resolvePath(settings[name], base([name]), home);
+  const realms = Object.entries(settings.realms).map(([name, realm]) => ({
+    name,
+    realm,
+    resolve: (setting: string, text: string) =>
+      resolvePath(text, base(['realms', name, ...setting.split('.')]), home),
+  }));
+
+  return deepFreeze({
+    configFile,
+    redisUrl: settings.redisUrl,
+    dataFolder: folder('dataFolder', defaultDataFolder(env, process.platform)),
+    reportsFolder: folder('reportsFolder', join(cwd, 'reports')),
+    jobsFolder: folder('jobsFolder', join(cwd, 'jobs')),
+    logLevel: settings.logLevel,
+    operator: settings.operator ?? systemUser(env),
+    profiles:
+      realms.length === 0
+        ? [embeddedProfile(definedOnly(settings.embedded))]
+        : realms.map(({ name, realm, resolve }) => profileOf(name, realm, resolve)),
+    notifications: realms.flatMap(({ name, realm, resolve }) => notificationsOf(name, realm, resolve)),
+    risks: settings.risks,
+    retentionDays: settings.retentionDays,
+    origins: originsOf(layered),
+  });
+}
+
+function findFile({ env, cwd, flags }: ConfigInput, home: string): string | null {
+  const named = flags.config ?? variable(env, CONFIG_VARIABLE);
+  // A file that was named must exist: going on with defaults would pay with other settings than meant.
+  if (named !== undefined) return resolvePath(named, cwd, home);
+  const usual = join(cwd, CONFIG_FILE_NAME);
+  return existsSync(usual) ? usual : null;
+}
+
+function nameFor(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return short.startsWith('..') || isAbsolute(short) ? path : short;
+}
+
+/** `embedded` is a place of the layered tree only; in a file it is a name like any other unknown one. */
+function withoutEmbedded(file: ConfigFile): ConfigFile {
+  if (!Object.hasOwn(file.settings, 'embedded')) return file;
+  const { embedded: _, ...settings } = file.settings;
+  const fault = 'embedded: not a setting; the embedded realm is used when no realm is configured';
+  return { ...file, settings, faults: [...file.faults, fault] };
+}
+
+/** Variables that the file itself names, such as `keyEnv: ALMONER_MAIN_KEY`, are not unknown. */
+function namedVariables(tree: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown, name: string) => {
+    if (typeof value === 'string' && name.endsWith('Env')) names.add(value);
+    if (isBlock(value)) for (const [key, inner] of Object.entries(value)) visit(inner, key);
+  };
+  visit(tree, '');
+  return names;
+}
+
+function originsOf(layered: Layered): Record<string, string> {
+  const origins: Record<string, string> = {};
+  const visit = (value: unknown, path: readonly string[]) => {
+    if (isBlock(value)) for (const [key, inner] of Object.entries(value)) visit(inner, [...path, key]);
+    else {
+      const origin = layered.origin(path);
+      if (origin !== undefined) origins[path.join('.')] = originText(origin);
+    }
+  };
+  visit(layered.tree, []);
+  return origins;
+}
+
+function definedOnly(embedded: z.output<typeof schema>['embedded']): Parameters<typeof embeddedProfile>[0] {
+  return {
+    ...(embedded?.rate === undefined ? {} : { rate: embedded.rate }),
+    ...(embedded?.certainty === undefined ? {} : { certainty: embedded.certainty }),
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}

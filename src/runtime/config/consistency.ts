@@ -1,0 +1,75 @@
+import { parseBaseUrl } from '../../core/base-url.js';
+import { parseRate } from '../../core/rate.js';
+import { faultAt } from './faults.js';
+import { isBlock } from './file.js';
+import type { Layered } from './layers.js';
+import type { SettingPath } from './model.js';
+
+/**
+ * Faults between settings. They are looked for in the raw tree, not in the parsed one: a schema stops before
+ * its cross checks once a single value is wrong, and then faults would come out one at a time.
+ */
+export function consistencyFaults(layered: Layered): readonly string[] {
+  const faults: string[] = [];
+  const fault = (path: SettingPath, message: string) => faults.push(faultAt(path, message, layered));
+  const realms = isBlock(layered.tree.realms) ? layered.tree.realms : {};
+  const seen = new Map<string, string>();
+
+  for (const [name, realm] of Object.entries(realms)) {
+    const at = ['realms', name];
+    if (name === 'embedded')
+      fault(at, 'expected another name; embedded is the rehearsal realm of almoner itself');
+    if (!isBlock(realm)) continue;
+    oneOf(fault, at, realm, 'keyEnv', 'keyFile', true);
+    reserveFault(fault, at, realm);
+    backoffFault(fault, at, realm);
+
+    const { webhook, discord } = isBlock(realm.notifications) ? realm.notifications : {};
+    const notify = [...at, 'notifications'];
+    if (isBlock(webhook)) oneOf(fault, [...notify, 'webhook'], webhook, 'secretEnv', 'secretFile', false);
+    if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
+
+    const identity = identityOf(realm);
+    const twin = identity === undefined ? undefined : seen.get(identity);
+    // Books and pace belong to the realm, so two profiles of one realm would each spend the whole rate.
+    if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
+    else if (identity !== undefined) seen.set(identity, name);
+  }
+  return faults;
+}
+
+type Block = Readonly<Record<string, unknown>>;
+type Report = (path: SettingPath, message: string) => void;
+
+function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: string, required: boolean): void {
+  const both = block[a] !== undefined && block[b] !== undefined;
+  if (both) fault([...at, b], `expected either ${a} or ${b}, got both`);
+  else if (required && block[a] === undefined && block[b] === undefined)
+    fault(at, `expected ${a} or ${b}, got neither`);
+}
+
+function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
+  const rate = parseRate(typeof realm.rate === 'string' ? realm.rate : '20/min');
+  if (!('rate' in rate) || rate.rate === null || typeof realm.rateReserve !== 'number') return;
+  if (realm.rateReserve >= rate.rate.requests)
+    fault(
+      [...at, 'rateReserve'],
+      `expected less than the ${rate.rate.requests} requests of the rate, got ${realm.rateReserve}`,
+    );
+}
+
+function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
+  const { backoffMs = 1_000, backoffMaxMs = 60_000 } = isBlock(realm.attempts) ? realm.attempts : {};
+  if (typeof backoffMs !== 'number' || typeof backoffMaxMs !== 'number') return;
+  if (backoffMaxMs < backoffMs)
+    fault(
+      [...at, 'attempts', 'backoffMaxMs'],
+      `expected at least backoffMs, which is ${backoffMs}, got ${backoffMaxMs}`,
+    );
+}
+
+function identityOf(realm: Block): string | undefined {
+  if (typeof realm.baseUrl !== 'string' || typeof realm.realmId !== 'string') return undefined;
+  const url = parseBaseUrl(realm.baseUrl);
+  return 'baseUrl' in url ? JSON.stringify([url.baseUrl, realm.realmId]) : undefined;
+}

@@ -1,0 +1,98 @@
+import type { RealmProfile } from '../../core/profile.js';
+import { formatRate } from '../../core/rate.js';
+import { maskUrl } from './mask.js';
+import type { Config, Notifications, SecretSource } from './model.js';
+
+/** One line of `almoner doctor`: a setting, its value as it may be shown, and where it came from. */
+export type DescribedSetting = {
+  readonly name: string;
+  readonly value: string;
+  readonly origin: string;
+};
+
+/** Every setting with its origin. Keys are described by their place; passwords inside URLs are masked. */
+export function describeConfig(config: Config): readonly DescribedSetting[] {
+  const origin = (name: string) => config.origins[name] ?? 'default';
+  const setting = (name: string, value: string, from = name): DescribedSetting => ({
+    name,
+    value,
+    origin: origin(from),
+  });
+  return [
+    setting(
+      'redisUrl',
+      config.redisUrl === null ? 'private Redis in the data folder' : maskUrl(config.redisUrl),
+    ),
+    setting('dataFolder', config.dataFolder),
+    setting('reportsFolder', config.reportsFolder),
+    setting('jobsFolder', config.jobsFolder),
+    setting('logLevel', config.logLevel),
+    setting('operator', config.operator),
+    setting('risks', config.risks.length === 0 ? 'none accepted' : config.risks.join(', ')),
+    setting('retentionDays', String(config.retentionDays)),
+    ...config.profiles.flatMap((profile) => describeProfile(profile, setting)),
+    ...config.notifications.flatMap((each) => describeNotifications(each, setting)),
+  ];
+}
+
+type Setting = (name: string, value: string, from?: string) => DescribedSetting;
+
+function describeProfile(profile: RealmProfile, setting: Setting): readonly DescribedSetting[] {
+  const at = profile.rehearsal ? profile.name : `realms.${profile.name}`;
+  const line = (name: string, value: string | number | null, from = name) =>
+    setting(`${at}.${name}`, value === null ? 'none' : String(value), `${at}.${from}`);
+  const block = (name: string, values: Readonly<Record<string, string | number>>) =>
+    Object.entries(values).map(([key, value]) => line(`${name}.${key}`, value));
+  return [
+    line('baseUrl', maskUrl(profile.baseUrl)),
+    line('realmId', profile.realmId),
+    keyLine(profile, line),
+    line('authScheme', profile.authScheme === '' ? 'the key alone' : profile.authScheme),
+    line('realmPointId', profile.currency),
+    line('balancePath', profile.balancePath ?? 'the usual places'),
+    line('recipientAs', profile.recipientAs),
+    line('certainty', profile.certainty),
+    line('rate', formatRate(profile.rate)),
+    line('rateReserve', profile.rateReserve),
+    ...block('timeouts', profile.timeouts),
+    ...block('attempts', profile.attempts),
+    ...block('statusOverrides', profile.statusOverrides),
+    line('maxTokensPerOrder', profile.caps.maxTokensPerOrder),
+    line('maxTokensPerBatch', profile.caps.maxTokensPerBatch),
+    line('maxTokensPerDay', profile.caps.maxTokensPerDay),
+    ...block('wallets', profile.wallets),
+    line('settleMs', profile.settleMs),
+    line('keyLifetimeMs', profile.keyLifetimeMs),
+  ];
+}
+
+function keyLine(
+  profile: RealmProfile,
+  line: (name: string, value: string, from?: string) => DescribedSetting,
+): DescribedSetting {
+  const source = profile.key;
+  if (source.from === 'embedded') return line('key', 'made by the embedded realm service');
+  return line('key', placeOf(source), source.from === 'env' ? 'keyEnv' : 'keyFile');
+}
+
+function describeNotifications(each: Notifications, setting: Setting): readonly DescribedSetting[] {
+  const at = `realms.${each.profile}.notifications`;
+  const secretLine = (name: string, source: SecretSource | null, env: string, file: string) =>
+    source === null
+      ? []
+      : [setting(`${at}.${name}`, placeOf(source), `${at}.${source.from === 'env' ? env : file}`)];
+  return [
+    ...(each.webhook === null ? [] : [setting(`${at}.webhook.url`, webhookOrigin(each.webhook.url))]),
+    ...secretLine('webhook.secret', each.webhook?.secret ?? null, 'webhook.secretEnv', 'webhook.secretFile'),
+    ...secretLine('discord', each.discord, 'discord.urlEnv', 'discord.urlFile'),
+  ];
+}
+
+function placeOf(source: SecretSource): string {
+  return source.from === 'env' ? `environment variable ${source.name}` : `file ${source.path}`;
+}
+
+/** The path of a webhook often is its password, so only the server is shown. */
+function webhookOrigin(url: string): string {
+  return `${new URL(url).origin}/***`;
+}

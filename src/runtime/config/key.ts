@@ -1,0 +1,58 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { KeySource } from '../../core/profile.js';
+
+const KEY_BYTES_MAX = 16 * 1024;
+
+/**
+ * Reads a realm's key where and when it is used, so that a corrected or rotated key is found without a
+ * restart and none is kept in a configuration. Whoever reads a key registers it with the logger's secrets.
+ */
+export function readKey(source: KeySource, env: NodeJS.ProcessEnv): string {
+  switch (source.from) {
+    case 'env':
+      return usable(env[source.name] ?? '', `environment variable ${source.name}`);
+    case 'file':
+      return usable(readKeyFile(source.path), `file ${source.path}`);
+    case 'embedded':
+      throw new Error('the embedded realm service hands over its own key; there is none to read');
+  }
+}
+
+/** A key file that other users of the machine may read; `almoner doctor` shows this. */
+export function keyWarnings(source: KeySource): readonly string[] {
+  if (source.from !== 'file' || process.platform === 'win32') return [];
+  let stats: Stats;
+  try {
+    stats = statSync(source.path);
+  } catch {
+    return [];
+  }
+  if ((stats.mode & 0o077) === 0) return [];
+  const mode = (stats.mode & 0o777).toString(8).padStart(3, '0');
+  return [`key file ${source.path} can be read by others (mode ${mode}); run: chmod 600 ${source.path}`];
+}
+
+function readKeyFile(path: string): string {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error('not a file');
+    if (stats.size > KEY_BYTES_MAX) throw new Error(`larger than ${KEY_BYTES_MAX} bytes`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw missing(`the key file ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+/** A key goes into a header: a line end or another odd character inside it is a damaged or forged key. */
+function usable(text: string, place: string): string {
+  const key = text.replace(/^\uFEFF/, '').trim();
+  if (key === '') throw missing(`the ${place} holds no key`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw missing(`the ${place} holds blanks, line ends or odd characters inside the key`);
+  return key;
+}
+
+function missing(what: string, cause?: unknown): AlmonerError {
+  return new AlmonerError('ALM_CONFIG_KEY_MISSING', `No request was sent: ${what}.`, { cause });
+}

@@ -1,0 +1,147 @@
+import { parseBaseUrl } from '../../core/base-url.js';
+import { type EnvironmentSetting, environmentSettings, REALM_VARIABLES, variable } from './environment.js';
+import { type ConfigFile, isBlock } from './file.js';
+import type { ConfigFlags, Origin, SettingPath } from './model.js';
+
+/**
+ * Lays environment and flags over the file, setting by setting, and remembers where each value came from.
+ * The result is one tree for one schema, so that a fault anywhere is found in the same pass.
+ */
+export type Layered = {
+  readonly tree: Readonly<Record<string, unknown>>;
+  readonly faults: readonly string[];
+  origin(path: SettingPath): Origin | undefined;
+};
+
+type Tree = { [name: string]: unknown };
+
+const FLAGS: readonly { key: Exclude<keyof ConfigFlags, 'config'>; name: string }[] = [
+  { key: 'logLevel', name: '--log-level' },
+  { key: 'dataFolder', name: '--data' },
+  { key: 'reportsFolder', name: '--out' },
+  { key: 'jobsFolder', name: '--jobs' },
+];
+
+export function layer(
+  file: ConfigFile,
+  env: NodeJS.ProcessEnv,
+  flags: ConfigFlags,
+  useRealm: boolean,
+): Layered {
+  const tree: Tree = structuredClone(file.settings);
+  const over = new Map<string, Origin>();
+  const faults: string[] = [];
+  const set = (path: SettingPath, value: unknown, origin: Origin) => {
+    if (put(tree, path, value)) over.set(JSON.stringify(path), origin);
+  };
+
+  for (const setting of environmentSettings(env)) set(setting.path, setting.value, fromEnvironment(setting));
+  if (useRealm) layRealm(tree, env, set, faults);
+  for (const { key, name } of FLAGS)
+    if (flags[key] !== undefined) set([key], flags[key], { from: 'flag', name });
+
+  return {
+    tree,
+    faults,
+    origin: (path) => nearest(over, path) ?? file.origin(path),
+  };
+}
+
+/**
+ * The realm of the environment comes whole or not at all: a forgotten id must not send a batch to another
+ * realm, and a forgotten URL must not turn a payout into a rehearsal.
+ */
+function layRealm(
+  tree: Tree,
+  env: NodeJS.ProcessEnv,
+  set: (path: SettingPath, value: unknown, origin: Origin) => void,
+  faults: string[],
+): void {
+  const read = (key: keyof typeof REALM_VARIABLES) => variable(env, REALM_VARIABLES[key]);
+  const put = (path: SettingPath, value: unknown, key: keyof typeof REALM_VARIABLES) =>
+    set(path, value, { from: 'environment', name: REALM_VARIABLES[key] });
+  const baseUrl = read('baseUrl');
+  const realmId = read('realmId');
+  const key = read('key');
+  const keyFile = read('keyFile');
+  const whole = baseUrl !== undefined && realmId !== undefined && (key ?? keyFile) !== undefined;
+  const some = [baseUrl, realmId, key, keyFile].some((value) => value !== undefined);
+  if (key !== undefined && keyFile !== undefined)
+    faults.push(
+      'ALMONER_API_KEY_FILE: expected either ALMONER_API_KEY or ALMONER_API_KEY_FILE, got both (environment)',
+    );
+  if (some && !whole) faults.push(...missingParts(baseUrl, realmId, key ?? keyFile));
+
+  let names = Object.keys(isBlock(tree.realms) ? tree.realms : {});
+  if (whole) {
+    const name = names.find((each) => isSameRealm(tree, each, baseUrl, realmId)) ?? realmId;
+    if (names.includes(name) && !isSameRealm(tree, name, baseUrl, realmId))
+      faults.push(
+        `realms.${name}: expected another name, because the environment's realm has this id at another URL`,
+      );
+    put(['realms', name, 'baseUrl'], baseUrl, 'baseUrl');
+    put(['realms', name, 'realmId'], realmId, 'realmId');
+    put(['realms', name, 'keyEnv'], key === undefined ? undefined : REALM_VARIABLES.key, 'key');
+    put(['realms', name, 'keyFile'], key === undefined ? keyFile : undefined, 'keyFile');
+    names = [name];
+  }
+  // Beside a realm of the environment they mean that realm; without one they overrule the file's realms.
+  for (const setting of ['rate', 'certainty'] as const) {
+    const text = read(setting);
+    if (text === undefined) continue;
+    for (const name of names) put(['realms', name, setting], text, setting);
+    if (names.length === 0) put(['embedded', setting], text, setting);
+  }
+}
+
+function missingParts(...[baseUrl, realmId, key]: readonly (string | undefined)[]): readonly string[] {
+  const parts: readonly [string, string | undefined][] = [
+    ['ALMONER_REALM_URL', baseUrl],
+    ['ALMONER_REALM_ID', realmId],
+    ['ALMONER_API_KEY', key],
+  ];
+  const present = parts.filter(([, value]) => value !== undefined).map(([name]) => name);
+  return parts
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => {
+      const hint = name === 'ALMONER_API_KEY' ? ' (or ALMONER_API_KEY_FILE)' : '';
+      return `${name}: missing${hint}, because ${present.join(' and ')} ${present.length === 1 ? 'is' : 'are'} set; set all of them or none (environment)`;
+    });
+}
+
+function isSameRealm(tree: Tree, name: string, baseUrl: string, realmId: string): boolean {
+  const realm = isBlock(tree.realms) ? tree.realms[name] : undefined;
+  if (!isBlock(realm) || typeof realm.baseUrl !== 'string') return false;
+  const [ours, theirs] = [parseBaseUrl(baseUrl), parseBaseUrl(realm.baseUrl)];
+  return (
+    realm.realmId === realmId && 'baseUrl' in ours && 'baseUrl' in theirs && ours.baseUrl === theirs.baseUrl
+  );
+}
+
+function fromEnvironment(setting: EnvironmentSetting): Origin {
+  return { from: 'environment', name: setting.name };
+}
+
+/** False where the file has something other than a block on the way; the schema then reports that. */
+function put(tree: Tree, path: SettingPath, value: unknown): boolean {
+  const [head, ...rest] = path;
+  if (head === undefined) return false;
+  if (rest.length === 0) {
+    if (value === undefined) delete tree[head];
+    else tree[head] = value;
+    return value !== undefined;
+  }
+  const next = tree[head] ?? {};
+  if (!isBlock(next)) return false;
+  const copy: Tree = { ...next };
+  tree[head] = copy;
+  return put(copy, rest, value);
+}
+
+function nearest(origins: ReadonlyMap<string, Origin>, path: SettingPath): Origin | undefined {
+  for (let length = path.length; length > 0; length -= 1) {
+    const found = origins.get(JSON.stringify(path.slice(0, length)));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

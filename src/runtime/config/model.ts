@@ -1,0 +1,66 @@
+import type { RealmProfile } from '../../core/profile.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What flags may set. Keys are no part of it: a key never comes from argv. */
+export type ConfigFlags = {
+  readonly config?: string | undefined;
+  readonly logLevel?: string | undefined;
+  readonly dataFolder?: string | undefined;
+  readonly reportsFolder?: string | undefined;
+  readonly jobsFolder?: string | undefined;
+};
+
+/** Where a secret other than a realm's key is; like a key it is read when it is used. */
+export type SecretSource =
+  | { readonly from: 'env'; readonly name: string }
+  | { readonly from: 'file'; readonly path: string };
+
+/** Who is told about a realm's halts, doubts and finished batches. */
+export type Notifications = {
+  readonly profile: string;
+  /** JSON by POST; with a secret the body is signed. */
+  readonly webhook: { readonly url: string; readonly secret: SecretSource | null } | null;
+  /** A Discord webhook's URL is itself the secret. */
+  readonly discord: SecretSource | null;
+};
+
+export type Config = {
+  /** The file that was read; null when there is none. */
+  readonly configFile: string | null;
+  /** null: a private Redis under the data folder. */
+  readonly redisUrl: string | null;
+  readonly dataFolder: string;
+  readonly reportsFolder: string;
+  readonly jobsFolder: string;
+  readonly logLevel: LogLevel;
+  /** Who did it, in the audit. */
+  readonly operator: string;
+  readonly profiles: readonly RealmProfile[];
+  readonly notifications: readonly Notifications[];
+  /** Store risks that an operator accepted by name, e.g. `no-append-only`. A name nobody asks for accepts nothing. */
+  readonly risks: readonly string[];
+  readonly retentionDays: number;
+  /** Where each setting that is not a default came from, by its dotted name. */
+  readonly origins: Readonly<Record<string, string>>;
+};
+
+/** The place a value came from, to name in a fault and in `almoner doctor`. */
+export type Origin =
+  | { readonly from: 'file'; readonly file: string; readonly line: number; readonly column: number }
+  | { readonly from: 'environment'; readonly name: string }
+  | { readonly from: 'flag'; readonly name: string };
+
+export type SettingPath = readonly string[];
+
+export function originText(origin: Origin): string {
+  switch (origin.from) {
+    case 'file':
+      return `${origin.file}:${origin.line}`;
+    case 'environment':
+      return `environment ${origin.name}`;
+    case 'flag':
+      return `flag ${origin.name}`;
+  }
+}
