@@ -1,0 +1,20 @@
+import { defineCommand } from '../command.js';
+import { diagnose, renderDiagnosis } from '../doctor.js';
+
+export const command = defineCommand({
+  name: 'doctor',
+  description: 'Prints the configuration with the origin of every setting, and checks what a run needs.',
+  arguments: {},
+  options: {},
+  async run(context) {
+    const diagnosis = await diagnose(context);
+    context.output.print({
+      json: diagnosis,
+      text: renderDiagnosis(diagnosis, context.output.colours),
+      next: diagnosis.ok
+        ? 'almoner plan FILE shows what a file would do.'
+        : 'follow the remedies above, then run `almoner doctor` again.',
+    });
+    return diagnosis.ok ? 0 : 2;
+  },
+});

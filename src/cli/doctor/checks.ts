@@ -1,0 +1,16 @@
+import type { Config } from '../../runtime/config/config.js';
+import type { CommandBase } from '../command.js';
+import type { Check } from './check.js';
+import { folderWritable } from './checks/folder.js';
+import { keyPlace } from './checks/key-place.js';
+import { transport } from './checks/transport.js';
+
+/** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
+export function checksFor(config: Config, { env }: Pick<CommandBase, 'env'>): readonly Check[] {
+  return [
+    folderWritable('data', config.dataFolder, 'ALMONER_DATA'),
+    folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
+    folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
+    ...config.profiles.flatMap((profile) => [transport(profile), keyPlace(profile, env)]),
+  ];
+}
