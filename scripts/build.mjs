@@ -1,8 +1,9 @@
 // Compiles src to dist and puts what tsc does not copy (Lua scripts and other assets) beside it.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUILD_STAMP } from './build-age.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
@@ -16,3 +17,4 @@ if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 const isAsset = (path) => !['.ts', '.tsx'].includes(extname(path));
 cpSync('src', 'dist', { recursive: true, filter: (path) => extname(path) === '' || isAsset(path) });
 chmodSync('dist/cli/main.js', 0o755);
+writeFileSync(BUILD_STAMP, '');
