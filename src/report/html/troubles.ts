@@ -1,0 +1,98 @@
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import type { RunFacts } from '../run-facts.js';
+import { counted, duration, grouped } from '../spelling.js';
+import type { Summary } from '../summary.js';
+import { type Content, type Html, html, prose } from './markup.js';
+import { table } from './table.js';
+
+const GROUPS_SHOWN_MAX = 20;
+
+/** What went wrong, gathered by cause, with the first orders of each and what helps. */
+export function failing(summary: Summary, facts: RunFacts): Html | null {
+  const groups = facts.failing.list();
+  if (groups.length === 0) return null;
+  const rows = groups
+    .slice(0, GROUPS_SHOWN_MAX)
+    .map((group): Content[] => [
+      grouped(group.count),
+      grouped(group.tokens),
+      [
+        html`<strong>${group.message ?? 'Various other messages'}</strong>`,
+        group.code === null
+          ? null
+          : html`<br><code>${group.code}</code> <span class="soft">${prose(`${CATALOGUE[group.code].means} ${CATALOGUE[group.code].next}`)}</span>`,
+      ],
+      [...group.states].sort().join(', '),
+      group.first.map(({ order, line }, at) => html`${at > 0 ? html`<br>` : null}${order} (line ${line})`),
+    ]);
+  const retryable = summary.counts.refused + summary.counts.exhausted;
+  const advice =
+    retryable === 0
+      ? null
+      : html`<p>Mend the cause and send them again, or mend the rows in failed.csv and run that file:</p>
+<pre tabindex="0">almoner dead list --batch ${summary.batch}
+almoner dead retry --batch ${summary.batch}
+almoner run failed.csv</pre>`;
+  return html`<section><h2>What went wrong, by cause</h2>
+${advice}
+${table(
+  'What went wrong, by cause',
+  [
+    { head: 'Orders', kind: 'number' },
+    { head: 'Points', kind: 'number' },
+    { head: 'Cause', kind: 'wide' },
+    { head: 'State' },
+    { head: 'First of them', kind: 'id' },
+  ],
+  rows,
+)}
+${groups.length > GROUPS_SHOWN_MAX ? html`<p class="soft">And ${counted(groups.length - GROUPS_SHOWN_MAX, 'smaller group')}; every order’s error is in results.csv.</p>` : null}
+</section>`;
+}
+
+export function slowest(facts: RunFacts): Html | null {
+  const orders = facts.slowest.orders();
+  if (orders.length === 0) return null;
+  return html`<section><h2>Where the time went</h2>
+<p class="soft">From sending an order to knowing what became of it, retries and waiting included.</p>
+${table(
+  'Time by kind of order',
+  [
+    { head: 'Kind' },
+    { head: 'Orders', kind: 'number' },
+    { head: 'Mean', kind: 'number' },
+    { head: 'Longest', kind: 'number' },
+  ],
+  facts.slowest
+    .groups()
+    .map((group) => [
+      group.name,
+      grouped(group.count),
+      duration(group.totalMs / group.count),
+      duration(group.maxMs),
+    ]),
+)}
+<h3>The slowest orders</h3>
+${table(
+  'The slowest orders',
+  [
+    { head: 'Order', kind: 'id' },
+    { head: 'Line', kind: 'number' },
+    { head: 'What' },
+    { head: 'Member', kind: 'id' },
+    { head: 'Attempts', kind: 'number' },
+    { head: 'State' },
+    { head: 'Took', kind: 'number' },
+  ],
+  orders.map(({ row, tookMs }) => [
+    row.order,
+    row.line,
+    [row.op, ' ', row.tokens === null ? null : grouped(row.tokens)],
+    row.member,
+    row.attempts,
+    row.state,
+    duration(tookMs),
+  ]),
+)}
+</section>`;
+}

@@ -1,0 +1,56 @@
+import type { OrderState } from '../core/states.js';
+import type { Manifest, RowView } from '../ledger/views.js';
+import { type Cell, csvLine } from './csv-line.js';
+
+/**
+ * The five files that together are the input, row for row: each state has exactly one place. A row that is
+ * being sent or resolved when a report is made half-way stands with the doubts, because it must not be run
+ * again from a file either.
+ */
+export const PARTS = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
+export type Part = (typeof PARTS)[number];
+
+const PART_OF: Readonly<Record<OrderState, Part>> = {
+  paid: 'paid',
+  refused: 'failed',
+  exhausted: 'failed',
+  invalid: 'failed',
+  doubt: 'doubt',
+  sending: 'doubt',
+  unknown: 'doubt',
+  planned: 'unprocessed',
+  cancelled: 'unprocessed',
+  duplicate: 'duplicate',
+};
+
+export function partOf(state: OrderState): Part {
+  return PART_OF[state];
+}
+
+const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
+/** Left empty for a person to fill with `paid` or `unpaid`, and read by `doubt resolve --file`. */
+const DECISION_COLUMN = 'decision';
+
+export function partHeader(part: Part, manifest: Manifest): string {
+  const decision = part === 'doubt' ? [DECISION_COLUMN] : [];
+  return csvLine([...manifest.header, ...ADDED_COLUMNS, ...decision], manifest.delimiter);
+}
+
+export function partLine(part: Part, row: RowView, manifest: Manifest): string {
+  const { own, surplus } = fitCells(row, manifest);
+  const added: Cell[] = [row.order, row.state, row.errorCode, row.error];
+  if (part === 'doubt') added.push('');
+  return csvLine([...own, ...added, ...surplus], manifest.delimiter);
+}
+
+/**
+ * An invalid row may have fewer or more cells than the header. Missing ones become empty; surplus ones go
+ * behind our own columns, so that no cell is lost, every column stays under its name, and the row is still
+ * too long when it is read again.
+ */
+export function fitCells(row: RowView, manifest: Manifest): { own: Cell[]; surplus: readonly string[] } {
+  const columns = manifest.header.length;
+  const own: Cell[] = row.cells.slice(0, columns);
+  while (own.length < columns) own.push('');
+  return { own, surplus: row.cells.slice(columns) };
+}

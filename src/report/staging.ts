@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { AlmonerError } from '../core/errors/error.js';
+import { type BatchId, isBatchId } from '../core/ids.js';
+import { hasCode, isMissing, onDisk } from './disk-failure.js';
+import { clearLeftovers, stagingName } from './leftovers.js';
+import { type FileFacts, WholeFile } from './whole-file.js';
+
+/**
+ * Where a report is made before anybody can see it: a hidden folder beside the batch's own, on the same
+ * disk. A first report appears with one rename of the whole folder. A later one replaces file by file, each
+ * by one rename, in the order in which the files were created; so a reader, or a process killed in between,
+ * meets old files and new files but never half a file. The file created last (the summary) names the
+ * checksums of the others, which tells a mixed set from a whole one.
+ */
+export class Staging {
+  readonly #files: WholeFile[] = [];
+
+  private constructor(
+    private readonly root: string,
+    private readonly folder: string,
+    /** Where the report will stand. */
+    readonly target: string,
+  ) {}
+
+  /** `inside` names a folder within the batch's own. */
+  static async begin(at: { root: string; batch: BatchId; inside?: string; now: number }): Promise<Staging> {
+    // The id comes from a store or an archive; it is a folder's name here, so it is judged here again.
+    if (!isBatchId(at.batch)) throw unsafe(`${JSON.stringify(at.batch)} cannot be a folder's name`);
+    const root = resolve(at.root);
+    await onDisk(root, () => mkdir(root, { recursive: true }));
+    await clearLeftovers(root, at.batch, at.now);
+    const target = join(root, at.batch, at.inside ?? '.');
+    const folder = join(root, stagingName(at.batch, randomBytes(6).toString('hex')));
+    const staging = new Staging(root, folder, target);
+    await staging.#refuseLinks([]);
+    await onDisk(folder, () => mkdir(folder));
+    return staging;
+  }
+
+  async create(name: string): Promise<WholeFile> {
+    if (!/^[a-z]+\.[a-z]+$/.test(name)) throw new RangeError(`not a report file's name: ${name}`);
+    const file = await WholeFile.create(name, join(this.folder, name));
+    this.#files.push(file);
+    return file;
+  }
+
+  /** A file whose text is at hand. */
+  async write(name: string, text: string): Promise<FileFacts> {
+    const file = await this.create(name);
+    await file.add(text);
+    return file.finish();
+  }
+
+  /** Shows the report; every file must be finished. */
+  async publish(): Promise<string[]> {
+    const names = this.#files.map((file) => file.name);
+    await this.#refuseLinks(names);
+    await onDisk(this.target, async () => {
+      await syncFolder(this.folder);
+      await mkdir(dirname(this.target), { recursive: true });
+      if (!(await this.#renameWhole()))
+        for (const name of names) await rename(join(this.folder, name), join(this.target, name));
+      await syncFolder(this.target);
+      await syncFolder(dirname(this.target));
+    });
+    await rm(this.folder, { recursive: true, force: true });
+    return names.map((name) => join(this.target, name));
+  }
+
+  /** After a failure: nothing of this attempt is left, and what stood before still stands. */
+  async discard(): Promise<void> {
+    for (const file of this.#files) await file.abandon();
+    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+  }
+
+  /** True when the report did not exist and now does; false when it exists and is to be replaced. */
+  async #renameWhole(): Promise<boolean> {
+    try {
+      await rename(this.folder, this.target);
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EPERM')) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * The reports folder itself may be a link (an operator's choice); what lies inside may not, since a link
+   * planted there would send members' data to a place nobody chose.
+   */
+  async #refuseLinks(names: readonly string[]): Promise<void> {
+    for (let path = this.target; path !== this.root; path = dirname(path))
+      await refuseUnless(path, (entry) => entry.isDirectory(), 'a folder');
+    for (const name of names)
+      await refuseUnless(join(this.target, name), (entry) => entry.isFile(), 'a plain file');
+  }
+}
+
+type Entry = { isDirectory(): boolean; isFile(): boolean };
+
+async function refuseUnless(path: string, good: (entry: Entry) => boolean, what: string): Promise<void> {
+  try {
+    const entry = await lstat(path);
+    if (!good(entry)) throw unsafe(`${path} is not ${what}`);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+function unsafe(found: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_BATCH_REPORT_FOLDER',
+    `The report was not written: ${found}. Nothing was changed, and no payment is affected.`,
+  );
+}
+
+/** Makes names durable. Windows cannot open a folder for this and keeps its names safe by itself. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

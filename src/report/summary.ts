@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { CERTAINTIES } from '../core/profile.js';
+import { BATCH_STATES, ORDER_STATES } from '../core/states.js';
+
+/**
+ * The shape of summary.json. Token sums are strings of digits, because they may exceed what a JSON number
+ * holds in other programs; times are ISO 8601 in UTC. Every state is named, also those without orders, so
+ * that a script need not guess.
+ */
+const count = z.int().nonnegative();
+const sum = z.string().regex(/^[0-9]+$/);
+const time = z.iso.datetime();
+const perOp = <T extends z.ZodType>(value: T) => z.object({ credit: value, debit: value, transfer: value });
+
+const manifest = z.object({
+  batch: z.string(),
+  realm: z.string(),
+  realmId: z.string(),
+  baseUrl: z.string(),
+  rehearsal: z.boolean(),
+  certainty: z.enum(CERTAINTIES),
+  currency: z.string().nullable(),
+  source: z.string(),
+  delimiter: z.enum([',', ';', '\t']),
+  header: z.array(z.string()),
+  rows: count,
+  orders: perOp(count),
+  tokens: perOp(sum),
+  members: count,
+  duplicates: count,
+  invalid: count,
+  sha256: z.string(),
+  again: z.string().nullable(),
+  inOrder: z.boolean(),
+  mode: z.enum(['run', 'import']),
+  createdAt: time,
+  createdBy: z.string(),
+});
+
+export const Summary = z.object({
+  format: z.literal(1),
+  batch: z.string(),
+  realm: z.string(),
+  rehearsal: z.boolean(),
+  state: z.enum(BATCH_STATES),
+  reason: z.object({ code: z.string(), message: z.string(), next: z.string() }).nullable(),
+  /** The last moment the ledger knows of; a report made half-way is true as of then. */
+  asOf: time,
+  manifest,
+  rows: count,
+  counts: z.record(z.enum(ORDER_STATES), count),
+  tokens: z.record(z.enum(ORDER_STATES), sum),
+  paid: perOp(z.object({ orders: count, tokens: sum })),
+  marks: z.object({ discarded: count, replaced: count }),
+  requests: count,
+  retries: count,
+  rateLimited: count,
+  latencyMs: z.object({
+    count,
+    p50: z.number().nullable(),
+    p90: z.number().nullable(),
+    p99: z.number().nullable(),
+    max: z.number().nullable(),
+  }),
+  pace: z.object({
+    allowed: z.object({ requests: z.number(), windowMs: z.number() }).nullable(),
+    allowedPerMinute: z.number().nullable(),
+    usedPerMinute: z.number().nullable(),
+    share: z.number().nullable(),
+  }),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  /** From start to end, pauses included; null while it is not finished. */
+  durationMs: z.number().nullable(),
+  /** Time in which requests were under way. */
+  activeMs: z.number().nullable(),
+  failures: z.array(z.object({ code: z.string().nullable(), message: z.string().nullable(), count })),
+  /** Status overrides, accepted risks and attestations. */
+  caveats: z.array(z.string()),
+  checks: z.object({ countsTie: z.literal(true), sumsTie: z.literal(true) }),
+  /** The other files of the same report; a checksum that differs belongs to another writing of it. */
+  files: z.array(z.object({ name: z.string(), bytes: count, sha256: z.string() })),
+});
+export type Summary = z.infer<typeof Summary>;

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { FailingGroups } from '../../src/report/failing-groups.js';
+import { html } from '../../src/report/html/markup.js';
+import { roundTop } from '../../src/report/html/plot.js';
+import { binned } from '../../src/report/html/run-chart.js';
+import { latencyFacts } from '../../src/report/latency.js';
+import { paceUsed } from '../../src/report/pace-used.js';
+import { Slowest } from '../../src/report/slowest.js';
+import { duration, grouped, rateWords } from '../../src/report/spelling.js';
+import { recordOf, rowOf } from '../support/batch-record.js';
+
+describe('failing groups', () => {
+  test('messages that differ only in an id are one group, with its first orders', () => {
+    const groups = new FailingGroups();
+    for (let index = 1; index <= 30; index += 1) groups.add(rowOf('refused', index));
+    groups.add(rowOf('exhausted', 31));
+    groups.add(rowOf('paid', 32));
+    groups.add(rowOf('duplicate', 33, { error: 'spent by another batch' }));
+    const [first, second, ...rest] = groups.list();
+    expect(first).toMatchObject({ count: 30, code: 'ALM_SEND_NOT_SENT' });
+    expect(first?.first.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6]);
+    expect(second?.count).toBe(1);
+    expect(rest).toEqual([]);
+  });
+
+  test('ever new messages stay bounded and every order is counted', () => {
+    const groups = new FailingGroups();
+    const word = (index: number) => [...String(index)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+    for (let index = 1; index <= 5_000; index += 1)
+      groups.add(rowOf('refused', index, { error: `strange ${word(index)}` }));
+    const list = groups.list();
+    expect(list.length).toBeLessThanOrEqual(201);
+    expect(list.reduce((sum, group) => sum + group.count, 0)).toBe(5_000);
+    expect(list[0]?.message).toBeNull();
+  });
+});
+
+test('the slowest orders are the ten slowest, in file order where equal', () => {
+  const slowest = new Slowest();
+  for (let index = 1; index <= 300; index += 1) slowest.add(rowOf('paid', index));
+  const took = slowest.orders().map((order) => order.tookMs);
+  expect(took).toHaveLength(10);
+  expect(took).toEqual([...took].sort((a, b) => b - a));
+  expect(
+    slowest
+      .orders()
+      .slice(0, 3)
+      .map((order) => order.row.line),
+  ).toEqual([97, 194, 291]);
+});
+
+describe('latency', () => {
+  test('a percentile is the bound of the bucket that holds it', () => {
+    const histogram = [
+      { upToMs: 10, count: 50 },
+      { upToMs: 20, count: 40 },
+      { upToMs: 50, count: 9 },
+      { upToMs: 100, count: 1 },
+      { upToMs: 200, count: 0 },
+    ];
+    expect(latencyFacts(histogram)).toEqual({ count: 100, p50: 10, p90: 20, p99: 50, max: 100 });
+  });
+
+  test('nothing measured, or beyond the last bound, is null and not a number made up', () => {
+    expect(latencyFacts([])).toEqual({ count: 0, p50: null, p90: null, p99: null, max: null });
+    expect(latencyFacts([{ upToMs: Number.POSITIVE_INFINITY, count: 1 }]).max).toBeNull();
+  });
+});
+
+test('the pace counts the time at work, not the pauses', () => {
+  const slice = { requests: 50, paid: 50, failed: 0, rateLimited: 0 };
+  const series = {
+    sliceMs: 10_000,
+    slices: [
+      { ...slice, at: 0 },
+      { ...slice, at: 3_600_000 },
+    ],
+  };
+  const { batch } = recordOf([], { batch: { requests: 100, rate: { requests: 10, windowMs: 1_000 } } });
+  expect(paceUsed(batch, series, { from: 0, to: 3_610_000 })).toMatchObject({
+    activeMs: 20_000,
+    usedPerMinute: 300,
+    allowedPerMinute: 600,
+    share: 0.5,
+  });
+  expect(paceUsed(batch, { sliceMs: 10_000, slices: [] }, null).usedPerMinute).toBeNull();
+});
+
+test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
+  const slices = Array.from({ length: 1_000 }, (_, at) => ({
+    at: at * 20,
+    requests: 3,
+    paid: 2,
+    failed: 1,
+    rateLimited: 0,
+  }));
+  const { bins, binMs } = binned({ sliceMs: 10, slices });
+  expect(bins.length).toBeLessThanOrEqual(120);
+  expect(bins.reduce((sum, bin) => sum + bin.requests, 0)).toBe(3_000);
+  expect(bins.every((bin, at) => bin.at === at * binMs)).toBe(true);
+  expect(binned({ sliceMs: 10, slices: [] }).bins).toEqual([]);
+});
+
+test('values put into markup are text, and hidden characters show', () => {
+  expect(html`<p title="${'"x'}">${'<script>&'}${['a', 1]}${null}${'\u202e'}</p>`.markup).toBe(
+    '<p title="&quot;x">&lt;script&gt;&amp;a1\ufffd</p>',
+  );
+});
+
+test('numbers, durations and rates are spelled for people', () => {
+  expect([1, 999, 1_000, 1_234_567].map((value) => grouped(value))).toEqual([
+    '1',
+    '999',
+    '1,000',
+    '1,234,567',
+  ]);
+  expect(grouped(2n ** 63n)).toBe('9,223,372,036,854,775,808');
+  expect([0, 850, 1_500, 61_000, 3_600_000, 90_061_000].map(duration)).toEqual([
+    '0 ms',
+    '850 ms',
+    '1.5 s',
+    '1 min 1 s',
+    '1 h',
+    '1 d 1 h',
+  ]);
+  expect(rateWords({ requests: 24, windowMs: 60_000 })).toBe('24 a minute');
+  expect([0, 7, 24, 83, 101].map(roundTop)).toEqual([1, 10, 25, 100, 200]);
+});
