@@ -33,6 +33,8 @@ export type Manifest = {
   readonly sha256: string;
   readonly again: string | null;
   readonly inOrder: boolean;
+  /** Width of a slice in the chart of the run, chosen from the expected duration so that charts stay small. */
+  readonly sliceMs: number;
   /** `run`: worked by the process that made it; `import`: by the workers. */
   readonly mode: 'run' | 'import';
   readonly createdAt: number;

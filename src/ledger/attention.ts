@@ -1,0 +1,31 @@
+import type { OrderState } from '../core/states.js';
+import type { BatchRef } from './batches.js';
+import { batchKeys } from './keys.js';
+
+/**
+ * Orders that are neither planned nor paid stand in one sorted set per batch, scored by state and index
+ * (see lua/includes/move.lua): any list of them is a range, never a scan.
+ */
+const RANKS = { sending: 1, unknown: 2, refused: 3, exhausted: 4, doubt: 5 } as const satisfies Partial<
+  Record<OrderState, number>
+>;
+export type AttentionState = keyof typeof RANKS;
+
+const SPAN = 2 ** 32;
+const PAGE = 1000;
+
+/** Indexes of the orders in a state, in file order, read page by page. */
+export async function* attention(ref: BatchRef, state: AttentionState): AsyncGenerator<number> {
+  const { redis } = ref.books.caller;
+  const key = batchKeys(ref.books.realm, ref.no).attention;
+  const floor = RANKS[state] * SPAN;
+  let after = 0;
+  for (;;) {
+    const page = await ref.books.caller.patiently('list orders', () =>
+      redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, PAGE),
+    );
+    for (const member of page) yield Number(member);
+    if (page.length < PAGE) return;
+    after = Number(page.at(-1));
+  }
+}

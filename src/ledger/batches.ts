@@ -1,0 +1,116 @@
+import { AlmonerError } from '../core/errors/error.js';
+import { type BatchId, batchId } from '../core/ids.js';
+import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../core/states.js';
+import { allBooks, type Books } from './books.js';
+import type { Caller } from './caller.js';
+import { batchKeys } from './keys.js';
+import { decodeManifest } from './manifest.js';
+import { CODE_OF_STATE } from './record.js';
+import { decodeReason, realmState } from './steering.js';
+import type { BatchView } from './views.js';
+
+/** Finding batches by what people type, and reading one as a view. */
+
+export type BatchRef = { readonly books: Books; readonly no: string; readonly id: BatchId };
+
+/** All batches of a realm, oldest first. */
+export async function listBatches(books: Books): Promise<BatchRef[]> {
+  const { redis } = books.caller;
+  const found = await books.caller.patiently('list batches', () => redis.hgetall(`${books.realm}:batches`));
+  return Object.entries(found)
+    .map(([id, no]) => ({ books, no, id: batchId(id) }))
+    .sort((a, b) => Number(a.no) - Number(b.no));
+}
+
+export async function batchNumber(books: Books, id: BatchId): Promise<string | null> {
+  const { redis } = books.caller;
+  return books.caller.patiently('find batch', () => redis.hget(`${books.realm}:batches`, id));
+}
+
+/** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
+export async function findBatch(caller: Caller, wanted: string, realm?: string): Promise<BatchRef> {
+  const books = (await allBooks(caller)).filter(
+    ({ owner }) => realm === undefined || owner.name === realm || owner.realmId === realm,
+  );
+  const all = (await Promise.all(books.map((one) => listBatches(one)))).flat();
+  if (wanted === 'last') {
+    const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
+    const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
+    if (newest === undefined) throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet.');
+    return newest.ref;
+  }
+  const exact = all.filter(({ id }) => id === wanted);
+  const matches = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(wanted));
+  const [match, ...more] = matches;
+  if (match === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_NOT_FOUND',
+      `No batch is called ${JSON.stringify(wanted)} or begins with it.`,
+    );
+  if (more.length > 0)
+    throw new AlmonerError(
+      'ALM_BATCH_AMBIGUOUS',
+      `${matches.length} batches begin with ${JSON.stringify(wanted)}.`,
+      {
+        details: matches.slice(0, 10).map(({ id, books: { owner } }) => `${id} (realm ${owner.name})`),
+      },
+    );
+  return match;
+}
+
+async function createdAt(ref: BatchRef): Promise<number> {
+  const { redis } = ref.books.caller;
+  return Number(
+    await ref.books.caller.patiently('read batch', () =>
+      redis.hget(batchKeys(ref.books.realm, ref.no).meta, 'createdAt'),
+    ),
+  );
+}
+
+/** Undefined for a batch whose import has not been sealed. */
+export async function readBatch(
+  ref: BatchRef,
+): Promise<(BatchView & { readonly version: number; readonly owner: string }) | undefined> {
+  const { redis } = ref.books.caller;
+  const keys = batchKeys(ref.books.realm, ref.no);
+  return ref.books.caller.patiently('read batch', async () => {
+    const [meta, counters, realm] = await Promise.all([
+      redis.hgetall(keys.meta),
+      redis.hgetall(keys.counters),
+      realmState(ref.books),
+    ]);
+    if (meta.manifest === undefined) return undefined;
+    const counts: Partial<Record<OrderState, number>> = {};
+    const sums: Partial<Record<OrderState, bigint>> = {};
+    for (const state of ORDER_STATES) {
+      const count = Number(counters[`c:${CODE_OF_STATE[state]}`] ?? 0);
+      if (count === 0) continue;
+      counts[state] = count;
+      sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
+    }
+    const stored = stateOf(meta.state ?? '');
+    const halted = realm.halt !== null && (stored === 'running' || stored === 'planned');
+    return {
+      manifest: decodeManifest(meta.manifest),
+      state: halted ? 'halted' : stored,
+      reason: halted ? realm.halt : decodeReason(meta.reason),
+      counts,
+      sums,
+      requests: Number(meta.requests ?? 0),
+      retries: Number(meta.retries ?? 0),
+      rateLimited: Number(meta.limited ?? 0),
+      startedAt: meta.startedAt === undefined ? null : Number(meta.startedAt),
+      finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
+      rate: null,
+      archived: false,
+      version: Number(meta.version ?? 0),
+      owner: meta.owner ?? '',
+    };
+  });
+}
+
+function stateOf(text: string): BatchState {
+  const state = BATCH_STATES.find((known) => known === text);
+  if (state === undefined) throw new Error(`unknown batch state ${JSON.stringify(text)}`);
+  return state;
+}

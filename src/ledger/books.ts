@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { RealmIdentity } from '../core/profile.js';
+import type { Caller } from './caller.js';
+import { REALMS_KEY, realmHash, realmKey } from './keys.js';
+
+/** The books of one realm: its key in the store and the way to call its scripts. */
+export type Books = {
+  readonly caller: Caller;
+  readonly realm: string;
+  readonly owner: RealmOwner;
+};
+
+/** What is known of a realm besides its books, so that every command can name it without a profile. */
+const realmOwner = z.object({
+  name: z.string(),
+  baseUrl: z.string(),
+  realmId: z.string(),
+  rehearsal: z.boolean(),
+});
+export type RealmOwner = z.infer<typeof realmOwner>;
+
+export function openBooks(caller: Caller, owner: RealmOwner): Books {
+  return { caller, realm: realmKey(owner), owner };
+}
+
+/** Notes the realm in the store; done before its first batch is opened. */
+export async function registerRealm(books: Books): Promise<void> {
+  await books.caller.patiently('register realm', () =>
+    books.caller.redis.hset(REALMS_KEY, realmHash(books.owner), JSON.stringify(books.owner)),
+  );
+}
+
+export async function forgetRealm(caller: Caller, identity: RealmIdentity): Promise<void> {
+  await caller.patiently('forget realm', () => caller.redis.hdel(REALMS_KEY, realmHash(identity)));
+}
+
+/** All realms that ever had a batch in this store. */
+export async function allBooks(caller: Caller): Promise<Books[]> {
+  const entries = await caller.patiently('list realms', () => caller.redis.hgetall(REALMS_KEY));
+  return Object.values(entries).map((json) => openBooks(caller, realmOwner.parse(JSON.parse(json))));
+}

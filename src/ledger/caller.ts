@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { AlmonerError, messageOf } from '../core/errors/error.js';
+
+/**
+ * Calls the ledger's scripts. The ledger's connection resends nothing by itself: when a reply is lost, the
+ * same call is made again with the same nonce, and the script gives the answer it gave before.
+ */
+
+const SCRIPT_NAMES = [
+  'answer-slot',
+  'begin-sending',
+  'claim',
+  'conclude',
+  'discard',
+  'drop-batch',
+  'feed',
+  'find-spent',
+  'open-batch',
+  'orphan',
+  'probe',
+  'put-block',
+  'redispatch',
+  'retry',
+  'seal-batch',
+  'settle',
+  'steer',
+  'take-slot',
+] as const;
+export type ScriptName = (typeof SCRIPT_NAMES)[number];
+
+type Script = { readonly text: string; readonly sha: string };
+
+const folder = join(import.meta.dirname, 'lua');
+
+function load(name: ScriptName): Script {
+  const text = readFileSync(join(folder, `${name}-1.lua`), 'utf8').replace(
+    /^--- @include "([a-z-]+)"$/gm,
+    (_, include: string) => readFileSync(join(folder, 'includes', `${include}.lua`), 'utf8'),
+  );
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+const SCRIPTS = new Map<ScriptName, Script>(SCRIPT_NAMES.map((name) => [name, load(name)]));
+
+/** Replies that promise nothing was executed and that pass by themselves. */
+const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)/;
+
+export type Argument = string | number | Buffer;
+
+export class Caller {
+  constructor(
+    readonly redis: Redis,
+    /** How long a call is asked again while the store does not answer; workers wait for ever. */
+    private readonly patienceMs: number,
+    private readonly onTrouble: (message: string) => void,
+  ) {}
+
+  async script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
+    const script = SCRIPTS.get(name);
+    if (script === undefined) throw new Error(`no script named ${name}`);
+    return this.patiently(name, async () => {
+      try {
+        return await this.redis.evalsha(script.sha, 1, realm, ...args);
+      } catch (error) {
+        if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
+        return await this.redis.eval(script.text, 1, realm, ...args);
+      }
+    });
+  }
+
+  /** For reads, and for writes that do no harm when done twice. */
+  async patiently<T>(what: string, ask: () => Promise<T>): Promise<T> {
+    const end = performance.now() + this.patienceMs;
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        if (performance.now() > end)
+          throw new AlmonerError(
+            'ALM_STORE_UNREACHABLE',
+            `Redis did not answer for ${Math.round(this.patienceMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
+            { cause: error },
+          );
+        this.onTrouble(`${what}: ${messageOf(error)}`);
+        await sleep(pauseMs);
+      }
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'ReplyError' ? PASSING.test(error.message) : isConnectionError(error);
+}
+
+function isConnectionError(error: Error): boolean {
+  if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) return true;
+  return (
+    error.name === 'MaxRetriesPerRequestError' ||
+    error.name === 'AbortError' ||
+    /connection is closed|stream isn't writeable|socket closed|connection ended|aborted/i.test(error.message)
+  );
+}
+
+/** A Lua reply read as a list of strings; anything else is a bug of ours. */
+export function texts(reply: unknown): string[] {
+  if (!Array.isArray(reply)) throw new TypeError(`expected a list from the script, got ${typeof reply}`);
+  return reply.map((item) => (item === null ? '' : String(item)));
+}
+
+/** Lua cannot tell an empty list from an empty table. */
+export function listFromLua(json: string): unknown[] {
+  const value: unknown = JSON.parse(json);
+  return Array.isArray(value) ? value : [];
+}

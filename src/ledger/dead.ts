@@ -1,0 +1,75 @@
+import type { Order } from '../core/order.js';
+import type { BatchRef } from './batches.js';
+import { texts } from './caller.js';
+import { encodeDetail } from './detail.js';
+import { batchKeys } from './keys.js';
+import type { PlanRow } from './plan-block.js';
+import { isStateCode, STATE_CODES } from './record.js';
+import { contentDigest, referenceKey } from './reference.js';
+import type { AuditEntry } from './views.js';
+
+/** What a person does to dead letters. A doubt is touched by neither of these. */
+
+export type Refusal = { readonly why: string };
+
+export async function retryOrder(
+  ref: BatchRef,
+  index: number,
+  row: PlanRow & { readonly order: Order },
+  by: { who: string; why: string | null; at: number; nonce: string },
+): Promise<'ok' | Refusal> {
+  const key = row.reference === null ? null : referenceKey(row.reference);
+  const [status, why = '', more = ''] = texts(
+    await ref.books.caller.script('retry', ref.books.realm, [
+      ref.no,
+      index,
+      row.order.tokens,
+      encodeDetail({ event: 'retried', at: by.at, who: by.who, why: by.why }),
+      key?.shard ?? '',
+      key?.field.toString('hex') ?? '',
+      contentDigest(row.order),
+      by.nonce,
+    ]),
+  );
+  return status === 'ok' ? 'ok' : { why: retryRefusal(why, more) };
+}
+
+function retryRefusal(why: string, more: string): string {
+  switch (why) {
+    case 'replaced':
+      return `its row was put into another file (batch ${more}); that one pays it`;
+    case 'discarded':
+      return 'it was discarded';
+    case 'reference':
+      return 'its reference was spent again by another order';
+    case 'cancelled':
+      return 'its batch is cancelled; put the row into a new file';
+    case 'D':
+      return 'it is in doubt; resolve it first with `almoner doubt resolve`';
+    default:
+      return isStateCode(why) ? `it is ${STATE_CODES[why]}, not a dead letter` : why;
+  }
+}
+
+export async function discardOrder(
+  ref: BatchRef,
+  index: number,
+  by: { who: string; why: string; at: number },
+): Promise<'ok' | Refusal> {
+  const [status, code = ''] = texts(
+    await ref.books.caller.script('discard', ref.books.realm, [
+      ref.no,
+      index,
+      encodeDetail({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
+    ]),
+  );
+  if (status === 'ok') return 'ok';
+  if (code === 'D') return { why: 'it is in doubt; resolve it first with `almoner doubt resolve`' };
+  return { why: `it is ${isStateCode(code) ? STATE_CODES[code] : code}, not a dead letter` };
+}
+
+export async function writeAudit(ref: BatchRef, entry: AuditEntry): Promise<void> {
+  const { redis } = ref.books.caller;
+  const key = batchKeys(ref.books.realm, ref.no).audit;
+  await ref.books.caller.patiently('write audit', () => redis.rpush(key, JSON.stringify(entry)));
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/**
+ * What an order met on its way, kept only for orders that met something other than "paid at the first
+ * attempt". A list per order, newest last; it is what `dead show`, `doubt show` and the desk tell.
+ */
+const balances = z.object({ member: z.string().nullable(), recipient: z.string().nullable() });
+export type Balances = z.infer<typeof balances>;
+
+const detail = z.discriminatedUnion('event', [
+  z.object({
+    event: z.literal('attempt'),
+    at: z.number(),
+    key: z.string(),
+    kind: z.string(),
+    code: z.string().nullable(),
+    message: z.string(),
+    status: z.number().nullable(),
+    phase: z.string(),
+    requestId: z.string().nullable(),
+    latencyMs: z.number(),
+    body: z.string(),
+  }),
+  /** The process that was sending it died; whether the request arrived is not known. */
+  z.object({
+    event: z.literal('orphaned'),
+    at: z.number(),
+    key: z.string(),
+    session: z.string(),
+    code: z.string(),
+    message: z.string(),
+  }),
+  /** Balances read: before sending (read-back), when the doubt arose, or while resolving. */
+  z.object({
+    event: z.literal('balances'),
+    at: z.number(),
+    when: z.enum(['before', 'doubt', 'check']),
+    balances,
+  }),
+  z.object({
+    event: z.literal('concluded'),
+    at: z.number(),
+    state: z.string(),
+    by: z.string(),
+    code: z.string().nullable(),
+    message: z.string(),
+  }),
+  z.object({ event: z.literal('retried'), at: z.number(), who: z.string(), why: z.string().nullable() }),
+  z.object({ event: z.literal('discarded'), at: z.number(), who: z.string(), why: z.string() }),
+]);
+export type Detail = z.infer<typeof detail>;
+
+export function encodeDetail(value: Detail): string {
+  return JSON.stringify(value);
+}
+
+export function decodeDetail(json: string): Detail {
+  return detail.parse(JSON.parse(json));
+}

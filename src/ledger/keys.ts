@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { RealmIdentity } from '../core/profile.js';
+
+/**
+ * Names of the ledger's keys. All keys of one realm carry one hash tag, so that a script may touch any of
+ * them on a Redis Cluster. Inside a realm, batches go by a short number.
+ */
+export const REALMS_KEY = 'almoner:realms';
+
+/** Orders to a record hash: within Redis' default for the compact encoding. The scripts know it too. */
+export const BLOCK_ORDERS = 128;
+/** Rows to a compressed plan block; a multiple of BLOCK_ORDERS. */
+export const PLAN_BLOCK_ROWS = 256;
+
+export function realmHash(identity: RealmIdentity): string {
+  return createHash('sha256').update(`${identity.baseUrl}\n${identity.realmId}`).digest('hex').slice(0, 12);
+}
+
+/** The key from which every script derives the others. */
+export function realmKey(identity: RealmIdentity): string {
+  return `almoner:{${realmHash(identity)}}`;
+}
+
+/** BullMQ's prefix for the queues of a realm: same slot as its ledger. */
+export function queuePrefix(identity: RealmIdentity): string {
+  return `${realmKey(identity)}:q`;
+}
+
+export function batchKeys(realm: string, no: string) {
+  const batch = `${realm}:b:${no}`;
+  return {
+    meta: batch,
+    counters: `${batch}:n`,
+    attention: `${batch}:a`,
+    due: `${batch}:due`,
+    waiting: `${batch}:waiting`,
+    generations: `${batch}:g`,
+    audit: `${batch}:log`,
+    latency: `${batch}:lat`,
+    run: `${batch}:run`,
+    plan: (block: number) => `${batch}:p:${block}`,
+    records: (block: number) => `${batch}:o:${block}`,
+    details: (index: number) => `${batch}:x:${index}`,
+  };
+}

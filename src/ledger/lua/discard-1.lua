@@ -1,0 +1,20 @@
+--[[
+  Marks a dead letter as dealt with. It keeps its state; a doubt is never touched.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] detail JSON
+
+  Returns {'ok'} | {'no', state code}
+]]
+--- @include "record"
+local T, no, index = KEYS[1], ARGV[1], ARGV[2]
+local record = readRecord(T, no, index)
+local code = record and string.sub(record, 1, 1) or 'p'
+if code ~= 'R' and code ~= 'X' then return { 'no', code } end
+local fields = split(record)
+if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end
+fields[10] = 'd' .. (fields[10] or '')
+writeRecord(T, no, index, table.concat(fields, '|'))
+redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, ARGV[3])
+redis.call('HINCRBY', batchKey(T, no), 'version', 1)
+return { 'ok' }

@@ -1,0 +1,37 @@
+--[[
+  Takes back one block of a batch that was never sealed: releases its references and the marks on the
+  orders it was to replace. The call for the last block also forgets the batch.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] importer  ARGV[3] block number
+  ARGV[4] JSON {refs: [[shard, field hex, index], …], replaces: [[no, index], …]}  ARGV[5] '1' for the last call
+
+  Returns 'ok' | 'not-importer'
+]]
+--- @include "record"
+--- @include "reference"
+local T, no, importer, block = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local B = batchKey(T, no)
+local held = redis.call('HMGET', B, 'state', 'importer', 'id', 'content')
+if held[1] ~= 'importing' or held[2] ~= importer then return 'not-importer' end
+
+local content = cjson.decode(ARGV[4])
+for _, ref in ipairs(content.refs) do
+  local field = string.gsub(ref[2], '..', function(pair) return string.char(tonumber(pair, 16)) end)
+  releaseReference(T, ref[1], field, no, tostring(ref[3]))
+end
+for _, old in ipairs(content.replaces) do
+  local record = readRecord(T, old[1], old[2])
+  if record then
+    local fields = split(record)
+    fields[10] = string.gsub(fields[10] or '', 'r' .. no .. '$', '')
+    writeRecord(T, old[1], old[2], table.concat(fields, '|'))
+  end
+end
+redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))
+if ARGV[5] == '1' then
+  redis.call('HDEL', T .. ':batches', held[3])
+  redis.call('HDEL', T .. ':content', held[4])
+  redis.call('UNLINK', B)
+end
+return 'ok'

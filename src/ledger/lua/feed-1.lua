@@ -1,0 +1,47 @@
+--[[
+  Takes the next planned orders of a batch for dispatch: moves the cursor and notes each order as due. The
+  jobs are added afterwards; should the feeder die in between, the sweeper finds orders that are due and
+  have no job.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] how many at most  ARGV[3] session that feeds ('' unless the batch is a run)
+
+  Returns the indexes to dispatch
+]]
+--- @include "record"
+--- @include "move"
+local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local B = batchKey(T, no)
+local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner')
+local state = meta[1]
+if state ~= 'planned' and state ~= 'running' then return {} end
+if meta[6] ~= ARGV[3] then return {} end
+
+local now = nowMs()
+if state == 'planned' then
+  redis.call('HSET', B, 'state', 'running')
+  redis.call('HSETNX', B, 'startedAt', now)
+end
+-- Strictly one after the other: the next order is fed when the one before has come to its end.
+if meta[5] == '1' then
+  if redis.call('ZCARD', B .. ':due') > 0 or countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return {} end
+  most = 1
+end
+
+local cursor = tonumber(meta[2])
+local last = tonumber(meta[3])
+if meta[4] then most = math.min(most, tonumber(meta[4])) end
+local fed = {}
+-- A long stretch of rows that are no orders must not hold Redis up: at most this many are looked at.
+local lookEnd = math.min(last, cursor + 2000)
+while cursor <= lookEnd and #fed < most do
+  local index = tostring(cursor)
+  if not readRecord(T, no, index) then
+    fed[#fed + 1] = index
+    redis.call('ZADD', B .. ':due', now, index)
+  end
+  cursor = cursor + 1
+end
+redis.call('HSET', B, 'cursor', cursor)
+if meta[4] then redis.call('HINCRBY', B, 'limit', -#fed) end
+return fed

@@ -1,0 +1,58 @@
+--[[
+  Counters and the attention list follow every move in the same script, so that counts and sums tie at any
+  moment. Orders that are neither planned nor paid stand in the sorted set ':a', scored by state and index:
+  lists need no scan.
+]]
+local ATTENTION = { s = 1, u = 2, R = 3, X = 4, D = 5 }
+local ATTENTION_SPAN = 4294967296
+
+local function counted(code)
+  return code == 'w' and 'p' or code
+end
+
+local function move(T, no, index, from, to, tokens)
+  local counters = T .. ':b:' .. no .. ':n'
+  from = counted(from)
+  to = counted(to)
+  if from ~= to then
+    redis.call('HINCRBY', counters, 'c:' .. from, -1)
+    redis.call('HINCRBY', counters, 'c:' .. to, 1)
+    if tokens ~= '0' then
+      redis.call('HINCRBY', counters, 't:' .. from, '-' .. tokens)
+      redis.call('HINCRBY', counters, 't:' .. to, tokens)
+    end
+    local rank = ATTENTION[to]
+    if rank then
+      redis.call('ZADD', T .. ':b:' .. no .. ':a', rank * ATTENTION_SPAN + tonumber(index), index)
+    elseif ATTENTION[from] then
+      redis.call('ZREM', T .. ':b:' .. no .. ':a', index)
+    end
+  end
+  redis.call('HINCRBY', T .. ':b:' .. no, 'version', 1)
+  return redis.call('HINCRBY', T, 'seq', 1)
+end
+
+local function countOf(T, no, code)
+  return tonumber(redis.call('HGET', T .. ':b:' .. no .. ':n', 'c:' .. code) or '0')
+end
+
+--- Ends a batch in which nothing is left to send or to find out. `limit` is what `--first N` may still feed.
+local function finishIfDone(T, no)
+  local B = batchKey(T, no)
+  local state = redis.call('HGET', B, 'state')
+  if state ~= 'running' then return state end
+  if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
+  if countOf(T, no, 'p') == 0 then
+    redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
+    redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
+    redis.call('SREM', T .. ':open', no)
+    return 'done'
+  end
+  local limit = redis.call('HGET', B, 'limit')
+  if limit == '0' and redis.call('ZCARD', B .. ':due') == 0 then
+    redis.call('HSET', B, 'state', 'paused', 'reason', redis.call('HGET', B, 'limitReason'))
+    redis.call('HDEL', B, 'limit', 'limitReason')
+    return 'paused'
+  end
+  return state
+end

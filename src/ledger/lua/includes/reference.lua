@@ -1,0 +1,35 @@
+--[[
+  A reference is the business key of an order in its realm. Its entry names the order that holds it:
+  '<content digest>:<batch no>:<index>'. Whether it is spent follows from that order's state, so that a
+  crash between an order's end and the release of its reference costs nothing.
+]]
+local SPENDING = { p = true, s = true, u = true, D = true, P = true }
+
+local function parseHolder(entry)
+  local digest, no, index = string.match(entry, '^([^:]*):([^:]*):([^:]*)$')
+  return digest, no, index
+end
+
+--- The entry that keeps the reference spent and its batch's state, or nil when `no`/`index` may have it.
+local function spentBy(T, shard, field, no, index)
+  local entry = redis.call('HGET', T .. ':ref:' .. shard, field)
+  if not entry then return nil end
+  local _, holderNo, holderIndex = parseHolder(entry)
+  if holderNo == no and holderIndex == index then return nil end
+  local state = redis.call('HGET', batchKey(T, holderNo), 'state')
+  if not state then return nil end
+  if state == 'archived' then return entry, state end
+  if SPENDING[stateOf(readRecord(T, holderNo, holderIndex), state == 'cancelled')] then return entry, state end
+  return nil
+end
+
+local function takeReference(T, shard, field, digest, no, index)
+  redis.call('HSET', T .. ':ref:' .. shard, field, digest .. ':' .. no .. ':' .. index)
+end
+
+local function releaseReference(T, shard, field, no, index)
+  local entry = redis.call('HGET', T .. ':ref:' .. shard, field)
+  if not entry then return end
+  local _, holderNo, holderIndex = parseHolder(entry)
+  if holderNo == no and holderIndex == index then redis.call('HDEL', T .. ':ref:' .. shard, field) end
+end

@@ -1,0 +1,31 @@
+--[[
+  An order that a dead session was sending becomes unknown: nobody can say whether it was applied.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
+  ARGV[6] '1': straight to doubt (certainty manual)
+
+  Returns {'ok', n, attempts} | {'stale'}
+]]
+--- @include "record"
+--- @include "move"
+local T, no, index, session, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local B = batchKey(T, no)
+local old = readRecord(T, no, index)
+if not old then return { 'stale' } end
+local was = split(old)
+if was[1] ~= 's' or was[5] ~= session then return { 'stale' } end
+
+local code = ARGV[6] == '1' and 'D' or 'u'
+local now = nowMs()
+writeRecord(T, no, index, table.concat(
+  { code, was[2], was[3], was[4], '', '', was[7], '', '', was[10] or '' }, '|'))
+move(T, no, index, 's', code, tokens)
+redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
+if code == 'u' then
+  redis.call('ZADD', B .. ':due', now, index)
+else
+  redis.call('ZREM', B .. ':due', index)
+end
+finishIfDone(T, no)
+return { 'ok', was[2], was[3] }

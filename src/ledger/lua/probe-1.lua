@@ -1,0 +1,23 @@
+--[[
+  While the breaker is open, one process at a time may probe the realm with a read.
+
+  KEYS[1] the realm
+  ARGV[1] ms between probes  ARGV[2] ms open after which the realm is halted  ARGV[3] reason JSON for that
+
+  Returns 'closed' | 'probe' (it is your turn) | 'wait' | 'halted'
+]]
+--- @include "record"
+local T = KEYS[1]
+local state = redis.call('HMGET', T, 'breaker', 'probeAt', 'halt')
+if state[3] then return 'halted' end
+if not state[1] then return 'closed' end
+local now = nowMs()
+if now - tonumber(state[1]) > tonumber(ARGV[2]) then
+  redis.call('HSETNX', T, 'halt', ARGV[3])
+  redis.call('HDEL', T, 'breaker', 'probeAt', 'unknowns')
+  return 'halted'
+end
+local probeAt = tonumber(state[2] or '0')
+if now < probeAt and probeAt - now <= tonumber(ARGV[1]) then return 'wait' end
+redis.call('HSET', T, 'probeAt', now + tonumber(ARGV[1]))
+return 'probe'

@@ -1,0 +1,45 @@
+--[[
+  Puts a dead letter back to work. Never a doubt; never an order whose reference was spent again or whose
+  row was put into another file.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON
+  ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
+  ARGV[8] nonce of this retry
+
+  Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled'
+]]
+--- @include "record"
+--- @include "move"
+--- @include "reference"
+local T, no, index, tokens, nonce = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[8]
+local B = batchKey(T, no)
+local record = readRecord(T, no, index)
+local fields = record and split(record) or { 'p' }
+local state = redis.call('HGET', B, 'state')
+-- The nonce stands in the evidence field while the order waits: the same retry asked twice is one retry.
+if fields[1] == 'w' and fields[9] == nonce then return { 'ok' } end
+if fields[1] ~= 'R' and fields[1] ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
+local replacedBy = string.match(fields[10] or '', 'r(%d+)')
+if replacedBy then return { 'no', 'replaced', redis.call('HGET', batchKey(T, replacedBy), 'id') or '' } end
+if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
+if state == 'cancelled' then return { 'no', 'cancelled', '' } end
+if ARGV[5] ~= '' then
+  local field = string.gsub(ARGV[6], '..', function(pair) return string.char(tonumber(pair, 16)) end)
+  local holder = spentBy(T, ARGV[5], field, no, index)
+  if holder then return { 'no', 'reference', holder } end
+  takeReference(T, ARGV[5], field, ARGV[7], no, index)
+end
+
+local from = fields[1]
+writeRecord(T, no, index, table.concat(
+  { 'w', fields[2], fields[3], '0', fields[5], '', '', '', nonce, fields[10] or '' }, '|'))
+move(T, no, index, from, 'w', tokens)
+redis.call('ZADD', B .. ':due', nowMs(), index)
+redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
+if state == 'done' then
+  redis.call('HSET', B, 'state', 'running')
+  redis.call('HDEL', B, 'finishedAt')
+  redis.call('SADD', T .. ':open', no)
+end
+return { 'ok' }

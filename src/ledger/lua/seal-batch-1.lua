@@ -1,0 +1,30 @@
+--[[
+  Makes a plan immutable. Only sealed batches are fed. Counters start here, from the manifest.
+
+  KEYS[1] the realm
+  ARGV[1] batch no  ARGV[2] importer  ARGV[3] manifest JSON  ARGV[4] counters JSON {"c:p": "n", "t:p": "n", …}
+  ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry  ARGV[8] digests JSON
+  ARGV[9] '1': strictly one order after the other
+
+  Returns 'sealed' | 'already' | 'not-importer'
+]]
+--- @include "record"
+--- @include "move"
+local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
+local B = batchKey(T, no)
+local held = redis.call('HMGET', B, 'state', 'importer')
+if held[1] ~= 'importing' then return held[1] and 'already' or 'not-importer' end
+if held[2] ~= importer then return 'not-importer' end
+
+for field, value in pairs(cjson.decode(ARGV[4])) do
+  redis.call('HSET', B .. ':n', field, value)
+end
+redis.call('HSET', B, 'state', 'planned', 'manifest', ARGV[3], 'owner', ARGV[5], 'rows', ARGV[6],
+  'cursor', 1, 'generation', 0, 'version', 0, 'digests', ARGV[8], 'inOrder', ARGV[9])
+redis.call('RPUSH', B .. ':log', ARGV[7])
+if countOf(T, no, 'p') == 0 then
+  redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
+else
+  redis.call('SADD', T .. ':open', no)
+end
+return 'sealed'

@@ -1,0 +1,198 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { AlmonerError } from '../core/errors/error.js';
+import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
+import type { Books } from './books.js';
+import { listFromLua, texts } from './caller.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import { encodeManifest } from './manifest.js';
+import { decodePlanBlock, type PlanRow } from './plan-block.js';
+import { contentDigest, parseHolder, type ReferenceHolder, referenceKey } from './reference.js';
+import type { AuditEntry, Manifest } from './views.js';
+
+/** Writing and reading the immutable plan of a batch. */
+
+export type Opened = {
+  readonly status: 'new' | 'taken-over' | 'sealed' | 'id-taken';
+  readonly no: string;
+  readonly id: BatchId;
+};
+
+export async function openBatch(
+  books: Books,
+  wanted: { content: string; id: BatchId; importer: string; createdAt: number },
+): Promise<Opened> {
+  const reply = texts(
+    await books.caller.script('open-batch', books.realm, [
+      wanted.content,
+      wanted.id,
+      wanted.importer,
+      wanted.createdAt,
+    ]),
+  );
+  const [status = '', no = '', id = ''] = reply;
+  return { status: z.enum(['new', 'taken-over', 'sealed', 'id-taken']).parse(status), no, id: batchId(id) };
+}
+
+export type BlockConflict =
+  | {
+      readonly kind: 'reference';
+      readonly index: number;
+      readonly holder: ReferenceHolder;
+      readonly importing: boolean;
+    }
+  | { readonly kind: 'replaces'; readonly no: string; readonly index: number; readonly state: string };
+
+const conflictEntry = z.union([
+  z.tuple([z.literal('ref'), z.string(), z.string(), z.string()]),
+  z.tuple([z.literal('replaces'), z.string(), z.string(), z.string()]),
+]);
+
+/** What a block takes when it is stored and gives back when it is dropped. */
+export function blockClaims(
+  firstIndex: number,
+  rows: readonly PlanRow[],
+  batchNumberOf: (batch: BatchId) => string | undefined,
+) {
+  const refs: [string, string, string, number][] = [];
+  const replaces: [string, string][] = [];
+  const records: [number, string][] = [];
+  rows.forEach((row, offset) => {
+    const index = firstIndex + offset;
+    if (row.order === null) records.push([index, 'i|1|0|0||||||']);
+    else if (row.duplicateOf !== null) records.push([index, 'd|1|0|0||||||']);
+    else if (row.reference !== null) {
+      const key = referenceKey(row.reference);
+      refs.push([key.shard, key.field.toString('hex'), contentDigest(row.order), index]);
+    }
+    const old = row.replaces === null || row.order === null ? undefined : parseOrderId(row.replaces);
+    const oldNo = old && batchNumberOf(old.batch);
+    if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index)]);
+  });
+  return { refs, replaces, records };
+}
+export type BlockClaims = ReturnType<typeof blockClaims>;
+
+export async function putBlock(
+  books: Books,
+  at: { no: string; importer: string; block: number },
+  bytes: Buffer,
+  claims: BlockClaims,
+): Promise<'ok' | 'not-importer' | BlockConflict[]> {
+  const [status, conflicts] = texts(
+    await books.caller.script('put-block', books.realm, [
+      at.no,
+      at.importer,
+      at.block,
+      bytes,
+      JSON.stringify(claims),
+    ]),
+  );
+  if (status === 'ok' || status === 'not-importer') return status;
+  return listFromLua(conflicts ?? '[]').map((entry): BlockConflict => {
+    const [kind, first, second, third] = conflictEntry.parse(entry);
+    return kind === 'ref'
+      ? {
+          kind: 'reference',
+          index: Number(first),
+          holder: parseHolder(second),
+          importing: third === 'importing',
+        }
+      : { kind: 'replaces', no: first, index: Number(second), state: third };
+  });
+}
+
+export async function sealBatch(
+  books: Books,
+  at: { no: string; importer: string; owner: string },
+  manifest: Manifest,
+  counters: Readonly<Record<string, string>>,
+  audit: AuditEntry,
+  digests: readonly string[],
+): Promise<'sealed' | 'already' | 'not-importer'> {
+  const reply = await books.caller.script('seal-batch', books.realm, [
+    at.no,
+    at.importer,
+    encodeManifest(manifest),
+    JSON.stringify(counters),
+    at.owner,
+    manifest.rows,
+    JSON.stringify(audit),
+    JSON.stringify(digests),
+    manifest.inOrder ? '1' : '0',
+  ]);
+  return z.enum(['sealed', 'already', 'not-importer']).parse(reply);
+}
+
+/** Takes back a batch that was never sealed, block by block. */
+export async function dropBatch(
+  books: Books,
+  at: { no: string; importer: string },
+  blocks: number,
+  claimsOf: (block: number) => Promise<BlockClaims>,
+): Promise<void> {
+  for (let block = blocks - 1; block >= -1; block--) {
+    const { refs, replaces } = block < 0 ? { refs: [], replaces: [] } : await claimsOf(block);
+    const content = { refs: refs.map(([shard, field, , index]) => [shard, field, index]), replaces };
+    const reply = await books.caller.script('drop-batch', books.realm, [
+      at.no,
+      at.importer,
+      Math.max(block, 0),
+      JSON.stringify(content),
+      block < 0 ? '1' : '',
+    ]);
+    if (reply !== 'ok') return;
+  }
+}
+
+/** For each reference: who keeps it spent, if anybody. */
+export async function findSpent(
+  books: Books,
+  references: readonly string[],
+): Promise<Map<string, ReferenceHolder>> {
+  if (references.length === 0) return new Map();
+  const args = references.flatMap((reference) => {
+    const key = referenceKey(reference);
+    return [key.shard, key.field];
+  });
+  const reply = texts(await books.caller.script('find-spent', books.realm, args));
+  const spent = new Map<string, ReferenceHolder>();
+  for (let i = 0; i < reply.length; i += 2) {
+    const reference = references[Number(reply[i])];
+    if (reference !== undefined) spent.set(reference, parseHolder(reply[i + 1] ?? ''));
+  }
+  return spent;
+}
+
+/** Reads plan blocks; orders are worked in file order, so a few decoded blocks serve nearly every look-up. */
+export class PlanReader {
+  private readonly blocks = new LRUCache<string, readonly PlanRow[]>({ max: 64 });
+
+  constructor(private readonly books: Books) {}
+
+  async block(no: string, block: number): Promise<readonly PlanRow[]> {
+    const key = `${no}:${block}`;
+    const cached = this.blocks.get(key);
+    if (cached !== undefined) return cached;
+    const name = batchKeys(this.books.realm, no).plan(block);
+    const bytes = await this.books.caller.patiently('read plan', () =>
+      this.books.caller.redis.getBuffer(name),
+    );
+    if (bytes === null)
+      throw new AlmonerError(
+        'ALM_LEDGER_PLAN_MISSING',
+        `Block ${block} of the plan of batch no. ${no} is not in the store. Nothing was sent for it.`,
+      );
+    const rows = decodePlanBlock(bytes);
+    this.blocks.set(key, rows);
+    return rows;
+  }
+
+  async row(no: string, index: number): Promise<PlanRow> {
+    const rows = await this.block(no, Math.floor((index - 1) / PLAN_BLOCK_ROWS));
+    const row = rows[(index - 1) % PLAN_BLOCK_ROWS];
+    if (row === undefined)
+      throw new AlmonerError('ALM_BATCH_ORDER_NOT_FOUND', `Batch no. ${no} has no row ${index}.`);
+    return row;
+  }
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { AlmonerError } from '../core/errors/error.js';
+import { ORDER_STATES, type OrderState } from '../core/states.js';
+import { type BatchRef, readBatch } from './batches.js';
+import { batchKeys } from './keys.js';
+import type { PlanReader } from './plan-store.js';
+import { RecordSnapshot, snapshotRows } from './rows.js';
+import { latencyOfBucket } from './sending.js';
+import type { AuditEntry, BatchRecord, BatchView, LatencyHistogram, RunSeries } from './views.js';
+
+/** Everything a report is made of, at one moment, also while the batch is running. */
+
+const auditEntry = z.object({
+  at: z.number(),
+  who: z.string(),
+  what: z.string(),
+  why: z.string().nullable(),
+});
+
+export async function readAudit(ref: BatchRef): Promise<AuditEntry[]> {
+  const { redis } = ref.books.caller;
+  const key = batchKeys(ref.books.realm, ref.no).audit;
+  const lines = await ref.books.caller.patiently('read audit', () => redis.lrange(key, 0, -1));
+  return lines.map((line) => auditEntry.parse(JSON.parse(line)));
+}
+
+export async function snapshotBatch(
+  ref: BatchRef,
+  plans: PlanReader,
+  caveats: readonly string[],
+): Promise<BatchRecord> {
+  const before = await readBatch(ref);
+  if (before === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} was never completely imported, so there is nothing to report.`,
+      {
+        next: 'Import the file again; it goes on where it stopped.',
+      },
+    );
+  const { rows } = before.manifest;
+  const snapshot = await RecordSnapshot.take(ref, rows);
+  const after = (await readBatch(ref)) ?? before;
+  const context = { ref, plans, cancelled: after.state === 'cancelled' };
+  const { redis } = ref.books.caller;
+  const keys = batchKeys(ref.books.realm, ref.no);
+  const [latency, run, audit] = await Promise.all([
+    ref.books.caller.patiently('read latency', () => redis.hgetall(keys.latency)),
+    ref.books.caller.patiently('read run', () => redis.hgetall(keys.run)),
+    readAudit(ref),
+  ]);
+
+  let batch: BatchView = after;
+  if (before.version !== after.version || before.state !== after.state) {
+    // The batch moved while its records were read: the counters belong to another moment than the records.
+    // The snapshot is counted itself; it must still tie to the manifest.
+    batch = { ...after, ...(await countRows(snapshotRows(context, rows, snapshot))) };
+  }
+  return {
+    batch,
+    rows: { [Symbol.asyncIterator]: () => snapshotRows(context, rows, snapshot) },
+    audit,
+    latency: histogram(latency),
+    series: series(run, after),
+    caveats,
+  };
+}
+
+async function countRows(rows: AsyncIterable<{ state: OrderState; tokens: number | null }>) {
+  const counts = new Map<OrderState, number>();
+  const sums = new Map<OrderState, bigint>();
+  for await (const row of rows) {
+    counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+    sums.set(row.state, (sums.get(row.state) ?? 0n) + BigInt(row.tokens ?? 0));
+  }
+  const present = ORDER_STATES.filter((state) => counts.has(state));
+  return {
+    counts: Object.fromEntries(present.map((state) => [state, counts.get(state) ?? 0])),
+    sums: Object.fromEntries(present.map((state) => [state, sums.get(state) ?? 0n])),
+  };
+}
+
+function histogram(stored: Record<string, string>): LatencyHistogram {
+  return Object.entries(stored)
+    .map(([bucket, count]) => ({ upToMs: latencyOfBucket(Number(bucket)), count: Number(count) }))
+    .sort((a, b) => a.upToMs - b.upToMs);
+}
+
+function series(stored: Record<string, string>, batch: BatchView): RunSeries {
+  const { sliceMs, createdAt } = batch.manifest;
+  const slices = new Map<number, { requests: number; paid: number; failed: number; rateLimited: number }>();
+  for (const [field, text] of Object.entries(stored)) {
+    const [slice = '', metric] = field.split(':');
+    const entry = slices.get(Number(slice)) ?? { requests: 0, paid: 0, failed: 0, rateLimited: 0 };
+    const count = Number(text);
+    if (metric === 'q') entry.requests = count;
+    else if (metric === 'p') entry.paid = count;
+    else if (metric === 'f') entry.failed = count;
+    else if (metric === 'l') entry.rateLimited = count;
+    slices.set(Number(slice), entry);
+  }
+  return {
+    sliceMs,
+    slices: [...slices]
+      .sort(([a], [b]) => a - b)
+      .map(([slice, entry]) => ({ at: createdAt + slice * sliceMs, ...entry })),
+  };
+}

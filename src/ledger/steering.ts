@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { isErrorCode } from '../core/errors/catalogue.js';
+import type { Books } from './books.js';
+import { texts } from './caller.js';
+import type { AuditEntry, Reason } from './views.js';
+
+/** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
+
+const reason = z.object({ code: z.string().refine(isErrorCode), message: z.string(), next: z.string() });
+
+export function decodeReason(json: string | null | undefined): Reason | null {
+  return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
+}
+
+export type Steered = { readonly done: boolean; readonly state: string };
+
+async function steer(
+  books: Books,
+  no: string,
+  verb: string,
+  audit: AuditEntry | null,
+  rest: readonly string[],
+): Promise<Steered> {
+  const [status, state = ''] = texts(
+    await books.caller.script('steer', books.realm, [
+      no,
+      verb,
+      audit === null ? '' : JSON.stringify(audit),
+      ...rest,
+    ]),
+  );
+  return { done: status === 'ok', state };
+}
+
+/** `owner`: an interrupted run pauses only what is still its own; null pauses whatever it is. */
+export function pauseBatch(
+  books: Books,
+  no: string,
+  why: Reason,
+  audit: AuditEntry,
+  owner: string | null = null,
+) {
+  return steer(books, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
+}
+
+export function resumeBatch(
+  books: Books,
+  no: string,
+  audit: AuditEntry | null,
+  options: { owner: string; first?: { orders: number; reason: Reason } },
+) {
+  const { owner, first } = options;
+  return steer(books, no, 'resume', audit, [
+    '',
+    owner,
+    '*',
+    first === undefined ? '' : String(first.orders),
+    first === undefined ? '' : JSON.stringify(first.reason),
+  ]);
+}
+
+export function cancelBatch(books: Books, no: string, audit: AuditEntry) {
+  return steer(books, no, 'cancel', audit, ['', '', '*', '', '']);
+}
+
+export type RealmState = { readonly halt: Reason | null; readonly breakerSince: number | null };
+
+export async function realmState(books: Books): Promise<RealmState> {
+  const { redis } = books.caller;
+  const [halt, breaker] = await books.caller.patiently('read realm', () =>
+    redis.hmget(books.realm, 'halt', 'breaker'),
+  );
+  return {
+    halt: decodeReason(halt),
+    breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
+  };
+}
+
+export async function haltRealm(books: Books, why: Reason): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('halt realm', () => redis.hsetnx(books.realm, 'halt', JSON.stringify(why)));
+}
+
+/** Lets a halted realm go on; the caller has tried the key with one read first. */
+export async function releaseRealm(books: Books): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('release realm', () =>
+    redis.hdel(books.realm, 'halt', 'breaker', 'probeAt', 'unknowns'),
+  );
+}
+
+export type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
+
+export async function askProbe(
+  books: Books,
+  everyMs: number,
+  haltAfterMs: number,
+  why: Reason,
+): Promise<ProbeTurn> {
+  const reply = await books.caller.script('probe', books.realm, [everyMs, haltAfterMs, JSON.stringify(why)]);
+  return z.enum(['closed', 'probe', 'wait', 'halted']).parse(reply);
+}
+
+export async function closeBreaker(books: Books): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('close breaker', () =>
+    redis.hdel(books.realm, 'breaker', 'probeAt', 'unknowns'),
+  );
+}

@@ -1,0 +1,59 @@
+import type { Queue } from 'bullmq';
+import type { Books } from '../ledger/books.js';
+import { closeIfIdle, feed, type OpenBatch, openBatches } from '../ledger/feeding.js';
+import { realmState } from '../ledger/steering.js';
+import { addOrders, type OrderJob } from './queues.js';
+
+/**
+ * Keeps a bounded window of jobs in the queue, taking batches in turn, so that a large import does not
+ * block a small one and Redis never holds a job per row. The ledger moves first: an order is noted as due
+ * before its job is added, and the sweeper finds those whose job never came.
+ */
+export class Feeder {
+  private last = '';
+
+  constructor(
+    private readonly books: Books,
+    private readonly queue: Queue<OrderJob>,
+    private readonly owner: string,
+    private readonly windowJobs: number,
+  ) {}
+
+  /** Answers how many orders were fed. */
+  async tick(): Promise<number> {
+    const { halt, breakerSince } = await realmState(this.books);
+    const mine = (await openBatches(this.books, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
+    for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.books, batch.no);
+    if (halt !== null || breakerSince !== null) return 0;
+
+    const busy = mine
+      .filter(({ state }) => state === 'running')
+      .reduce((sum, { dueSoon }) => sum + dueSoon, 0);
+    const hungry = this.inTurn(mine.filter(isHungry));
+    let room = this.windowJobs - busy;
+    let fed = 0;
+    for (const [position, batch] of hungry.entries()) {
+      const share = Math.min(FEED_MAX, Math.ceil(room / (hungry.length - position)));
+      if (share <= 0) break;
+      const indexes = await feed(this.books, batch.no, share, this.owner);
+      await addOrders(this.queue, batch.no, indexes, 0);
+      room -= indexes.length;
+      fed += indexes.length;
+      if (indexes.length > 0) this.last = batch.no;
+    }
+    return fed;
+  }
+
+  /** The batch after the one fed last comes first. */
+  private inTurn(batches: readonly OpenBatch[]): OpenBatch[] {
+    const next = batches.findIndex(({ no }) => Number(no) > Number(this.last));
+    return next <= 0 ? [...batches] : [...batches.slice(next), ...batches.slice(0, next)];
+  }
+}
+
+const HORIZON_MS = 5_000;
+const FEED_MAX = 256;
+
+function isHungry(batch: OpenBatch): boolean {
+  return (batch.state === 'planned' || batch.state === 'running') && batch.cursor <= batch.rows;
+}

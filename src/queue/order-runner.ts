@@ -1,0 +1,176 @@
+import { type Decision, decide } from '../core/decide.js';
+import { type MemberId, orderId } from '../core/ids.js';
+import { membersOf, type Order, signedTokens } from '../core/order.js';
+import type { WriteOutcome } from '../core/outcome.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { Books } from '../ledger/books.js';
+import type { Detail } from '../ledger/detail.js';
+import type { PlanReader } from '../ledger/plan-store.js';
+import { type Begun, beginSending, claim, type OrderRef, type Settled, settle } from '../ledger/sending.js';
+import type { Manifest } from '../ledger/views.js';
+import type { RealmClient } from '../realm/client/client.js';
+import { type Delivered, isPlannedOrder, OVER, type PlannedOrder } from './delivery.js';
+import type { Evidence } from './evidence.js';
+import type { Pace, Slot } from './pace.js';
+import type { Readback } from './readback.js';
+import { capReason, haltReason, refusalReason } from './reasons.js';
+
+/**
+ * One order's way through a worker: ask the ledger, wait for the pace, mark as sending, send, classify,
+ * settle. The ledger decides at every step; a delivery that comes twice, late, or for a paid order ends
+ * without a request. Once the request has left, nothing here aborts it.
+ */
+export type RunnerParts = {
+  readonly books: Books;
+  readonly profile: RealmProfile;
+  readonly client: RealmClient;
+  readonly pace: Pace;
+  readonly plans: PlanReader;
+  readonly session: string;
+  /** The session for a run's own batch, empty for the workers' batches. */
+  readonly owner: string;
+  readonly readback: Readback;
+  readonly evidence: Evidence;
+  readonly manifestOf: (no: string) => Promise<Manifest>;
+  readonly stopping: () => boolean;
+  readonly newNonce: () => string;
+  readonly onSettled: (ref: OrderRef, row: PlannedOrder, settled: Settled, outcome: WriteOutcome) => void;
+};
+
+type Attempt = {
+  readonly manifest: Manifest;
+  readonly nonce: string;
+  readonly sentAt: number;
+  readonly begun: Begun;
+  readonly key: string;
+  readonly outcome: WriteOutcome;
+};
+
+const NEXT_CODE = { paid: 'P', refused: 'R', exhausted: 'X', wait: 'w', unknown: 'u', doubt: 'D' } as const;
+
+export class OrderRunner {
+  constructor(private readonly parts: RunnerParts) {}
+
+  async deliver(ref: OrderRef): Promise<Delivered> {
+    const { plans, profile, pace, readback } = this.parts;
+    const row = await plans.row(ref.no, ref.index);
+    if (!isPlannedOrder(row)) return OVER;
+    const held = profile.certainty === 'readback' ? membersOf(row.order) : [];
+
+    // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
+    if (pace.limited || held.length > 0) {
+      const answer = await claim(this.parts.books, ref, this.parts.owner, held);
+      if (answer.answer === 'wait') return { againInMs: answer.ms };
+      if (answer.answer !== 'go') return OVER;
+      if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row, held);
+    }
+    const before = held.length > 0 ? await readback.before(row.order) : null;
+    if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
+    const slot = await pace.take(() => !this.parts.stopping());
+    return slot === undefined ? OVER : this.attempt(ref, row, held, before, slot);
+  }
+
+  private async attempt(
+    ref: OrderRef,
+    row: PlannedOrder,
+    held: readonly MemberId[],
+    before: Detail | null,
+    slot: Slot,
+  ): Promise<Delivered> {
+    const { books, profile, session } = this.parts;
+    const manifest = await this.parts.manifestOf(ref.no);
+    const nonce = this.parts.newNonce();
+    const sentAt = Date.now();
+    const begun = await beginSending(books, ref, {
+      session,
+      nonce,
+      order: row.order,
+      sentAt,
+      dayCap: profile.caps.maxTokensPerDay,
+      mayResend: profile.certainty === 'idempotent',
+      before,
+      capReason: capReason(profile),
+    });
+    if ('no' in begun) {
+      slot.answered();
+      // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
+      return begun.no === 'u' ? this.parts.readback.resolve(ref, row, held) : OVER;
+    }
+    const key = `${orderId(manifest.batch, ref.index)}.${begun.keyNumber}`;
+    const outcome = await this.send(row.order, key);
+    slot.answered(outcome.kind === 'slow-down' ? (outcome.retryAfterMs ?? profile.attempts.backoffMs) : null);
+    const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome });
+    const settled = await this.settle(
+      ref,
+      row,
+      held,
+      { manifest, nonce, sentAt, begun, key, outcome },
+      decision,
+    );
+    this.parts.onSettled(ref, row, settled, outcome);
+    if (!settled.settled) return OVER;
+    if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order);
+    if (settled.code === 'w' || settled.code === 'u') return { againInMs: decision.dueInMs };
+    return { next: settled.next };
+  }
+
+  private send(order: Order, idempotencyKey: string): Promise<WriteOutcome> {
+    const { client } = this.parts;
+    const { member } = order;
+    return order.op === 'transfer'
+      ? client.transfer({ member, recipient: order.recipient, tokens: order.tokens, idempotencyKey })
+      : client.changeBalance({ member, tokens: signedTokens(order), idempotencyKey });
+  }
+
+  private decision({ outcome, begun }: Attempt): Decision {
+    const { certainty, attempts, keyLifetimeMs } = this.parts.profile;
+    return decide(outcome, {
+      certainty,
+      attempts,
+      keyLifetimeMs,
+      resend: begun.resend,
+      keyNumber: begun.keyNumber,
+      tries: begun.tries,
+      sent: begun.attempts,
+      unknownForMs: begun.resend ? Date.now() - begun.firstSentAt : 0,
+      random: Math.random,
+    });
+  }
+
+  private settle(
+    ref: OrderRef,
+    row: PlannedOrder,
+    held: readonly MemberId[],
+    { manifest, nonce, begun, key, outcome, sentAt }: Attempt,
+    decision: Decision,
+  ): Promise<Settled> {
+    const { profile } = this.parts;
+    const plain = decision.next === 'paid' && begun.attempts === 1;
+    return settle(this.parts.books, ref, nonce, row, held, {
+      code: NEXT_CODE[decision.next],
+      keyNumber: decision.keyNumber,
+      attempts: begun.attempts,
+      tries: decision.tries,
+      status: outcome.status,
+      balance: outcome.balance,
+      sentAt: begun.firstSentAt,
+      tookMs: Math.max(0, sentAt - begun.firstSentAt) + outcome.latencyMs,
+      latencyMs: outcome.latencyMs,
+      evidence: decision.evidence,
+      dueInMs: decision.dueInMs,
+      detail: plain ? null : attemptDetail(key, outcome, sentAt),
+      requests: outcome.kind === 'not-sent' ? 0 : 1,
+      limited: decision.limited,
+      errorCode: outcome.code,
+      sliceMs: manifest.sliceMs,
+      batchCreatedAt: manifest.createdAt,
+      haltRealm: decision.haltRealm ? haltReason(profile, outcome) : null,
+      refusalReason: refusalReason(outcome),
+    });
+  }
+}
+
+function attemptDetail(key: string, outcome: WriteOutcome, at: number): Detail {
+  const { kind, code, message, status, phase, requestId, latencyMs, body } = outcome;
+  return { event: 'attempt', at, key, kind, code, message, status, phase, requestId, latencyMs, body };
+}

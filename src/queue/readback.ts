@@ -1,0 +1,152 @@
+import { backoffMs } from '../core/backoff.js';
+import type { MemberId } from '../core/ids.js';
+import { effectsOf, type Order } from '../core/order.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { BatchRef } from '../ledger/batches.js';
+import type { Balances, Detail } from '../ledger/detail.js';
+import { readDetails, readRecord } from '../ledger/rows.js';
+import { type Conclusion, conclude, type OrderRef } from '../ledger/sending.js';
+import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
+import type { Evidence } from './evidence.js';
+
+/**
+ * Resolving an unknown by reading the members back. Sound only while nothing else moves them, which the
+ * operator asserts by choosing `readback`: moved by exactly the tokens proves paid at once; unmoved proves
+ * not applied only after the settle time and two equal reads; anything else is a doubt.
+ */
+export class Readback {
+  constructor(
+    private readonly profile: RealmProfile,
+    private readonly evidence: Evidence,
+    private readonly batchOf: (no: string) => Promise<BatchRef>,
+  ) {}
+
+  /** The balances before sending, under the hold. */
+  async before(order: Order): Promise<Detail | 'unreadable'> {
+    const balances = await this.evidence.balances(order);
+    if (balances.member === null || (order.recipient !== null && balances.recipient === null))
+      return 'unreadable';
+    return { event: 'balances', at: Date.now(), when: 'before', balances };
+  }
+
+  async resolve(ref: OrderRef, row: PlannedOrder, held: readonly MemberId[]): Promise<Delivered> {
+    const batch = await this.batchOf(ref.no);
+    const [record, details] = await Promise.all([
+      readRecord(batch, ref.index),
+      readDetails(batch, ref.index),
+    ]);
+    if (record.code !== 'u') return OVER;
+    const end = (conclusion: Omit<Conclusion, 'from' | 'sentAt' | 'audit'>) =>
+      this.conclude(batch, ref, row, held, {
+        ...conclusion,
+        from: 'u',
+        sentAt: record.sentAt ?? Date.now(),
+        audit: null,
+      });
+
+    const before = details.findLast((one) => one.event === 'balances' && one.when === 'before');
+    if (this.profile.certainty !== 'readback' || before?.event !== 'balances' || record.sentAt === null)
+      return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
+
+    const now = await this.evidence.balances(row.order);
+    const verdict = compare(row.order, before.balances, now);
+    await this.evidence.note(ref, { event: 'balances', at: Date.now(), when: 'check', balances: now });
+    switch (verdict) {
+      case 'unreadable':
+        return { againInMs: backoffMs(record.attempts, this.profile.attempts, Math.random) };
+      case 'moved':
+        return end({
+          to: 'P',
+          evidence: 'readback',
+          detail: concluded('paid', null, 'the balance moved by exactly the tokens'),
+          dueInMs: 0,
+          balance: now.member,
+          tries: null,
+        });
+      case 'other':
+        return end(
+          toDoubt(
+            'the balance is neither what it was nor what it would be: something else moves this member',
+          ),
+        );
+      case 'unmoved': {
+        const settledFrom = record.sentAt + this.profile.settleMs;
+        const calmReads = details.filter(
+          (one) =>
+            one.event === 'balances' &&
+            one.when === 'check' &&
+            one.at >= settledFrom &&
+            same(one.balances, before.balances),
+        );
+        if (Date.now() < settledFrom)
+          return { againInMs: Math.min(settledFrom - Date.now(), this.profile.settleMs) };
+        if (calmReads.length === 0) return { againInMs: SECOND_READ_MS };
+        return end(this.notApplied(record.tries + 1));
+      }
+    }
+  }
+
+  private notApplied(tries: number): Omit<Conclusion, 'from' | 'sentAt' | 'audit'> {
+    const message = 'unmoved after the settle time, in two equal reads: it was not applied';
+    const exhausted = tries >= this.profile.attempts.max;
+    return {
+      to: exhausted ? 'X' : 'w',
+      evidence: exhausted ? 'readback' : null,
+      detail: concluded(exhausted ? 'exhausted' : 'planned', 'ALM_SEND_NOT_SENT', message),
+      dueInMs: 0,
+      balance: null,
+      tries,
+    };
+  }
+
+  private async conclude(
+    batch: BatchRef,
+    ref: OrderRef,
+    row: PlannedOrder,
+    held: readonly MemberId[],
+    conclusion: Conclusion,
+  ): Promise<Delivered> {
+    const done = await conclude(batch.books, ref, row, held, conclusion);
+    if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order);
+    return conclusion.to === 'w' && done.concluded ? { againInMs: 0 } : { next: done.next };
+  }
+}
+
+const SECOND_READ_MS = 1000;
+
+function toDoubt(message: string): Omit<Conclusion, 'from' | 'sentAt' | 'audit'> {
+  return {
+    to: 'D',
+    evidence: null,
+    detail: concluded('doubt', 'ALM_SEND_UNRESOLVED', message),
+    dueInMs: 0,
+    balance: null,
+    tries: null,
+  };
+}
+
+function concluded(state: string, code: string | null, message: string): Detail {
+  return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message };
+}
+
+/** Both members of a transfer must tell the same story; a one-sided move is `other`. */
+export function compare(
+  order: Order,
+  before: Balances,
+  now: Balances,
+): 'moved' | 'unmoved' | 'other' | 'unreadable' {
+  const stories = effectsOf(order).map(({ member, delta }) => {
+    const [was, is] =
+      member === order.member ? [before.member, now.member] : [before.recipient, now.recipient];
+    if (was === null || is === null) return 'unreadable';
+    const moved = BigInt(is) - BigInt(was);
+    return moved === delta ? 'moved' : moved === 0n ? 'unmoved' : 'other';
+  });
+  if (stories.includes('unreadable')) return 'unreadable';
+  const [first = 'other', ...others] = stories;
+  return others.every((story) => story === first) ? first : 'other';
+}
+
+function same(a: Balances, b: Balances): boolean {
+  return a.member === b.member && a.recipient === b.recipient;
+}
