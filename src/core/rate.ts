@@ -6,7 +6,7 @@ import type { Rate } from './profile.js';
  */
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
-const RATE = /^([0-9]{1,7})\s*\/\s*([0-9]{1,7})?\s*(ms|s|min|h)$/;
+const RATE = /^([0-9]{1,7})\s*\/\s*([0-9]{1,8})?\s*(ms|s|min|h)$/;
 
 export const RATE_REQUESTS_MAX = 1_000_000;
 export const RATE_WINDOW_MS_MAX = 24 * 3_600_000;

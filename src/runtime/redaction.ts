@@ -74,8 +74,11 @@ function patternFor(secrets: readonly string[]): RegExp | undefined {
 /** The spellings of one secret: as it is, inside JSON, inside a URL, hexadecimal, and base64 in any position. */
 function formsOf(secret: string): readonly string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
+  // A body that is logged as text inside a body: each level escapes once more.
+  const twice = JSON.stringify(escaped).slice(1, -1);
+  const thrice = JSON.stringify(twice).slice(1, -1);
   const bytes = Buffer.from(secret, 'utf8');
-  const forms = [secret, escaped, encodeURI(safe(secret)), encodeURIComponent(safe(secret))];
+  const forms = [secret, escaped, twice, thrice, encodeURI(safe(secret)), encodeURIComponent(safe(secret))];
   const form = new URLSearchParams({ v: secret }).toString().slice(2);
   const percentLower = encodeURIComponent(safe(secret)).replace(/%[0-9A-F]{2}/g, (code) =>
     code.toLowerCase(),

@@ -49,8 +49,8 @@ export function loadConfig(input: ConfigInput): Config {
   const file: ConfigFile =
     configFile === null
       ? { settings: {}, faults: [], origin: () => undefined }
-      : readConfigFile(configFile, nameFor(configFile, cwd));
-  const layered = layer(withoutEmbedded(file), env, flags, input.environmentRealm !== 'ignored');
+      : withoutEmbedded(readConfigFile(configFile, nameFor(configFile, cwd)));
+  const layered = layer(file, env, flags, input.environmentRealm !== 'ignored');
   const parsed = schema.safeParse(layered.tree);
   const faults = [
     ...file.faults,

@@ -1,0 +1,57 @@
+// Writes docs/errors.md from the built catalogue (run `npm run build` first). One file of src/core/errors is
+// one chapter; its comment is the chapter's first sentence.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const built = join(root, process.env.ALMONER_TEST_DIST ?? 'dist', 'core', 'errors');
+const { CATALOGUE } = await import(pathToFileURL(join(built, 'catalogue.js')).href);
+
+const EXITS = {
+  1: 'a bug or an unexpected failure',
+  2: 'usage or configuration',
+  3: 'input refused, nothing was sent',
+  4: 'finished, but some orders are dead, in doubt, invalid or cancelled',
+  5: 'halted or paused, resumable',
+  130: 'interrupted, resumable',
+};
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const lines = [
+  '# Errors',
+  '',
+  'Every code a user can meet. Codes are stable; the message beside a code says what happened in that very',
+  'case, what was and was not done, and ends with the next step. With `--json` the same stands on stdout as',
+  '`{"error": {"code", "message", "details", "next"}}`.',
+  '',
+  'This page is written by `node scripts/write-error-docs.mjs`; a test holds it equal to the program.',
+  '',
+  '| exit | meaning |',
+  '|---|---|',
+  '| 0 | every order paid or duplicate; or the plan is clean |',
+  ...Object.entries(EXITS).map(([exit, meaning]) => `| ${exit} | ${meaning} |`),
+];
+
+const sources = join(root, 'src', 'core', 'errors');
+const written = new Set();
+for (const name of readdirSync(sources).sort()) {
+  const text = readFileSync(join(sources, name), 'utf8');
+  const intro = /\/\*\* ([^\n]+) \*\/\nexport const [A-Z]+_ERRORS/.exec(text)?.[1];
+  const codes = [...text.matchAll(/^ {2}(ALM_[A-Z_]+): \{$/gm)].map((match) => match[1]);
+  const known = codes.filter((code) => code in CATALOGUE);
+  if (known.length === 0) continue;
+  const title = name.replace(/\.ts$/, '').replaceAll('-', ' ');
+  lines.push('', `## ${title[0].toUpperCase()}${title.slice(1)}`, '');
+  if (intro !== undefined) lines.push(intro, '');
+  lines.push('| code | means | what to do | exit |', '|---|---|---|---|');
+  for (const code of known.sort()) {
+    const { means, next, exit } = CATALOGUE[code];
+    lines.push(`| \`${code}\` | ${cell(means)} | ${cell(next)} | ${exit} |`);
+    written.add(code);
+  }
+}
+
+const left = Object.keys(CATALOGUE).filter((code) => !written.has(code));
+if (left.length > 0) throw new Error(`no source file was found for: ${left.join(', ')}`);
+writeFileSync(join(root, 'docs', 'errors.md'), `${lines.join('\n')}\n`);

@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
+
+type Source = {
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments and string contents, for rules about code. */
+  readonly code: string;
+  readonly imports: readonly string[];
+};
+
+function sources(folder: string): readonly Source[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
+    .map((path) => {
+      const full = join(folder, path).replaceAll('\\', '/');
+      const text = readFileSync(full, 'utf8');
+      return { path: full, text, code: withoutWords(text), imports: importsOf(text) };
+    });
+}
+
+function importsOf(text: string): readonly string[] {
+  const statements = text.matchAll(
+    /^(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm,
+  );
+  return [...statements].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+function withoutWords(text: string): string {
+  return text.replace(
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g,
+    (found) => (found.startsWith('/') ? '' : "''"),
+  );
+}
+
+/** The file a relative import means, as the compiler finds it. */
+function target(source: Source, specifier: string): string {
+  return normalize(join(dirname(source.path), specifier))
+    .replaceAll('\\', '/')
+    .replace(/\.js$/, '.ts');
+}
+
+const SRC = sources('src');
+const TESTS = sources('test');
+const byPath = new Map(SRC.map((source) => [source.path, source]));
+const folderOf = (path: string) => path.split('/')[1] ?? '';
+const relativeImports = (source: Source) =>
+  source.imports
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => target(source, specifier));
+
+/** Higher may import lower, never the other way round. */
+const RANKS: Readonly<Record<string, number>> = {
+  cli: 5,
+  runtime: 4,
+  intake: 3,
+  queue: 3,
+  desk: 3,
+  report: 3,
+  ledger: 2,
+  realm: 2,
+  core: 1,
+};
+
+/** The first cycle found in a graph, as the list of its stations. */
+function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>();
+  const visit = (node: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(node)) return [...way.slice(way.indexOf(node)), node];
+    if (done.has(node)) return [];
+    for (const next of edges.get(node) ?? []) {
+      const found = visit(next, [...way, node]);
+      if (found.length > 0) return found;
+    }
+    done.add(node);
+    return [];
+  };
+  for (const node of edges.keys()) {
+    const found = visit(node, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+describe('imports point one way', () => {
+  test('every folder of src has its place', () => {
+    const folders = new Set(SRC.map((source) => folderOf(source.path)));
+    expect([...folders].filter((folder) => RANKS[folder] === undefined)).toEqual([]);
+  });
+
+  test('cli → runtime → intake, queue, desk, report → ledger, realm → core', () => {
+    const wrong = SRC.flatMap((source) =>
+      relativeImports(source)
+        .filter((path) => (RANKS[folderOf(path)] ?? 0) > (RANKS[folderOf(source.path)] ?? 0))
+        .map((path) => `${source.path} imports ${path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('folders do not import each other in a circle', () => {
+    const edges = new Map<string, string[]>();
+    for (const source of SRC)
+      for (const path of relativeImports(source))
+        if (folderOf(path) !== folderOf(source.path))
+          edges.set(folderOf(source.path), [...(edges.get(folderOf(source.path)) ?? []), folderOf(path)]);
+    expect(cycleIn(edges)).toEqual([]);
+  });
+
+  test('no file imports itself by way of others', () => {
+    expect(cycleIn(new Map(SRC.map((source) => [source.path, relativeImports(source)])))).toEqual([]);
+  });
+
+  test('every relative import names a file that exists, with its ending', () => {
+    const wrong = SRC.flatMap((source) =>
+      source.imports
+        .filter((specifier) => specifier.startsWith('.') && !specifier.includes('${'))
+        .filter((specifier) => !/\.(js|json)$/.test(specifier) || !exists(target(source, specifier)))
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('core imports nothing outside core, and reads neither clock nor chance', () => {
+    const core = SRC.filter((source) => folderOf(source.path) === 'core');
+    const outside = core.flatMap((source) =>
+      source.imports
+        .filter((specifier) => !specifier.startsWith('.') || folderOf(target(source, specifier)) !== 'core')
+        // Hashing is arithmetic; it happens to live in a module of Node.
+        .filter((specifier) => specifier !== 'node:crypto')
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    const impure = core.filter(({ code }) =>
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\brandom(UUID|Bytes|Int)\b|\bprocess\./.test(
+        code,
+      ),
+    );
+    expect({ outside, impure: impure.map((source) => source.path) }).toEqual({ outside: [], impure: [] });
+  });
+
+  test('only the queue knows BullMQ; the desk may show it with its board', () => {
+    const wrong = SRC.flatMap((source) =>
+      source.imports
+        .filter((specifier) => /^bullmq(\/|$)/.test(specifier) || specifier.startsWith('@bull-board/'))
+        .filter((specifier) => {
+          const folder = folderOf(source.path);
+          return specifier.startsWith('@bull-board/')
+            ? folder !== 'desk' && folder !== 'queue'
+            : folder !== 'queue';
+        })
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  const LINES_MAX = 320;
+
+  test(`none has more than ${LINES_MAX} lines`, () => {
+    const long = SRC.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+    expect(long.filter(({ lines }) => lines > LINES_MAX)).toEqual([]);
+  });
+
+  test('none is a grab-bag', () => {
+    const bags = SRC.filter(({ path }) => /\/(utils?|helpers?|common|misc|types)(\/|\.tsx?$)/.test(path));
+    expect(bags.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('no way around the checks', () => {
+  const found = (all: readonly Source[], part: 'text' | 'code', rule: RegExp) =>
+    all
+      .filter((source) => source.path !== 'test/architecture.test.ts' && rule.test(source[part]))
+      .map(({ path }) => path);
+
+  test('no any', () => {
+    expect(found([...SRC, ...TESTS], 'code', /(:|\bas|<|\||&|=>)\s*any\b(?!\s*\()|\bany\[\]/)).toEqual([]);
+  });
+
+  test('no ignored compiler or linter', () => {
+    const rule = /@ts-(ignore|expect-error|nocheck)|(biome|eslint|prettier)-(ignore|disable)/;
+    expect(found([...SRC, ...TESTS], 'text', rule)).toEqual([]);
+  });
+
+  test('no skipped, focused or unfinished test', () => {
+    const rule =
+      /\b(test|it|describe|suite|bench)(\.\w+)*\.(skip|only|todo|fails|skipIf|runIf)\b|\bx(it|test|describe)\(/;
+    expect(found(TESTS, 'code', rule)).toEqual([]);
+  });
+});
+
+function exists(path: string): boolean {
+  return byPath.has(path) || byPath.has(path.replace(/\.ts$/, '.tsx')) || path.endsWith('.json');
+}

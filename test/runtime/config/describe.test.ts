@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { describeConfig, secretsOf } from '../../../src/runtime/config/config.js';
+import { maskUrl } from '../../../src/runtime/config/mask.js';
+import { load } from './workbench.js';
+
+const YAML = `redisUrl: redis://user:pa55@h:6379/0
+realms:
+  main:
+    baseUrl: https://r.example
+    realmId: r1
+    keyEnv: MAIN_KEY
+    rate: 10/s
+    notifications:
+      webhook: { url: https://hook.example/services/canary-path, secretEnv: HOOK }
+      discord: { urlEnv: DISCORD }
+`;
+
+describe('every setting is shown with its origin', () => {
+  const settings = (given: Parameters<typeof load>[0]) =>
+    new Map(describeConfig(load(given)).map(({ name, value, origin }) => [name, `${value} (${origin})`]));
+
+  test('default, file with line, environment and flag', () => {
+    const shown = settings({ yaml: YAML, env: { ALMONER_OPERATOR: 'ada' }, flags: { logLevel: 'debug' } });
+    expect(shown.get('retentionDays')).toBe('30 (default)');
+    expect(shown.get('realms.main.rate')).toBe('10/s (almoner.config.yaml:7)');
+    expect(shown.get('realms.main.certainty')).toBe('manual (default)');
+    expect(shown.get('realms.main.key')).toBe('environment variable MAIN_KEY (almoner.config.yaml:6)');
+    expect(shown.get('operator')).toBe('ada (environment ALMONER_OPERATOR)');
+    expect(shown.get('logLevel')).toBe('debug (flag --log-level)');
+    expect(shown.get('redisUrl')).toBe('redis://user:***@h:6379/0 (almoner.config.yaml:1)');
+  });
+
+  test('the environment realm names its variables', () => {
+    const env = { ALMONER_REALM_URL: 'https://r.example', ALMONER_REALM_ID: '42', ALMONER_API_KEY: 'canary' };
+    const shown = settings({ env: { ...env, ALMONER_RATE: '9/s' } });
+    expect(shown.get('realms.42.baseUrl')).toBe('https://r.example (environment ALMONER_REALM_URL)');
+    expect(shown.get('realms.42.key')).toBe(
+      'environment variable ALMONER_API_KEY (environment ALMONER_API_KEY)',
+    );
+    expect(shown.get('realms.42.rate')).toBe('9/s (environment ALMONER_RATE)');
+  });
+
+  test('no secret is shown, nor kept in the configuration', () => {
+    const env = { MAIN_KEY: 'canary-key', HOOK: 'canary-hook', DISCORD: 'https://d.example/canary' };
+    const config = load({ yaml: YAML, env });
+    expect(JSON.stringify(describeConfig(config))).not.toMatch(/canary|pa55/);
+    expect(JSON.stringify(config)).not.toMatch(/canary-(key|hook)/);
+    expect(secretsOf(config, env)).toEqual(['canary-key', 'https://d.example/canary', 'canary-hook', 'pa55']);
+  });
+});
+
+test.each([
+  ['redis://h:1/0', 'redis://h:1/0'],
+  ['redis://:pw@h', 'redis://:***@h'],
+  ['redis://u:p@w@h', 'redis://u:***@h'],
+  ['redis+sentinel://u:pw@a:1,b:2/m', 'redis+sentinel://u:***@a:1,b:2/m'],
+  ['https://token@h/x', 'https://***@h/x'],
+  ['rediss://h?sentinelPassword=pw&ca=f', 'rediss://h?sentinelPassword=***&ca=f'],
+  ['redis//:pw@h', 'redis//:***@h'],
+])('%s is shown as %s', (url, shown) => {
+  expect(maskUrl(url)).toBe(shown);
+});
