@@ -28,3 +28,24 @@ export function signedTokens(order: Order): number {
 export function contentOf(order: Order): string {
   return `${order.op} ${order.member} ${order.recipient ?? ''} ${order.tokens}`;
 }
+
+/** Whose balance the order moves, the giver first. */
+export function membersOf(order: Order): readonly MemberId[] {
+  return order.recipient === null ? [order.member] : [order.member, order.recipient];
+}
+
+/** By how much the order moves each of its members. */
+export function effectsOf(order: Order): readonly { readonly member: MemberId; readonly delta: bigint }[] {
+  const amount = BigInt(order.tokens);
+  switch (order.op) {
+    case 'credit':
+      return [{ member: order.member, delta: amount }];
+    case 'debit':
+      return [{ member: order.member, delta: -amount }];
+    case 'transfer':
+      return [
+        { member: order.member, delta: -amount },
+        { member: order.recipient, delta: amount },
+      ];
+  }
+}

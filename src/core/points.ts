@@ -59,3 +59,23 @@ function tokensFault(text: string): TokensFault {
   if (/^[-+0-9][-+0-9\s]*$/.test(text)) return 'blank-inside';
   return 'not-a-number';
 }
+
+/** Adds up millions of amounts exactly, turning to BigInt only where a JavaScript number would round. */
+export class PointsSum {
+  #carried = 0n;
+  #running = 0;
+
+  add(amount: Tokens): void {
+    const next = this.#running + amount;
+    if (Number.isSafeInteger(next)) {
+      this.#running = next;
+      return;
+    }
+    this.#carried += BigInt(this.#running);
+    this.#running = amount;
+  }
+
+  get total(): bigint {
+    return this.#carried + BigInt(this.#running);
+  }
+}

@@ -7,4 +7,70 @@ export const BATCH_ERRORS = {
     next: 'List the batches with `almoner status`.',
     exit: 2,
   },
+  ALM_BATCH_AMBIGUOUS: {
+    means: 'Several batches begin with that prefix.',
+    next: 'Give more of the batch id; `almoner status` lists them.',
+    exit: 2,
+  },
+  ALM_BATCH_ID_TAKEN: {
+    means: 'The id given with --batch-id belongs to a batch of other orders.',
+    next: 'Choose another --batch-id, or leave it out.',
+    exit: 3,
+  },
+  ALM_BATCH_ORDER_NOT_FOUND: {
+    means: 'No order has that id.',
+    next: 'Order ids are listed by `almoner dead list`, `almoner doubt list` and in results.csv.',
+    exit: 2,
+  },
+  ALM_BATCH_CANNOT: {
+    means: 'The batch is in a state in which this cannot be done.',
+    next: 'Look at it with `almoner status BATCH`.',
+    exit: 2,
+  },
+  ALM_BATCH_INTERRUPTED: {
+    means: 'The run was interrupted; what was being sent has finished and nothing else is being sent.',
+    next: 'Run the same command again, or hand the batch to the workers with `almoner resume`.',
+    exit: 130,
+  },
+  ALM_BATCH_PAUSED: {
+    means: 'A person paused the batch.',
+    next: 'Continue with `almoner resume BATCH`.',
+    exit: 5,
+  },
+  ALM_BATCH_FIRST: {
+    means: 'The batch paused after the number of orders given with --first.',
+    next: 'Look at the report, then run the command again without --first.',
+    exit: 5,
+  },
+  ALM_BATCH_REFUSALS: {
+    means:
+      'The realm refused order after order for the same reason, so the batch was halted before it burnt the rest.',
+    next: 'Check the realm, the base URL and the file; then `almoner resume BATCH`, or cancel it.',
+    exit: 5,
+  },
+  ALM_BATCH_DAY_CAP: {
+    means: 'The next order would exceed the realm’s daily cap (maxTokensPerDay, UTC days).',
+    next: 'Resume the batch tomorrow, or raise the cap in the profile; then `almoner resume BATCH`.',
+    exit: 5,
+  },
+  ALM_BATCH_BREAKER: {
+    means: 'The realm gave no definite answer for 15 minutes.',
+    next: 'Check the realm; then `almoner resume BATCH`.',
+    exit: 5,
+  },
+  ALM_BATCH_NOT_RETRIED: {
+    means: 'The dead letter was not retried.',
+    next: 'See the reason given for each order.',
+    exit: 2,
+  },
+  ALM_BATCH_REPORT_FOLDER: {
+    means: 'The place for a report holds a link, or something else that is not a plain folder or file.',
+    next: 'Move it away, or choose another folder with `almoner report BATCH --out DIR`.',
+    exit: 2,
+  },
+  ALM_BATCH_REPORT_NOT_WRITTEN: {
+    means: 'The disk did not take the report; no payment is affected.',
+    next: 'Mend the folder or free some space, then write it again with `almoner report BATCH`.',
+    exit: 1,
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -31,3 +31,7 @@ export type ErrorCode = keyof typeof CATALOGUE;
 export type { ErrorEntry, ExitCode } from './entry.js';
 
 import type { ErrorEntry } from './entry.js';
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(CATALOGUE, text);
+}

@@ -7,4 +7,9 @@ export const LEDGER_ERRORS = {
     next: 'Keep the data folder as it is and report this with the output of `almoner doctor`.',
     exit: 1,
   },
+  ALM_LEDGER_PLAN_MISSING: {
+    means: 'A part of a batch’s plan is not in the store.',
+    next: 'Restore the store from its backup; keep the data folder as it is.',
+    exit: 5,
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,10 +1,150 @@
 import type { ErrorEntry } from './entry.js';
 
-/** A whole file or batch that is refused before anything is sent. */
+/** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
 export const PLAN_ERRORS = {
   ALM_PLAN_LOOKS_PAID: {
     means: 'The file repeats most of an earlier batch of the last 30 days and carries no references.',
     next: 'Check the named batch; pass --again LABEL to pay on purpose.',
+    exit: 3,
+  },
+  ALM_PLAN_IDS_DAMAGED: {
+    means: 'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
+    next: 'Export the ids again from their source as text; rounding cannot be undone.',
+    exit: 3,
+  },
+  ALM_PLAN_OVER_BATCH_CAP: {
+    means: 'The sum of the file is above the realm’s cap for one batch (maxTokensPerBatch).',
+    next: 'Split the file, or raise the cap in the realm’s profile.',
+    exit: 3,
+  },
+  ALM_PLAN_SUM_TOO_LARGE: {
+    means: 'The sum of the file does not fit a signed 64-bit integer.',
+    next: 'Check the amounts; split the file if they are right.',
+    exit: 3,
+  },
+  ALM_PLAN_MEMBER_REPEATED: {
+    means: 'Warning: some members stand in more than one row.',
+    next: 'Check that they are meant to be paid more than once.',
+    exit: 3,
+  },
+  ALM_PLAN_MEMBER_GAINS_AND_LOSES: {
+    means: 'Warning: some members both gain and lose in this file, and order between rows is not promised.',
+    next: 'Pass --in-order if the order matters, or split the file.',
+    exit: 3,
+  },
+  ALM_PLAN_AMOUNT_UNUSUAL: {
+    means: 'Warning: an amount is more than 100 times the usual amount of the file.',
+    next: 'Check the named lines for a slipped decimal point or a pasted id.',
+    exit: 3,
+  },
+  ALM_PLAN_ID_ENDS_IN_ZEROS: {
+    means: 'Warning: a long id ends in zeros after digit 15, as ids do that a spreadsheet has rounded.',
+    next: 'Compare the named ids with their source.',
+    exit: 3,
+  },
+  ALM_PLAN_ID_LEADING_ZEROS: {
+    means: 'Warning: an id begins with a zero, which a chat id never does.',
+    next: 'Check the named ids; they are sent exactly as written.',
+    exit: 3,
+  },
+  ALM_FILE_NOT_FOUND: {
+    means: 'There is no such file.',
+    next: 'Check the name and the folder.',
+    exit: 3,
+  },
+  ALM_FILE_UNREADABLE: {
+    means: 'The file cannot be read.',
+    next: 'Check that it is a file and that you may read it.',
+    exit: 3,
+  },
+  ALM_FILE_CHANGED: {
+    means: 'The file was changed while it was being read.',
+    next: 'Wait until it is complete and run the command again.',
+    exit: 3,
+  },
+  ALM_FILE_TOO_LARGE: {
+    means: 'The file is larger than the limit.',
+    next: 'Split it into several files.',
+    exit: 3,
+  },
+  ALM_FILE_TOO_MANY_ROWS: {
+    means: 'The file has more rows than the limit.',
+    next: 'Split it into several files.',
+    exit: 3,
+  },
+  ALM_FILE_TOO_MANY_COLUMNS: {
+    means: 'The header has more columns than the limit.',
+    next: 'Remove columns that are not needed.',
+    exit: 3,
+  },
+  ALM_FILE_RECORD_TOO_LARGE: {
+    means: 'One record is larger than the limit; often a quote was opened and never closed.',
+    next: 'Look at the named line; close the quote or shorten the cell.',
+    exit: 3,
+  },
+  ALM_FILE_EMPTY: {
+    means: 'The file is empty.',
+    next: 'Export it again; a header line and at least one row are needed.',
+    exit: 3,
+  },
+  ALM_FILE_NO_ROWS: {
+    means: 'The file has a header and no rows.',
+    next: 'Export it again with its rows.',
+    exit: 3,
+  },
+  ALM_FILE_ENCODING: {
+    means: 'The file is not UTF-8.',
+    next: 'Export it as "CSV UTF-8 (comma delimited)" in Excel, or choose UTF-8 where you save it.',
+    exit: 3,
+  },
+  ALM_FILE_NOT_CSV: {
+    means: 'The file is not a CSV file but something else.',
+    next: 'Open it in the program it belongs to and export it as "CSV UTF-8".',
+    exit: 3,
+  },
+  ALM_FILE_LINE_ENDS: {
+    means: 'The lines end with a lone CR, as on very old Macs.',
+    next: 'Save the file with LF or CR LF line ends, for example as "CSV UTF-8".',
+    exit: 3,
+  },
+  ALM_FILE_QUOTES: {
+    means: 'Quotes do not match, so that it is not certain where a row ends.',
+    next: 'Mend the named line: close the quote, and write a quote inside a quoted cell twice.',
+    exit: 3,
+  },
+  ALM_FILE_SEPARATOR: {
+    means: 'The sep= line names a delimiter that is not supported.',
+    next: 'Use a comma, a semicolon or a tab.',
+    exit: 3,
+  },
+  ALM_FILE_HEADER_MISSING: {
+    means: 'The file has no header line.',
+    next: 'Put a first line with the names of the columns, at least member and tokens.',
+    exit: 3,
+  },
+  ALM_FILE_COLUMN_MISSING: {
+    means: 'A column that is needed is missing.',
+    next: 'Add or rename the column, or name it with --map, for example --map tokens=Punkte.',
+    exit: 3,
+  },
+  ALM_FILE_COLUMN_MISSPELT: {
+    means: 'A column’s name is nearly one that has a meaning.',
+    next: 'Rename the column as suggested, or to something clearly different.',
+    exit: 3,
+  },
+  ALM_FILE_COLUMN_TWICE: {
+    means: 'Two columns mean the same.',
+    next: 'Remove or rename one of them, or say with --map which one counts.',
+    exit: 3,
+  },
+  ALM_FILE_MAP: {
+    means: 'A --map names a column that is not there, or a meaning that does not exist.',
+    next: 'Write --map MEANING=COLUMN with a column of the header.',
+    exit: 3,
+  },
+  ALM_FILE_IS_RESULTS: {
+    means: 'The file is a results.csv of a report: most of its rows may be paid already.',
+    next: 'Run failed.csv or unprocessed.csv of that report, or the original file.',
     exit: 3,
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -7,4 +7,94 @@ export const ROW_ERRORS = {
     next: 'Write plain digits, with a leading minus to subtract.',
     exit: 3,
   },
+  ALM_ROW_TOKENS_ZERO: {
+    means: 'The amount is zero; there is nothing to pay.',
+    next: 'Remove the row or write the amount.',
+    exit: 3,
+  },
+  ALM_ROW_TOKENS_TOO_LARGE: {
+    means: 'The amount is above 9007199254740991, the largest that is exact.',
+    next: 'Check the amount; often an id was pasted into the wrong column.',
+    exit: 3,
+  },
+  ALM_ROW_TOKENS_OVER_CAP: {
+    means: 'The amount is above the realm’s cap for one order (maxTokensPerOrder).',
+    next: 'Check the amount, or raise the cap in the realm’s profile.',
+    exit: 3,
+  },
+  ALM_ROW_ID_INVALID: {
+    means: 'A member or recipient id is not made of decimal digits alone.',
+    next: 'Write the id as plain digits, exactly as its source shows it.',
+    exit: 3,
+  },
+  ALM_ROW_ID_DIGITS_LOST: {
+    means: 'A spreadsheet wrote the id in scientific notation; its last digits are lost.',
+    next: 'Format the id column as text before the ids are put in, and export again.',
+    exit: 3,
+  },
+  ALM_ROW_OP_UNKNOWN: {
+    means: 'The op is not credit, debit or transfer.',
+    next: 'Write credit, debit or transfer, or leave the cell empty.',
+    exit: 3,
+  },
+  ALM_ROW_OP_AGAINST_SIGN: {
+    means: 'The op and the sign of the amount contradict each other.',
+    next: 'credit and transfer take positive amounts only; debit takes 5 or -5.',
+    exit: 3,
+  },
+  ALM_ROW_RECIPIENT_MISSING: {
+    means: 'The row has no recipient, and nothing says that it needs none.',
+    next: 'Fill in the recipient, or write credit or debit into an op column.',
+    exit: 3,
+  },
+  ALM_ROW_RECIPIENT_UNEXPECTED: {
+    means: 'A credit or debit has a recipient.',
+    next: 'Empty the recipient, or write transfer as the op.',
+    exit: 3,
+  },
+  ALM_ROW_SELF_TRANSFER: {
+    means: 'Member and recipient are the same.',
+    next: 'Correct one of the two ids.',
+    exit: 3,
+  },
+  ALM_ROW_REALM_OTHER: {
+    means: 'The row is meant for another realm than the one of this run.',
+    next: 'Run it with --realm of that realm, or remove the row.',
+    exit: 3,
+  },
+  ALM_ROW_REFERENCE_INVALID: {
+    means: 'The reference cannot be used as a key.',
+    next: 'Use up to 200 visible characters; `undo:` is for almoner’s own undo files.',
+    exit: 3,
+  },
+  ALM_ROW_REFERENCE_CONFLICT: {
+    means: 'The same reference stands for another order.',
+    next: 'Give each order a reference of its own; the same one only for the same order.',
+    exit: 3,
+  },
+  ALM_ROW_ORDER_INVALID: {
+    means: 'The almoner_order cell does not hold an order’s id.',
+    next: 'Leave the cell as the report wrote it, or empty it.',
+    exit: 3,
+  },
+  ALM_ROW_TOO_SHORT: {
+    means: 'The row has fewer cells than the header.',
+    next: 'Fill up the row, also with empty cells.',
+    exit: 3,
+  },
+  ALM_ROW_TOO_LONG: {
+    means: 'The row has more cells than the header.',
+    next: 'Put cells that hold the delimiter into quotes.',
+    exit: 3,
+  },
+  ALM_ROW_QUOTES: {
+    means: 'A quote stands where none may stand.',
+    next: 'Put the whole cell into quotes and write each quote inside it twice.',
+    exit: 3,
+  },
+  ALM_ROW_CARRIAGE_RETURN: {
+    means: 'The row holds a CR that is not part of a line end.',
+    next: 'Save the file with LF or CR LF line ends throughout.',
+    exit: 3,
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,125 @@
+import type { OutcomeCode } from './errors/outcome.js';
+import type { OutcomeKind, Phase } from './outcome.js';
+
+/**
+ * From the facts of one write attempt to what it came to: by phase and status, never by error code alone.
+ * ECONNRESET, for one, comes from the TLS handshake, from after sending, and from our own time-out.
+ * Whatever is not proven is `unknown`: a wrong `unknown` costs a person a look, a wrong `not-sent` or
+ * `refused` pays twice, and a wrong `paid` pays nobody.
+ */
+
+/** What the body of a complete answer is worth. `contradicts`: JSON that says the change was not made. */
+export type BodyVerdict = 'readable' | 'contradicts' | 'unreadable';
+
+export type AttemptFacts =
+  /** Status and body arrived whole (or the body was larger than we read: `unreadable`). */
+  | { readonly ended: 'answer'; readonly status: number; readonly body: BodyVerdict }
+  /** The exchange broke off. `phase` is how far it got; `badCertificate` only names the cause in `tls`. */
+  | {
+      readonly ended: 'failure';
+      readonly phase: Exclude<Phase, 'done'>;
+      readonly freshSocket: boolean;
+      readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+    }
+  /** The key could not be read or used, so that no request was made. */
+  | { readonly ended: 'no-key' };
+
+export type Classification =
+  | { readonly kind: 'paid'; readonly code: null }
+  | { readonly kind: Exclude<OutcomeKind, 'paid'>; readonly code: OutcomeCode };
+
+export type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
+
+const REFUSED: ReadonlyMap<number, OutcomeCode> = new Map([
+  [400, 'ALM_REFUSED_INPUT'],
+  [402, 'ALM_REFUSED_BALANCE'],
+  [404, 'ALM_REFUSED_NOT_FOUND'],
+  [405, 'ALM_REFUSED_INPUT'],
+  [406, 'ALM_REFUSED_INPUT'],
+  [410, 'ALM_REFUSED_NOT_FOUND'],
+  [411, 'ALM_REFUSED_INPUT'],
+  [413, 'ALM_REFUSED_INPUT'],
+  [414, 'ALM_REFUSED_INPUT'],
+  [415, 'ALM_REFUSED_INPUT'],
+  [417, 'ALM_REFUSED_INPUT'],
+  [422, 'ALM_REFUSED_BALANCE'],
+  [431, 'ALM_REFUSED_INPUT'],
+  [451, 'ALM_REFUSED_OTHER'],
+  [501, 'ALM_REFUSED_OTHER'],
+  [505, 'ALM_REFUSED_OTHER'],
+]);
+
+const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
+  [401, 'ALM_KEY_REFUSED'],
+  [403, 'ALM_KEY_OTHER_REALM'],
+  [407, 'ALM_PROXY_AUTH'],
+]);
+
+const SLOW_DOWN: ReadonlySet<number> = new Set([421, 425, 429]);
+const CONFLICT: ReadonlySet<number> = new Set([408, 409, 423, 424]);
+
+export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): Classification {
+  switch (facts.ended) {
+    case 'no-key':
+      return { kind: 'realm-halted', code: 'ALM_KEY_UNUSABLE' };
+    case 'failure':
+      return classifyFailure(facts);
+    case 'answer': {
+      const usual = classifyAnswer(facts.status, facts.body);
+      const override = Object.hasOwn(overrides, facts.status) ? overrides[facts.status] : undefined;
+      return override === undefined ? usual : overridden(usual, override, facts.body);
+    }
+  }
+}
+
+function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Classification {
+  const beforeSending = facts.phase === 'connect' || facts.phase === 'tls';
+  // A socket from the pool was connected long ago: its failure proves nothing, whatever phase was seen.
+  if (beforeSending && facts.freshSocket) {
+    const certificate = facts.phase === 'tls' && facts.cause === 'bad-certificate';
+    return { kind: 'not-sent', code: certificate ? 'ALM_SEND_BAD_CERTIFICATE' : 'ALM_SEND_NOT_SENT' };
+  }
+  if (facts.cause === 'time-out') return unknown('ALM_SEND_TIMEOUT');
+  if (facts.cause === 'garbled' || facts.phase === 'body') return unknown('ALM_SEND_UNREADABLE');
+  return unknown('ALM_SEND_RESET');
+}
+
+function classifyAnswer(status: number, body: BodyVerdict): Classification {
+  if (status === 202) return unknown('ALM_SEND_ACCEPTED_ONLY');
+  if (status >= 200 && status < 300) {
+    if (body === 'readable') return { kind: 'paid', code: null };
+    return unknown(body === 'contradicts' ? 'ALM_SEND_CONTRADICTED' : 'ALM_SEND_UNREADABLE');
+  }
+  const refused = REFUSED.get(status);
+  if (refused !== undefined) return { kind: 'refused', code: refused };
+  const halted = REALM_HALTED.get(status);
+  if (halted !== undefined) return { kind: 'realm-halted', code: halted };
+  if (SLOW_DOWN.has(status)) return { kind: 'slow-down', code: 'ALM_SLOW_DOWN' };
+  if (CONFLICT.has(status)) return unknown('ALM_SEND_CONFLICT');
+  if (status >= 300 && status < 400) return unknown('ALM_SEND_REDIRECTED');
+  if (status >= 500 && status < 600) return unknown('ALM_SEND_SERVER_ERROR');
+  return unknown('ALM_SEND_UNLISTED');
+}
+
+/** The operator declared what a status means here; a body that says the opposite still wins over `paid`. */
+function overridden(usual: Classification, kind: OutcomeKind, body: BodyVerdict): Classification {
+  if (kind === usual.kind) return usual;
+  switch (kind) {
+    case 'paid':
+      return body === 'contradicts' ? unknown('ALM_SEND_CONTRADICTED') : { kind: 'paid', code: null };
+    case 'refused':
+      return { kind, code: 'ALM_REFUSED_OTHER' };
+    case 'slow-down':
+      return { kind, code: 'ALM_SLOW_DOWN' };
+    case 'not-sent':
+      return { kind, code: 'ALM_SEND_NOT_SENT' };
+    case 'realm-halted':
+      return { kind, code: 'ALM_SEND_HALTED' };
+    case 'unknown':
+      return unknown('ALM_SEND_UNLISTED');
+  }
+}
+
+function unknown(code: OutcomeCode): Classification {
+  return { kind: 'unknown', code };
+}
