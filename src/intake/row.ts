@@ -22,7 +22,12 @@ export type OrderRow = {
   readonly reason: string | null;
   /** The order of an earlier batch that this row stands in for (a mended row of failed.csv). */
   readonly replaces: OrderId | null;
-  /** The row exactly as read, one cell for each header column. */
+  /**
+   * The line of an earlier row of this file with the same reference and the same content, which makes this
+   * row `duplicate`. Absent on all other rows.
+   */
+  readonly repeats?: number;
+  /** The row as read, one cell for each header column; only the defusing of our own reports is taken off. */
   readonly cells: readonly string[];
 };
 
@@ -31,14 +36,17 @@ export type InvalidRow = {
   readonly kind: 'invalid';
   readonly line: number;
   readonly findings: readonly Finding[];
+  /** As above; missing cells are empty, surplus ones are joined to the last, so that nothing is lost. */
   readonly cells: readonly string[];
 };
 
 export type Row = OrderRow | InvalidRow;
 
+export type Delimiter = ',' | ';' | '\t';
+
 /** The shape of a file: what the first stage found. */
 export type Sheet = {
-  readonly delimiter: ',' | ';' | '\t';
+  readonly delimiter: Delimiter;
   /** The header as the file spells it, without the columns that our own reports add. */
   readonly header: readonly string[];
 };

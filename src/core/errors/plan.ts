@@ -147,4 +147,34 @@ export const PLAN_ERRORS = {
     next: 'Run failed.csv or unprocessed.csv of that report, or the original file.',
     exit: 3,
   },
+  ALM_PLAN_REFERENCE_BUSY: {
+    means: 'Another import holds some of these references and has not finished.',
+    next: 'Wait for it, run that import again, or cancel it; then try again.',
+    exit: 3,
+  },
+  ALM_PLAN_NOT_EXPECTED: {
+    means: 'The file is not the one that --expect-rows or --expect-tokens describes.',
+    next: 'Check that it is the right file; correct the expectation if it is.',
+    exit: 3,
+  },
+  ALM_PLAN_FAULTS: {
+    means: 'The file has faults and was refused as a whole; nothing was sent.',
+    next: 'Mend the listed lines, or pass --skip-invalid to take only the good rows.',
+    exit: 3,
+  },
+  ALM_PLAN_OVER_DAY_CAP: {
+    means: 'The batch is larger than what is left of the realm’s daily cap.',
+    next: 'It will halt when the cap is reached and can be resumed the next day (UTC).',
+    exit: 3,
+  },
+  ALM_PLAN_MEMBER_NOT_FOUND: {
+    means: 'The realm does not know the member.',
+    next: 'Check the id; the order would be refused.',
+    exit: 3,
+  },
+  ALM_PLAN_BALANCE_TOO_SMALL: {
+    means: 'The member’s balance is too small for what the file takes away.',
+    next: 'Lower the amount, or pay the member first.',
+    exit: 3,
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -97,4 +97,34 @@ export const ROW_ERRORS = {
     next: 'Save the file with LF or CR LF line ends throughout.',
     exit: 3,
   },
+  ALM_ROW_DUPLICATE: {
+    means: 'The row’s reference is already spent by an order with the same content; it is not paid again.',
+    next: 'Nothing to do; the named order pays or has paid it.',
+    exit: 3,
+  },
+  ALM_ROW_REFERENCE_SPENT: {
+    means: 'The row’s reference is already spent by an order with other content.',
+    next: 'Give the row a reference of its own, or leave it out.',
+    exit: 3,
+  },
+  ALM_ROW_ORDER_UNKNOWN: {
+    means: 'The order in almoner_order is not in the books of this realm.',
+    next: 'Use the books (data folder or REDIS_URL) that the report came from, or remove the column.',
+    exit: 3,
+  },
+  ALM_ROW_ORDER_MAY_BE_PAID: {
+    means: 'The order in almoner_order was paid, or may still be paid.',
+    next: 'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`).',
+    exit: 3,
+  },
+  ALM_ROW_ORDER_REPLACED: {
+    means: 'The order in almoner_order was already put into another file.',
+    next: 'Leave the row out, or mend the order of that batch.',
+    exit: 3,
+  },
+  ALM_ROW_UNDO_NOT_PAID: {
+    means: 'The row undoes an order that is not paid.',
+    next: 'Make the undo file again with `almoner undo BATCH`.',
+    exit: 3,
+  },
 } as const satisfies Record<string, ErrorEntry>;

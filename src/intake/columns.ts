@@ -1,0 +1,77 @@
+import { distance } from 'fastest-levenshtein';
+
+/** The columns that have a meaning. */
+export const COLUMNS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason', 'realm'] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
+export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
+export type OwnColumn = (typeof OWN_COLUMNS)[number];
+
+const ALIASES: ReadonlyMap<string, Column> = new Map<string, Column>([
+  ['member', 'member'],
+  ['memberid', 'member'],
+  ['member_id', 'member'],
+  ['userid', 'member'],
+  ['user_id', 'member'],
+  ['tokens', 'tokens'],
+  ['amount', 'tokens'],
+  ['points', 'tokens'],
+  ['recipient', 'recipient'],
+  ['recipientid', 'recipient'],
+  ['recipient_id', 'recipient'],
+  ['to', 'recipient'],
+  ['op', 'op'],
+  ['reference', 'reference'],
+  ['reason', 'reason'],
+  ['note', 'reason'],
+  ['realm', 'realm'],
+]);
+
+/** Names compare without case and without blanks around them. */
+export function headerKey(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+export function columnNamed(name: string): Column | undefined {
+  return ALIASES.get(headerKey(name));
+}
+
+export function isColumn(name: string): name is Column {
+  return COLUMNS.some((column) => column === name);
+}
+
+export function ownColumnNamed(name: string): OwnColumn | undefined {
+  const key = headerKey(name);
+  return OWN_COLUMNS.find((own) => own === key);
+}
+
+/** What a column may be called, for messages. */
+export function spellingsOf(column: Column): string {
+  return [...ALIASES].flatMap(([name, meaning]) => (meaning === column ? [name] : [])).join(', ');
+}
+
+/** Ordinary words that happen to be a letter or two away from a known name; they are nobody's typing error. */
+const ORDINARY_WORDS: ReadonlySet<string> = new Set(
+  'season region account preference prints print paint paints joints user_ip userip real realty reads'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The known name that a header was probably meant to be. Short names are left out (`no` is not a misspelt
+ * `to`), and two wrong letters count only when the first letter is right, so that `number`, `person` and
+ * `count` stay what they are.
+ */
+export function nearlyNamed(name: string): { spelling: string; column: Column } | undefined {
+  const key = headerKey(name);
+  if (key.length < 5 || key.length > 20 || ORDINARY_WORDS.has(key)) return undefined;
+  let best: { spelling: string; column: Column; off: number } | undefined;
+  for (const [spelling, column] of ALIASES) {
+    if (spelling.length < 5) continue;
+    const off = distance(key, spelling);
+    if (off > 2 || off === 0 || (off === 2 && key[0] !== spelling[0])) continue;
+    if (best === undefined || off < best.off) best = { spelling, column, off };
+  }
+  return best;
+}

@@ -1,0 +1,57 @@
+import { createHash, hash } from 'node:crypto';
+import { contentOf } from '../core/order.js';
+import type { RealmIdentity } from '../core/profile.js';
+import type { OrderRow } from './row.js';
+
+/**
+ * Identity. The same orders, with the same references, in the same order and realm, are the same batch,
+ * whatever the file is called and however it is written. Reason and further columns are not part of it.
+ *
+ * Fields are separated by U+001F and rows by LF. No field can hold either: ids, amounts and ops cannot by
+ * their grammar, references are refused with control characters in them, and the label is JSON.
+ */
+type Identified = Pick<OrderRow, 'order' | 'reference' | 'replaces'>;
+
+const BUFFER_CHARACTERS = 64 * 1024;
+
+function rowText(row: Identified): string {
+  const { order } = row;
+  return `${order.op}\u001f${order.member}\u001f${order.recipient ?? ''}\u001f${order.tokens}\u001f${row.reference ?? ''}\u001f${row.replaces ?? ''}\n`;
+}
+
+/** SHA-256, in hex, of everything that makes one row what it is. */
+export function rowDigest(row: Identified): string {
+  return hash('sha256', rowText(row), 'hex');
+}
+
+/** 64 bits, as 16 hex digits, of what a row pays, its reference left out: "is this the same payment?" */
+export function contentDigest(row: Pick<OrderRow, 'order'>): string {
+  return hash('sha256', contentOf(row.order), 'hex').slice(0, 16);
+}
+
+/** The batch's identity, row by row. Rows that are no orders are no part of it; duplicates are. */
+export class BatchDigest {
+  readonly #hash = createHash('sha256');
+  #buffer: string;
+
+  /** `again` is the label of --again: the same orders once more, on purpose. */
+  constructor(realm: RealmIdentity, again: string | null) {
+    this.#buffer = `almoner batch 1 ${JSON.stringify([realm.baseUrl, realm.realmId, again])}\n`;
+  }
+
+  add(row: Identified): void {
+    this.#buffer += rowText(row);
+    if (this.#buffer.length > BUFFER_CHARACTERS) this.#flush();
+  }
+
+  /** Ends the digest: 64 hex digits. */
+  hex(): string {
+    this.#flush();
+    return this.#hash.digest('hex');
+  }
+
+  #flush(): void {
+    this.#hash.update(this.#buffer);
+    this.#buffer = '';
+  }
+}

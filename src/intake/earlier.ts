@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type BatchId, batchId } from '../core/ids.js';
+import { listBatches, readBatch } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { batchKeys } from '../ledger/keys.js';
+import type { Finding } from './row.js';
+import { estimateOverlap, looksPaid } from './smallest.js';
+import type { SurveyResult } from './survey.js';
+
+/** What the books already know of a file: the same batch, or one that it repeats most of. */
+export type Earlier = {
+  readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
+  readonly finding: { readonly severity: 'fault' | 'warning'; readonly finding: Finding } | null;
+};
+
+const LOOK_BACK_MS = 30 * 24 * 3600_000;
+const SMALL_FILE_SHARE = 0.8;
+
+export async function findEarlier(
+  books: Books,
+  file: {
+    content: string | null;
+    survey: SurveyResult;
+    bare: readonly string[];
+    again: string | null;
+    now: number;
+  },
+): Promise<Earlier> {
+  const { caller, realm } = books;
+  if (file.content === null) return { existing: null, finding: null };
+  const content = file.content;
+  const no = await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+  if (no !== null) {
+    const [id, state] = await caller.patiently('read batch', () =>
+      caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
+    );
+    return { existing: { no, id: batchId(id ?? ''), sealed: state !== 'importing' }, finding: null };
+  }
+  // --again says: the same payments once more, on purpose.
+  const bareRows = file.survey.withoutReference - file.survey.replacing;
+  if (file.again !== null || bareRows <= 0) return { existing: null, finding: null };
+  return { existing: null, finding: await repeated(books, bareRows, file.bare, file.now) };
+}
+
+async function repeated(
+  books: Books,
+  rows: number,
+  bare: readonly string[],
+  now: number,
+): Promise<Earlier['finding']> {
+  for (const ref of (await listBatches(books)).reverse()) {
+    const batch = await readBatch(ref);
+    if (batch === undefined || now - batch.manifest.createdAt > LOOK_BACK_MS) continue;
+    const { paid = 0, doubt = 0, planned = 0, sending = 0, unknown = 0 } = batch.counts;
+    if (paid + doubt + planned + sending + unknown === 0) continue;
+    const { caller, realm } = books;
+    const stored = await caller.patiently('read digests', () =>
+      caller.redis.hget(batchKeys(realm, ref.no).meta, 'digests'),
+    );
+    const digests = z.array(z.string()).parse(JSON.parse(stored ?? '[]'));
+    const refused = looksPaid(rows, bare, digests);
+    const { share, sample } = estimateOverlap(bare, digests);
+    if (!refused && !(sample > 0 && share >= SMALL_FILE_SHARE)) continue;
+    const made = new Date(batch.manifest.createdAt).toISOString().slice(0, 16).replace('T', ' ');
+    const message = `The file has no references and about ${Math.round(share * 100)} % of it stands in batch ${ref.id} of ${made} UTC (${batch.manifest.source}, ${batch.state}). Paying it again needs --again LABEL.`;
+    return {
+      severity: refused ? 'fault' : 'warning',
+      finding: { line: 0, column: null, code: 'ALM_PLAN_LOOKS_PAID', message },
+    };
+  }
+  return null;
+}

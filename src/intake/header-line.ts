@@ -1,0 +1,115 @@
+import { BrokenFile } from './broken-file.js';
+import { ByteGuard } from './byte-guard.js';
+import type { IntakeLimits } from './limits.js';
+import type { Delimiter } from './row.js';
+
+/** The first record that is not blank, as text, and what a `sep=` line before it said. */
+export type HeaderLine = {
+  readonly text: string;
+  readonly line: number;
+  readonly delimiter: Delimiter | null;
+};
+
+/**
+ * Finds the header without knowing the delimiter yet. Where it ends can be told all the same: at a line feed
+ * with an even number of quotes before it.
+ */
+export async function readHeaderLine(
+  chunks: AsyncIterable<Buffer>,
+  limits: Pick<IntakeLimits, 'recordBytesMax'>,
+): Promise<HeaderLine> {
+  const guard = new ByteGuard();
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let ended = true;
+  for await (const chunk of chunks) {
+    const text = guard.pass(chunk, 1);
+    pieces.push(text);
+    bytes += text.length;
+    ended = false;
+    const found = findHeader(Buffer.concat(pieces), false, limits);
+    if (found !== undefined) return found;
+    if (bytes > 2 * limits.recordBytesMax) break;
+    ended = true;
+  }
+  if (ended) guard.end(1);
+  const found = findHeader(Buffer.concat(pieces), true, limits);
+  if (found !== undefined) return found;
+  throw new BrokenFile(
+    'ALM_FILE_EMPTY',
+    0,
+    'The file is empty; expected a header line and at least one row.',
+  );
+}
+
+function findHeader(
+  bytes: Buffer,
+  whole: boolean,
+  limits: Pick<IntakeLimits, 'recordBytesMax'>,
+): HeaderLine | undefined {
+  let start = 0;
+  let line = 1;
+  let delimiter: Delimiter | null = null;
+  for (;;) {
+    const end = recordEnd(bytes, start);
+    if (end === -1 && !whole) return undefined;
+    const stop = end === -1 ? bytes.length : end;
+    const text = bytes.toString('utf8', start, stop).replace(/\r?\n$/, '');
+    const separator = start === 0 ? /^"?sep=([^"]*)"?$/i.exec(text) : null;
+    if (separator !== null) delimiter = separatorOf(separator[1] ?? '');
+    else if (text.trim() !== '') {
+      const unquoted = text.replace(/"[^"]*"/g, '');
+      if (unquoted.includes('\r')) throw loneCr(line);
+      if (stop - start > limits.recordBytesMax) throw tooLarge(line, limits);
+      if (unquoted.includes('"')) throw openQuote(line);
+      return { text, line, delimiter };
+    }
+    if (end === -1) return undefined;
+    line += text.split('\n').length;
+    start = end;
+  }
+}
+
+/** The position behind the line feed that ends the record, or -1. */
+function recordEnd(bytes: Buffer, start: number): number {
+  let quoted = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) quoted = !quoted;
+    else if (byte === 10 && !quoted) return at + 1;
+  }
+  return -1;
+}
+
+function separatorOf(text: string): Delimiter {
+  if (text === ',' || text === ';' || text === '\t') return text;
+  throw new BrokenFile(
+    'ALM_FILE_SEPARATOR',
+    1,
+    `The sep= line names ${JSON.stringify(text)} as the delimiter; expected a comma, a semicolon or a tab.`,
+  );
+}
+
+function loneCr(line: number): BrokenFile {
+  return new BrokenFile(
+    'ALM_FILE_LINE_ENDS',
+    line,
+    'The lines end with a lone CR, as on very old Macs; expected LF or CR LF. Save the file as "CSV UTF-8".',
+  );
+}
+
+function openQuote(line: number): BrokenFile {
+  return new BrokenFile(
+    'ALM_FILE_QUOTES',
+    line,
+    `A quote opened in the header on line ${line} is not closed before the end of the file. Close it.`,
+  );
+}
+
+function tooLarge(line: number, limits: Pick<IntakeLimits, 'recordBytesMax'>): BrokenFile {
+  return new BrokenFile(
+    'ALM_FILE_RECORD_TOO_LARGE',
+    line,
+    `The header line is larger than ${limits.recordBytesMax} bytes; is a quote in it not closed?`,
+  );
+}

@@ -1,0 +1,193 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { type BatchId, batchId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
+import type { OrderState } from '../core/states.js';
+import { batchNumber } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { batchKeys } from '../ledger/keys.js';
+import type { PlanRow } from '../ledger/plan-block.js';
+import { findSpent, type PlanReader } from '../ledger/plan-store.js';
+import { contentDigest, type ReferenceHolder, referenceKey } from '../ledger/reference.js';
+import { readRecord, stateOf } from '../ledger/rows.js';
+import type { Finding, OrderRow, Row } from './row.js';
+
+/**
+ * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,
+ * what an undo row undoes. Reads only; the put of the block asks the same again, under its own roof.
+ */
+export type JudgedBlock = {
+  readonly rows: readonly PlanRow[];
+  readonly faults: readonly Finding[];
+  /** Duplicates by the number of the batch that holds the reference. */
+  readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
+};
+
+export class BlockJudge {
+  private readonly numbers = new Map<BatchId, Promise<string | null>>();
+  private readonly ids = new Map<string, Promise<BatchId>>();
+  private readonly cancelled = new Map<string, Promise<boolean>>();
+
+  constructor(
+    private readonly books: Books,
+    private readonly plans: PlanReader,
+  ) {}
+
+  async judge(rows: readonly Row[]): Promise<JudgedBlock> {
+    const references = rows.flatMap((row) =>
+      row.kind === 'order' && row.reference !== null && row.repeats === undefined ? [row.reference] : [],
+    );
+    const spent = await findSpent(this.books, references);
+    const faults: Finding[] = [];
+    const duplicates: { no: string; tokens: number }[] = [];
+    const planned: PlanRow[] = [];
+    for (const row of rows) {
+      if (row.kind === 'invalid') {
+        const [fault] = row.findings;
+        planned.push({
+          ...bare(row),
+          order: null,
+          fault: fault === undefined ? null : { code: fault.code, message: fault.message },
+        });
+        continue;
+      }
+      const holder = row.reference === null ? undefined : spent.get(row.reference);
+      const judged = await this.judgeOrder(row, holder, faults);
+      if (holder !== undefined && judged.duplicateOf !== null)
+        duplicates.push({ no: holder.no, tokens: row.order.tokens });
+      planned.push(judged);
+    }
+    return { rows: planned, faults, duplicates };
+  }
+
+  private async judgeOrder(
+    row: OrderRow,
+    holder: ReferenceHolder | undefined,
+    faults: Finding[],
+  ): Promise<PlanRow> {
+    const fault = (column: string, code: ErrorCode, message: string) =>
+      faults.push({ line: row.line, column, code, message });
+    let duplicateOf: string | null = row.repeats === undefined ? null : `of line ${row.repeats} of this file`;
+    if (holder !== undefined) {
+      const held = orderId(await this.idOf(holder.no), holder.index);
+      if (holder.digest === contentDigest(row.order)) duplicateOf ??= held;
+      else
+        fault(
+          'reference',
+          'ALM_ROW_REFERENCE_SPENT',
+          `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.`,
+        );
+    }
+    if (row.replaces !== null) await this.judgeReplaced(row.replaces, fault);
+    return {
+      ...bare(row),
+      order: row.order,
+      reference: row.reference,
+      reason: row.reason,
+      replaces: row.replaces,
+      duplicateOf,
+      undoes: await this.undone(row, fault),
+    };
+  }
+
+  private async judgeReplaced(
+    replaces: OrderId,
+    fault: (column: string, code: ErrorCode, message: string) => void,
+  ): Promise<void> {
+    const found = await this.orderState(replaces);
+    if (found === undefined) {
+      fault('almoner_order', 'ALM_ROW_ORDER_UNKNOWN', `Order ${replaces} is not in the books of this realm.`);
+      return;
+    }
+    const may = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate'].includes(found.state);
+    if (!may)
+      fault(
+        'almoner_order',
+        'ALM_ROW_ORDER_MAY_BE_PAID',
+        `Order ${replaces} is ${found.state}: it was paid or may still be paid, so this row would pay it twice.`,
+      );
+    else if (found.replacedBy !== null)
+      fault(
+        'almoner_order',
+        'ALM_ROW_ORDER_REPLACED',
+        `Order ${replaces} was already put into another file (batch ${await this.idOf(found.replacedBy)}).`,
+      );
+  }
+
+  /** An undo row names the order it undoes; that order's reference is freed when the undo is paid. */
+  private async undone(
+    row: OrderRow,
+    fault: (column: string, code: ErrorCode, message: string) => void,
+  ): Promise<PlanRow['undoes']> {
+    const named =
+      row.reference?.startsWith('undo:') === true
+        ? parseOrderId(row.reference.slice('undo:'.length))
+        : undefined;
+    if (named === undefined) return null;
+    const undone = orderId(named.batch, named.index);
+    const found = await this.orderState(undone);
+    if (found?.state !== 'paid') {
+      fault(
+        'reference',
+        'ALM_ROW_UNDO_NOT_PAID',
+        `Order ${undone} is ${found?.state ?? 'not in the books of this realm'}, so there is nothing to undo.`,
+      );
+      return null;
+    }
+    const original = await this.plans.row(found.no, named.index);
+    if (original.reference === null) return null;
+    const key = referenceKey(original.reference);
+    return {
+      shard: key.shard,
+      fieldHex: key.field.toString('hex'),
+      no: found.no,
+      index: String(named.index),
+    };
+  }
+
+  private async orderState(
+    id: OrderId,
+  ): Promise<{ no: string; state: OrderState; replacedBy: string | null } | undefined> {
+    const parsed = parseOrderId(id);
+    if (parsed === undefined) return undefined;
+    const no = await this.numberOf(parsed.batch);
+    if (no === null) return undefined;
+    const ref = { books: this.books, no, id: parsed.batch };
+    const record = await readRecord(ref, parsed.index);
+    return { no, state: stateOf(record, await this.isCancelled(no)), replacedBy: record.replacedBy };
+  }
+
+  numberOf(id: BatchId): Promise<string | null> {
+    return remembered(this.numbers, id, () => batchNumber(this.books, id));
+  }
+
+  private idOf(no: string): Promise<BatchId> {
+    return remembered(this.ids, no, async () => batchId((await this.field(no, 'id')) ?? 'unknown'));
+  }
+
+  private isCancelled(no: string): Promise<boolean> {
+    return remembered(this.cancelled, no, async () => (await this.field(no, 'state')) === 'cancelled');
+  }
+
+  private field(no: string, name: string): Promise<string | null> {
+    const { caller, realm } = this.books;
+    return caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, name));
+  }
+}
+
+function bare(row: Row) {
+  return {
+    line: row.line,
+    cells: row.cells,
+    reference: null,
+    reason: null,
+    replaces: null,
+    fault: null,
+    duplicateOf: null,
+    undoes: null,
+  };
+}
+
+function remembered<K, V>(memory: Map<K, Promise<V>>, key: K, ask: () => Promise<V>): Promise<V> {
+  const known = memory.get(key) ?? ask();
+  memory.set(key, known);
+  return known;
+}

@@ -1,0 +1,118 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
+
+/**
+ * A file that can be read several times: once for its shape, once for the plan, once to store it. What can be
+ * read only once (stdin, a pipe) is put into a temporary file first, and `close` removes it.
+ */
+export type Source = {
+  /** For people: the file's name, or `-`. */
+  readonly name: string;
+  readonly bytes: number;
+  /** The raw bytes from the beginning; throws ALM_FILE_CHANGED when the file is no longer the one opened. */
+  chunks(): AsyncIterable<Buffer>;
+  close(): Promise<void>;
+};
+
+export type OpenOptions = {
+  readonly limits?: Partial<IntakeLimits>;
+  /** What `-` reads. */
+  readonly stdin?: Readable;
+};
+
+const CHUNK_BYTES = 64 * 1024;
+
+export async function openSource(file: string, options: OpenOptions = {}): Promise<Source> {
+  const fileBytesMax = options.limits?.fileBytesMax ?? INTAKE_LIMITS.fileBytesMax;
+  if (file === '-') return spool('-', options.stdin ?? process.stdin, fileBytesMax);
+  const found = await stat(file).catch((error: unknown) => {
+    throw cannotOpen(file, error);
+  });
+  if (found.isDirectory())
+    throw new AlmonerError('ALM_FILE_UNREADABLE', `${file} is a folder, expected a CSV file.`);
+  if (!found.isFile()) return spool(basename(file), createReadStream(file), fileBytesMax);
+  if (found.size > fileBytesMax) throw tooLarge(file, fileBytesMax);
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    throw cannotOpen(file, error);
+  });
+  return source(basename(file), handle, () => Promise.resolve());
+}
+
+/** The handle stays open between readings, so that a file replaced by a rename is still the one planned. */
+async function source(name: string, handle: FileHandle, afterwards: () => Promise<void>): Promise<Source> {
+  const opened = await handle.stat();
+  return {
+    name,
+    bytes: opened.size,
+    async *chunks() {
+      let position = 0;
+      for (;;) {
+        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+        const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position);
+        if (bytesRead === 0) break;
+        position += bytesRead;
+        yield chunk.subarray(0, bytesRead);
+      }
+      const now = await handle.stat();
+      if (now.size !== opened.size || now.mtimeMs !== opened.mtimeMs || position !== opened.size)
+        throw new AlmonerError(
+          'ALM_FILE_CHANGED',
+          `${name} was changed while it was read; nothing was sent.`,
+        );
+    },
+    async close() {
+      await handle.close();
+      await afterwards();
+    },
+  };
+}
+
+async function spool(name: string, input: Readable, fileBytesMax: number): Promise<Source> {
+  const folder = await mkdtemp(join(tmpdir(), 'almoner-in-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    const handle = await open(join(folder, 'input.csv'), 'wx+', 0o600);
+    try {
+      await copy(input, handle, name, fileBytesMax);
+      return await source(name, handle, remove);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  } catch (error) {
+    await remove();
+    throw error instanceof AlmonerError ? error : cannotOpen(name, error);
+  }
+}
+
+async function copy(input: Readable, handle: FileHandle, name: string, fileBytesMax: number): Promise<void> {
+  let bytes = 0;
+  for await (const piece of input) {
+    const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
+    bytes += chunk.length;
+    if (bytes > fileBytesMax) throw tooLarge(name, fileBytesMax);
+    await handle.writeFile(chunk);
+  }
+}
+
+function tooLarge(name: string, fileBytesMax: number): AlmonerError {
+  const what = name === '-' ? 'Standard input' : name;
+  return new AlmonerError(
+    'ALM_FILE_TOO_LARGE',
+    `${what} is larger than ${fileBytesMax} bytes; it was not read, and nothing was sent.`,
+  );
+}
+
+function cannotOpen(file: string, error: unknown): AlmonerError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new AlmonerError('ALM_FILE_NOT_FOUND', `There is no file ${file}.`, { cause: error });
+  return new AlmonerError('ALM_FILE_UNREADABLE', `${file} cannot be read: ${messageOf(error)}.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,183 @@
+import { type BatchId, batchId } from '../core/ids.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { Books } from '../ledger/books.js';
+import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { encodePlanBlock } from '../ledger/plan-block.js';
+import type { PlanReader } from '../ledger/plan-store.js';
+import { BrokenFile } from './broken-file.js';
+import type { ColumnMap } from './column-map.js';
+import { BatchDigest, contentDigest } from './digest.js';
+import { findEarlier } from './earlier.js';
+import { Findings } from './findings.js';
+import { BlockJudge } from './judge-block.js';
+import type { Source } from './open.js';
+import { parseSheet } from './parse.js';
+import type { Row, Sheet } from './row.js';
+import { Smallest256 } from './smallest.js';
+import { Survey, type SurveyResult } from './survey.js';
+
+/**
+ * A plan: what a file would do, computed without any write. The rows pass once: parsed, judged against the
+ * ledger, surveyed, hashed and packed into the blocks that an import stores; a million rows stay in some
+ * tens of megabytes.
+ */
+export type Plan = {
+  readonly source: string;
+  readonly sheet: Sheet | null;
+  readonly survey: SurveyResult;
+  readonly findings: Findings;
+  /** The batch of these orders, and its place in the books when they are already there. */
+  readonly batch: BatchId | null;
+  readonly content: string | null;
+  readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
+  readonly blocks: readonly Buffer[];
+  /** Rows whose reference another batch keeps spent, and their sum. */
+  readonly spent: { readonly count: number; readonly tokens: bigint; readonly batches: readonly BatchId[] };
+  readonly digests: readonly string[];
+  readonly again: string | null;
+};
+
+export type PlanOptions = {
+  readonly books: Books;
+  readonly plans: PlanReader;
+  readonly profile: RealmProfile;
+  readonly map: ColumnMap;
+  readonly again: string | null;
+  /** Bad rows are carried along as `invalid` instead of refusing the file. */
+  readonly skipInvalid: boolean;
+  readonly now: number;
+};
+
+export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
+  const { books, profile, again } = options;
+  const findings = new Findings();
+  const parsed = await parseSheet(source, {
+    realms: [profile.name, profile.realmId],
+    maxTokensPerOrder: profile.caps.maxTokensPerOrder,
+    map: options.map,
+  });
+  if (!parsed.ok) {
+    for (const finding of parsed.faults) findings.fault(finding);
+    return { ...NOTHING, source: source.name, survey: new Survey().finish(profile.caps), findings, again };
+  }
+  const pass = new Pass(options, findings);
+  let whole = true;
+  try {
+    for await (const block of parsed.blocks) for (const row of block) await pass.add(row);
+    await pass.flush();
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    whole = false;
+    findings.fault(error.finding);
+  }
+  const survey = pass.survey.finish(profile.caps);
+  for (const finding of survey.faults)
+    if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
+  for (const finding of survey.warnings) findings.warning(finding);
+
+  const content = whole ? pass.digest.hex() : null;
+  const earlier = await findEarlier(books, {
+    content,
+    survey,
+    bare: pass.bare.list(),
+    again,
+    now: options.now,
+  });
+  if (earlier.finding !== null) findings[earlier.finding.severity](earlier.finding.finding);
+  const spent = await pass.spent(earlier.existing?.no ?? null);
+  return {
+    source: source.name,
+    sheet: parsed.sheet,
+    survey,
+    findings,
+    batch: content === null ? null : shortId(content),
+    content,
+    existing: earlier.existing,
+    blocks: pass.blocks,
+    spent,
+    digests: pass.all.list(),
+    again,
+  };
+}
+
+/** Sixty bits of the content's hash in letters that are hard to misread. */
+export function shortId(content: string): BatchId {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const bits = BigInt(`0x${content.slice(0, 16)}`) >> 4n;
+  const letters = Array.from(
+    { length: 12 },
+    (_, i) => alphabet[Number((bits >> BigInt(5 * (11 - i))) & 31n)],
+  );
+  return batchId(letters.join(''));
+}
+
+const NOTHING = {
+  sheet: null,
+  batch: null,
+  content: null,
+  existing: null,
+  blocks: [],
+  spent: { count: 0, tokens: 0n, batches: [] },
+  digests: [],
+} as const;
+
+/** One passage of all rows. */
+class Pass {
+  readonly survey = new Survey();
+  readonly digest: BatchDigest;
+  readonly all = new Smallest256();
+  /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
+  readonly bare = new Smallest256();
+  readonly blocks: Buffer[] = [];
+  private readonly judge: BlockJudge;
+  private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
+  private pending: Row[] = [];
+
+  constructor(
+    private readonly options: PlanOptions,
+    private readonly findings: Findings,
+  ) {
+    const { books, profile, plans, again } = options;
+    this.digest = new BatchDigest({ baseUrl: profile.baseUrl, realmId: profile.realmId }, again);
+    this.judge = new BlockJudge(books, plans);
+  }
+
+  async add(row: Row): Promise<void> {
+    this.survey.add(row);
+    if (row.kind === 'order') {
+      this.digest.add(row);
+      const digest = contentDigest(row);
+      this.all.add(digest);
+      if (row.reference === null && row.replaces === null) this.bare.add(digest);
+    } else if (!this.options.skipInvalid) for (const finding of row.findings) this.findings.fault(finding);
+    else for (const finding of row.findings) this.findings.warning(finding);
+    this.pending.push(row);
+    if (this.pending.length === PLAN_BLOCK_ROWS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.pending.length === 0) return;
+    const judged = await this.judge.judge(this.pending);
+    this.pending = [];
+    for (const finding of judged.faults) this.findings.fault(finding);
+    for (const { no, tokens } of judged.duplicates) {
+      const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
+      this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
+    }
+    this.blocks.push(encodePlanBlock(judged.rows));
+  }
+
+  /** References that this very batch holds are no duplicates. */
+  async spent(ownNo: string | null): Promise<Plan['spent']> {
+    const others = [...this.bySpender].filter(([no]) => no !== ownNo);
+    const { caller, realm } = this.options.books;
+    const ids = await Promise.all(
+      others.map(([no]) => caller.patiently('read batch', () => caller.redis.hget(`${realm}:b:${no}`, 'id'))),
+    );
+    return {
+      count: others.reduce((sum, [, { count }]) => sum + count, 0),
+      tokens: others.reduce((sum, [, { tokens }]) => sum + tokens, 0n),
+      batches: ids.flatMap((id) => (id === null ? [] : [batchId(id)])),
+    };
+  }
+}

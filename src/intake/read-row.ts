@@ -1,0 +1,147 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { type OrderId, orderId, parseOrderId } from '../core/ids.js';
+import type { Column } from './columns.js';
+import { readMemberCell } from './member-cell.js';
+import { decideOrder, readOpCell } from './op-rules.js';
+import { readReferenceCell } from './reference-cell.js';
+import type { Finding, Row } from './row.js';
+import { flawCell, flawKind, LONE_CR } from './ruler.js';
+import type { Shape } from './shape.js';
+import { textOf, undefuse } from './spreadsheet-text.js';
+import { readTokensCell } from './tokens-cell.js';
+import { show } from './visible.js';
+
+export type RowRules = {
+  /** What a `realm` cell may say: the profile's name and the realm's id. */
+  readonly realms: readonly string[];
+  readonly maxTokensPerOrder: number | null;
+};
+
+/** Reads one record of the file into a row; all faults of the row are found, not only the first. */
+export function readRow(shape: Shape, rules: RowRules, line: number, record: string[], flaw: number): Row {
+  const findings: Finding[] = [];
+  const at = shape.columns;
+  for (let index = 0; index < record.length; index++) record[index] = undefuse(record[index] ?? '');
+  const cells = fitCells(shape, line, record, flaw, findings);
+  const cell = (index: number) => record[index] ?? '';
+  const report = (column: Column, fault: { code: ErrorCode; message: string }) => {
+    findings.push({ line, column: nameOfColumn(shape, column), ...fault });
+  };
+
+  // A row whose cells may have shifted would get a fault for each cell; the one about its length is enough.
+  if (findings.length > 0) return { kind: 'invalid', line, findings, cells };
+
+  const member = readMemberCell(cell(at.member));
+  if (typeof member !== 'string') report('member', member);
+  const tokens = readTokensCell(cell(at.tokens), rules.maxTokensPerOrder);
+  if ('code' in tokens) report('tokens', tokens);
+  const op = at.op === -1 ? null : readOpCell(cell(at.op));
+  if (op !== null && typeof op !== 'string') report('op', op);
+  const recipient = at.recipient === -1 ? null : readRecipient(cell(at.recipient));
+  if (recipient !== null && typeof recipient !== 'string') report('recipient', recipient);
+  const reference = at.reference === -1 ? null : readReferenceCell(cell(at.reference));
+  if (reference !== null && typeof reference !== 'string') report('reference', reference);
+  const replaces = at.order === -1 ? null : readOrderCell(cell(at.order));
+  if (replaces !== null && typeof replaces !== 'string')
+    findings.push({ line, column: 'almoner_order', ...replaces });
+  if (at.realm !== -1) checkRealm(cell(at.realm), rules.realms, (fault) => report('realm', fault));
+
+  const right =
+    typeof member === 'string' &&
+    !('code' in tokens) &&
+    (op === null || typeof op === 'string') &&
+    (recipient === null || typeof recipient === 'string');
+  if (right) {
+    const order = decideOrder({ op, member, recipient, tokens, recipientColumn: at.recipient !== -1 });
+    if ('code' in order) report(order.column, { code: order.code, message: order.message });
+    else if (
+      findings.length === 0 &&
+      (reference === null || typeof reference === 'string') &&
+      (replaces === null || typeof replaces === 'string')
+    ) {
+      const text = at.reason === -1 ? '' : textOf(cell(at.reason)).trim();
+      return { kind: 'order', line, order, reference, reason: text === '' ? null : text, replaces, cells };
+    }
+  }
+  return { kind: 'invalid', line, findings, cells };
+}
+
+/** The sheet's cells of a record: own columns dropped, length as the header's. */
+function fitCells(shape: Shape, line: number, record: string[], flaw: number, findings: Finding[]): string[] {
+  if (flaw !== 0) findings.push(flawFinding(shape, line, flaw));
+  const width = shape.width;
+  if (record.length < width && flaw === 0)
+    findings.push({
+      line,
+      column: null,
+      code: 'ALM_ROW_TOO_SHORT',
+      message: `The row has ${count(record.length)}, the header ${width}; fill it up, also with empty cells.`,
+    });
+  // Spreadsheets leave empty cells at the end of a row; nothing is lost with them.
+  const surplus = record.length > width && record.slice(width).some((text) => text.trim() !== '');
+  if (surplus && flaw === 0)
+    findings.push({
+      line,
+      column: null,
+      code: 'ALM_ROW_TOO_LONG',
+      message: `The row has ${count(record.length)}, the header ${width}; put a cell that holds the delimiter (such as 1,000) into quotes.`,
+    });
+  if (record.length === width && shape.kept.length === width) return record;
+  const cells: string[] = [];
+  for (const index of shape.kept) cells.push(record[index] ?? '');
+  if (surplus && cells.length > 0)
+    cells[cells.length - 1] = [cells.at(-1), ...record.slice(width)].join(shape.sheet.delimiter);
+  return cells;
+}
+
+function flawFinding(shape: Shape, line: number, flaw: number): Finding {
+  const column = shape.names[flawCell(flaw)] ?? null;
+  if (flawKind(flaw) === LONE_CR)
+    return {
+      line,
+      column,
+      code: 'ALM_ROW_CARRIAGE_RETURN',
+      message: 'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.',
+    };
+  return {
+    line,
+    column,
+    code: 'ALM_ROW_QUOTES',
+    message: `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`,
+  };
+}
+
+/** An empty recipient is not a wrong id: op and sign decide what it means. */
+function readRecipient(cell: string): ReturnType<typeof readMemberCell> | null {
+  return cell.trim() === '' ? null : readMemberCell(cell);
+}
+
+function readOrderCell(cell: string): OrderId | null | { code: ErrorCode; message: string } {
+  const text = cell.trim();
+  if (text === '') return null;
+  const parsed = parseOrderId(text);
+  if (parsed !== undefined) return orderId(parsed.batch, parsed.index);
+  return {
+    code: 'ALM_ROW_ORDER_INVALID',
+    message: `${show(text)} is not an order’s id; leave the cell as the report wrote it, or empty it.`,
+  };
+}
+
+function checkRealm(
+  cell: string,
+  realms: readonly string[],
+  report: (fault: { code: ErrorCode; message: string }) => void,
+): void {
+  const text = cell.trim();
+  if (realms.includes(text)) return;
+  const found = text === '' ? 'The realm is empty' : `The row is for realm ${show(text)}`;
+  report({ code: 'ALM_ROW_REALM_OTHER', message: `${found}; this run is for ${realms.join(' = ')}.` });
+}
+
+function nameOfColumn(shape: Shape, column: Column): string {
+  return shape.names[shape.columns[column]] ?? column;
+}
+
+function count(cells: number): string {
+  return cells === 1 ? '1 cell' : `${cells} cells`;
+}

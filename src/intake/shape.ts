@@ -1,0 +1,147 @@
+import { parse } from 'csv-parse/sync';
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { ColumnMap } from './column-map.js';
+import { type Column, columnNamed, headerKey, ownColumnNamed } from './columns.js';
+import { faultMissing, faultMisspelt, faultTwins } from './header-faults.js';
+import type { HeaderLine } from './header-line.js';
+import type { IntakeLimits } from './limits.js';
+import type { Delimiter, Finding, Sheet } from './row.js';
+import { show } from './visible.js';
+
+/** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
+export type Shape = {
+  readonly sheet: Sheet;
+  readonly headerLine: number;
+  readonly width: number;
+  /** All names of the header, own columns included, as the file spells them. */
+  readonly names: readonly string[];
+  /** Positions that belong to the sheet: all but the columns that our own reports add. */
+  readonly kept: readonly number[];
+  readonly columns: Readonly<Record<Column | 'order', number>>;
+};
+
+/** Of a results.csv; its rows are mostly paid, and its references have become `in_reference`. */
+const RESULTS_HEADER = ['line', 'order', 'op', 'member', 'state', 'attempts', 'evidence', 'settled_at'];
+
+/**
+ * The first stage: finds delimiter and columns. Names are never used as keys of an object, so that a column
+ * called `__proto__` is just a column.
+ */
+export function findShape(
+  head: HeaderLine,
+  map: ColumnMap,
+  limits: Pick<IntakeLimits, 'columnsMax'>,
+): Shape | { readonly faults: readonly Finding[] } {
+  const delimiter = head.delimiter ?? likeliestDelimiter(head.text, map);
+  const names = split(head.text, delimiter);
+  const faults: Finding[] = [];
+  const fault = (code: ErrorCode, column: string | null, message: string) => {
+    faults.push({ line: head.line, column, code, message });
+  };
+  if (names.length > limits.columnsMax) {
+    fault(
+      'ALM_FILE_TOO_MANY_COLUMNS',
+      null,
+      `The header has ${names.length} columns, at most ${limits.columnsMax} are read.`,
+    );
+    return { faults };
+  }
+  const keys = names.map(headerKey);
+  if (RESULTS_HEADER.every((name) => keys.includes(name))) {
+    fault(
+      'ALM_FILE_IS_RESULTS',
+      null,
+      'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
+    );
+    return { faults };
+  }
+  if (
+    names.every((name) => columnNamed(name) === undefined) &&
+    names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))
+  ) {
+    fault(
+      'ALM_FILE_HEADER_MISSING',
+      null,
+      `Line ${head.line} (${show(head.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
+    );
+    return { faults };
+  }
+
+  const columns: Record<Column | 'order', number> = {
+    member: -1,
+    tokens: -1,
+    recipient: -1,
+    op: -1,
+    reference: -1,
+    reason: -1,
+    realm: -1,
+    order: -1,
+  };
+  for (const [column, header] of map) {
+    columns[column] = keys.indexOf(headerKey(header));
+    if (columns[column] === -1)
+      fault(
+        'ALM_FILE_MAP',
+        null,
+        `--map ${column}=${header}: the header has no column ${show(header)}; it has ${names.map((name) => show(name)).join(', ')}.`,
+      );
+  }
+  const mapped = new Set([...map.keys()].map((column) => columns[column]));
+  const kept: number[] = [];
+  const own = new Set<string>();
+  names.forEach((name, index) => {
+    const mine = ownColumnNamed(name);
+    if (mine !== undefined) {
+      if (own.has(mine))
+        fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
+      own.add(mine);
+      if (mine === 'almoner_order') columns.order = index;
+      return;
+    }
+    kept.push(index);
+    if (mapped.has(index)) return;
+    const column = columnNamed(name);
+    if (column === undefined || map.has(column)) return;
+    const earlier = names[columns[column]];
+    if (earlier === undefined) columns[column] = index;
+    else
+      fault(
+        'ALM_FILE_COLUMN_TWICE',
+        name,
+        `Columns ${show(earlier)} and ${show(name)} both mean ${column}; remove or rename one, or name the right one with --map ${column}=COLUMN.`,
+      );
+  });
+  faultMisspelt(names, columns, mapped, fault);
+  faultTwins(names, keys, fault);
+  faultMissing(columns, map, faults, fault);
+  if (faults.length > 0) return { faults };
+  const header = kept.map((index) => names[index] ?? '');
+  return { sheet: { delimiter, header }, headerLine: head.line, width: names.length, names, kept, columns };
+}
+
+/** The delimiter under which most names are known; where none is, the one that gives most cells. */
+function likeliestDelimiter(text: string, map: ColumnMap): Delimiter {
+  const wanted = new Set([...map.values()].map(headerKey));
+  let best: Delimiter = ',';
+  let bestScore = -1;
+  for (const delimiter of [',', ';', '\t'] as const) {
+    const names = split(text, delimiter);
+    const known = names.filter((name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)));
+    const score = known.length * 1000 + Math.min(names.length, 999);
+    if (score <= bestScore) continue;
+    best = delimiter;
+    bestScore = score;
+  }
+  return best;
+}
+
+function split(text: string, delimiter: Delimiter): string[] {
+  const records: unknown = parse(text, {
+    delimiter,
+    record_delimiter: ['\r\n', '\n'],
+    relax_quotes: true,
+    relax_column_count: true,
+  });
+  const first: unknown = Array.isArray(records) ? records[0] : undefined;
+  return Array.isArray(first) ? first.map(String) : [];
+}
