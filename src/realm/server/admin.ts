@@ -18,6 +18,7 @@ export type RealmAdmin = {
   /** A new key; every other key of the realm ends. */
   rotateKey(realmId: string): Promise<string>;
   revokeKey(realmId: string, key: string): Promise<void>;
+  revokeKeys(realmId: string): Promise<void>;
   keyCount(realmId: string): Promise<number>;
   /** Returns how many members are new. Wallets and facts are replaced; the balance as `existing` says. */
   putMembers(
@@ -61,6 +62,7 @@ export function createRealmAdmin(redis: Redis): RealmAdmin {
       return apiKeys.rotate(realmId);
     },
     revokeKey: apiKeys.revokeKey,
+    revokeKeys: apiKeys.revokeAll,
     keyCount: (realmId) => redis.zcard(realmKeys(realmId).apiKeys),
 
     async putMembers(realmId, members, existing = 'replace') {

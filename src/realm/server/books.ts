@@ -12,10 +12,19 @@ import { comparableWallet } from './wallet.js';
  * the line in the applied log happen together, so that a service killed at any moment leaves whole books.
  */
 
-/** Answers are kept at least this long, and at most twice as long; see lua/includes/answers.lua. */
-export const ANSWERS_KEPT_MS = 48 * 60 * 60 * 1000;
-export const ANSWERS_PER_GENERATION_MAX = 1_000_000;
-export const APPLIED_KEPT_MAX = 2_000_000;
+export type Retention = {
+  /** Answers are kept at least this long, and at most twice as long; see lua/includes/answers.lua. */
+  readonly answersKeptMs: number;
+  /** In each of the two generations. */
+  readonly answersMax: number;
+  readonly appliedMax: number;
+};
+
+export const RETENTION: Retention = {
+  answersKeptMs: 48 * 60 * 60 * 1000,
+  answersMax: 1_000_000,
+  appliedMax: 2_000_000,
+};
 
 export type MemberRecord = {
   readonly balance: number;
@@ -72,7 +81,11 @@ const admitReply = z.tuple([z.number(), z.number(), z.number()]);
 
 export type RealmBooks = ReturnType<typeof openBooks>;
 
-export function openBooks(redis: Redis) {
+export function openBooks(redis: Redis, retention: Partial<Retention> = {}) {
+  const { answersKeptMs, answersMax, appliedMax } = { ...RETENTION, ...retention };
+  const common = ({ idempotencyKey, requestId }: Change) =>
+    [idempotencyKey ?? '', requestId, answersKeptMs, answersMax, appliedMax] as const;
+
   return {
     async member(realmId: string, member: string): Promise<MemberRecord | undefined> {
       const keys = realmKeys(realmId);
@@ -125,9 +138,4 @@ export function openBooks(redis: Redis) {
 
 function movedKeys(keys: RealmKeys): string[] {
   return [keys.balances, keys.answers, keys.answersBefore, keys.applied];
-}
-
-function common(change: Change): (string | number)[] {
-  const key = change.idempotencyKey ?? '';
-  return [key, change.requestId, ANSWERS_KEPT_MS, ANSWERS_PER_GENERATION_MAX, APPLIED_KEPT_MAX];
 }

@@ -11,7 +11,10 @@ import { buildHttp } from './http.js';
 import { RunningKeys } from './idempotency-key.js';
 
 export type RealmServiceOptions = {
-  /** Only copied: the service opens a connection of its own from it, see below. */
+  /**
+   * Only copied: the service opens a connection of its own from it, see below. A Cluster is used as it is;
+   * hand in one that resends nothing.
+   */
   readonly redis: Redis;
   readonly logger: Logger | undefined;
   readonly faults?: FaultPlan;
@@ -37,13 +40,19 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
    * repeated balance change without an Idempotency-Key would pay twice. No offline queue either, so that
    * a request during an outage is answered 503 instead of being applied long after its caller left.
    */
-  const redis = options.redis.duplicate({
-    lazyConnect: true,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: STORE_ANSWER_MS,
-  });
+  const redis = options.redis.isCluster
+    ? options.redis
+    : options.redis.duplicate({
+        lazyConnect: true,
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+        enableOfflineQueue: false,
+        commandTimeout: STORE_ANSWER_MS,
+      });
+  const own = redis !== options.redis;
+  const disconnect = () => {
+    if (own) redis.disconnect();
+  };
   redis.on('error', (error) =>
     options.logger?.warn({ error: messageOf(error) }, 'realm service: Redis connection'),
   );
@@ -69,15 +78,15 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
     const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
     await app.close();
     clearTimeout(grace);
-    redis.disconnect();
+    disconnect();
   };
 
   return {
     async listen({ host, port }) {
       try {
-        await redis.connect();
+        if (own) await redis.connect();
       } catch (cause) {
-        redis.disconnect();
+        disconnect();
         throw new AlmonerError(
           'ALM_STORE_UNREACHABLE',
           'Redis does not answer. The realm service was not started.',
@@ -89,7 +98,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
       try {
         await app.listen({ host, port });
       } catch (cause) {
-        redis.disconnect();
+        disconnect();
         if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'EADDRINUSE') throw cause;
         const message = `Port ${port} on ${host} is taken by another program. The realm service was not started.`;
         throw new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });

@@ -1,0 +1,106 @@
+import type { Rate } from '../../core/profile.js';
+import { parseRate } from '../../core/rate.js';
+import { createRealmAdmin } from '../../realm/server/admin.js';
+import { FAULT_NAMES, parseFaults } from '../../realm/server/faults.js';
+import { prepareRealm } from '../../realm/server/prepare-realm.js';
+import { createRealmService } from '../../realm/server/service.js';
+import { readKey } from '../../runtime/config/key.js';
+import { registerSecret } from '../../runtime/logger.js';
+import { openStore } from '../../runtime/redis/store.js';
+import { defineCommand } from '../command.js';
+import { flag, text, texts, usage, wholeNumber } from '../options.js';
+
+const USUAL_HOST = '127.0.0.1';
+const USUAL_PORT = 8787;
+const USUAL_REALM = 'main';
+const FAULTS_HELP = `a fault to rehearse, as name:probability[:value]; names: ${FAULT_NAMES.join(', ')}, all`;
+
+export const command = defineCommand({
+  name: 'realm serve',
+  description:
+    'Serves the realm interface: all five calls, with members and balances in Redis. The first key comes from ALMONER_API_KEY where set.',
+  arguments: {},
+  options: {
+    host: text('H', `address to listen on (default: ${USUAL_HOST})`),
+    port: wholeNumber('P', `port, 0 for any free one (default: ${USUAL_PORT})`, { min: 0, max: 65_535 }),
+    realmId: text('ID', `the realm to serve (default: ALMONER_REALM_ID, or ${USUAL_REALM})`),
+    members: text('FILE', 'CSV of members to add: member, tokens, wallets, web3, attributes'),
+    rotateKey: flag('make a new key and end all others of this realm'),
+    rate: text('R', 'requests allowed per realm, e.g. 24/min (default: none)'),
+    fault: texts('F', FAULTS_HELP),
+    faultSeed: wholeNumber('N', 'seed of the faults: the same seed repeats them (default: 1)', { min: 0 }),
+  },
+  examples: [
+    'almoner realm serve --members members.csv',
+    'almoner realm serve --rate 24/min --fault error-after:0.05 --fault latency:0.2:300',
+  ],
+  async run({ options, env, output, ...context }) {
+    const rateLimit = rateOf(options.rate);
+    const faults = options.fault.length === 0 ? undefined : parseFaults(options.fault, options.faultSeed);
+    const realmId = options.realmId ?? (env.ALMONER_REALM_ID?.trim() || USUAL_REALM);
+    const config = await context.config({ environmentRealm: 'ignored' });
+    const ownKey = ownKeyOf(env);
+    if (ownKey !== null) registerSecret(ownKey);
+    const logger = await context.logger();
+    const { redisUrl, dataFolder } = config;
+    const store = await openStore({ redisUrl, dataFolder, clientName: 'realm-serve', logger });
+    try {
+      const { newKey, membersCreated } = await prepareRealm(createRealmAdmin(store.ledger), {
+        realmId,
+        ownKey,
+        rotateKey: options.rotateKey,
+        membersFile: options.members ?? null,
+      });
+      if (newKey !== null) registerSecret(newKey);
+      const service = createRealmService({
+        redis: store.ledger,
+        logger,
+        ...(faults === undefined ? {} : { faults }),
+        ...(rateLimit === null ? {} : { rateLimit }),
+      });
+      const stopped = untilStopped();
+      const { url } = await service.listen({
+        host: options.host ?? USUAL_HOST,
+        port: options.port ?? USUAL_PORT,
+      });
+      output.print({
+        json: { url, realm: realmId, ...(newKey === null ? {} : { key: newKey }) },
+        text: [
+          `Realm ${realmId} is served at ${url}/api/v4`,
+          newKey === null ? 'Its keys stay as they are.' : `Key (shown this once): ${newKey}`,
+          ...(options.members === undefined ? [] : [`${membersCreated} members added.`]),
+          ...(faults === undefined ? [] : [`Faults are switched on: ${options.fault.join(' ')}`]),
+        ],
+        next:
+          newKey === null && ownKey === null
+            ? 'without the key at hand, start again with --rotate-key. Ctrl-C stops the service.'
+            : 'set ALMONER_REALM_URL, ALMONER_REALM_ID and ALMONER_API_KEY to use it. Ctrl-C stops the service.',
+      });
+      await stopped;
+      await service.close();
+      return 0;
+    } finally {
+      await store.close();
+    }
+  },
+});
+
+function rateOf(written: string | undefined): Rate | null {
+  if (written === undefined) return null;
+  const parsed = parseRate(written);
+  if ('fault' in parsed) throw usage(`--rate: ${parsed.fault}, got ${JSON.stringify(written)}`);
+  return parsed.rate;
+}
+
+function ownKeyOf(env: NodeJS.ProcessEnv): string | null {
+  if (env.ALMONER_API_KEY) return readKey({ from: 'env', name: 'ALMONER_API_KEY' }, env);
+  if (env.ALMONER_API_KEY_FILE) return readKey({ from: 'file', path: env.ALMONER_API_KEY_FILE }, env);
+  return null;
+}
+
+/** The first signal ends the service in good order; a second one finds the system's default again. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+}
