@@ -8,14 +8,16 @@ import type { PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
 import { contentDigest, type ReferenceHolder, referenceKey } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
-import type { Finding, OrderRow, Row } from './row.js';
+import type { Finding, InvalidRow, OrderRow, Row } from './row.js';
 
 /**
  * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,
  * what an undo row undoes. Reads only; the put of the block asks the same again, under its own roof.
  */
 export type JudgedBlock = {
-  readonly rows: readonly PlanRow[];
+  /** The rows as given, save that with `skipInvalid` a row that the ledger refuses has become invalid. */
+  readonly rows: readonly Row[];
+  readonly planned: readonly PlanRow[];
   readonly faults: readonly Finding[];
   /** Duplicates by the number of the batch that holds the reference. */
   readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
@@ -31,31 +33,39 @@ export class BlockJudge {
     private readonly plans: PlanReader,
   ) {}
 
-  async judge(rows: readonly Row[]): Promise<JudgedBlock> {
+  async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
     const references = rows.flatMap((row) =>
       row.kind === 'order' && row.reference !== null && row.repeats === undefined ? [row.reference] : [],
     );
     const spent = await findSpent(this.books, references);
-    const faults: Finding[] = [];
-    const duplicates: { no: string; tokens: number }[] = [];
-    const planned: PlanRow[] = [];
+    const judged: {
+      rows: Row[];
+      planned: PlanRow[];
+      faults: Finding[];
+      duplicates: { no: string; tokens: number }[];
+    } = { rows: [], planned: [], faults: [], duplicates: [] };
     for (const row of rows) {
       if (row.kind === 'invalid') {
-        const [fault] = row.findings;
-        planned.push({
-          ...bare(row),
-          order: null,
-          fault: fault === undefined ? null : { code: fault.code, message: fault.message },
-        });
+        judged.rows.push(row);
+        judged.planned.push(plannedInvalid(row));
         continue;
       }
+      const faults: Finding[] = [];
       const holder = row.reference === null ? undefined : spent.get(row.reference);
-      const judged = await this.judgeOrder(row, holder, faults);
-      if (holder !== undefined && judged.duplicateOf !== null)
-        duplicates.push({ no: holder.no, tokens: row.order.tokens });
-      planned.push(judged);
+      const planned = await this.judgeOrder(row, holder, faults);
+      if (faults.length > 0 && skipInvalid) {
+        const invalid = { kind: 'invalid', line: row.line, cells: row.cells, findings: faults } as const;
+        judged.rows.push(invalid);
+        judged.planned.push(plannedInvalid(invalid));
+        continue;
+      }
+      judged.faults.push(...faults);
+      if (holder !== undefined && planned.duplicateOf !== null)
+        judged.duplicates.push({ no: holder.no, tokens: row.order.tokens });
+      judged.rows.push(row);
+      judged.planned.push(planned);
     }
-    return { rows: planned, faults, duplicates };
+    return judged;
   }
 
   private async judgeOrder(
@@ -171,6 +181,15 @@ export class BlockJudge {
     const { caller, realm } = this.books;
     return caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, name));
   }
+}
+
+function plannedInvalid(row: InvalidRow): PlanRow {
+  const [fault] = row.findings;
+  return {
+    ...bare(row),
+    order: null,
+    fault: fault === undefined ? null : { code: fault.code, message: fault.message },
+  };
 }
 
 function bare(row: Row) {

@@ -1,4 +1,4 @@
-import { type BatchId, batchId } from '../core/ids.js';
+import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
@@ -34,6 +34,8 @@ export type Plan = {
   /** Rows whose reference another batch keeps spent, and their sum. */
   readonly spent: { readonly count: number; readonly tokens: bigint; readonly batches: readonly BatchId[] };
   readonly digests: readonly string[];
+  /** Batches whose orders rows of this file stand in for. */
+  readonly replaced: ReadonlySet<BatchId>;
   readonly again: string | null;
 };
 
@@ -96,6 +98,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     blocks: pass.blocks,
     spent,
     digests: pass.all.list(),
+    replaced: pass.replaced,
     again,
   };
 }
@@ -119,6 +122,7 @@ const NOTHING = {
   blocks: [],
   spent: { count: 0, tokens: 0n, batches: [] },
   digests: [],
+  replaced: new Set<BatchId>(),
 } as const;
 
 /** One passage of all rows. */
@@ -129,6 +133,7 @@ class Pass {
   /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
   readonly bare = new Smallest256();
   readonly blocks: Buffer[] = [];
+  readonly replaced = new Set<BatchId>();
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
   private pending: Row[] = [];
@@ -143,28 +148,36 @@ class Pass {
   }
 
   async add(row: Row): Promise<void> {
-    this.survey.add(row);
-    if (row.kind === 'order') {
-      this.digest.add(row);
-      const digest = contentDigest(row);
-      this.all.add(digest);
-      if (row.reference === null && row.replaces === null) this.bare.add(digest);
-    } else if (!this.options.skipInvalid) for (const finding of row.findings) this.findings.fault(finding);
-    else for (const finding of row.findings) this.findings.warning(finding);
     this.pending.push(row);
     if (this.pending.length === PLAN_BLOCK_ROWS) await this.flush();
   }
 
   async flush(): Promise<void> {
     if (this.pending.length === 0) return;
-    const judged = await this.judge.judge(this.pending);
+    const judged = await this.judge.judge(this.pending, this.options.skipInvalid);
     this.pending = [];
-    for (const finding of judged.faults) this.findings.fault(finding);
+    for (const row of judged.rows) this.count(row);
     for (const { no, tokens } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
-    this.blocks.push(encodePlanBlock(judged.rows));
+    for (const finding of judged.faults) this.findings.fault(finding);
+    this.blocks.push(encodePlanBlock(judged.planned));
+  }
+
+  private count(row: Row): void {
+    this.survey.add(row);
+    if (row.kind === 'invalid') {
+      const severity = this.options.skipInvalid ? 'warning' : 'fault';
+      for (const finding of row.findings) this.findings[severity](finding);
+      return;
+    }
+    this.digest.add(row);
+    const old = row.replaces === null ? undefined : parseOrderId(row.replaces);
+    if (old !== undefined) this.replaced.add(old.batch);
+    const digest = contentDigest(row);
+    this.all.add(digest);
+    if (row.reference === null && row.replaces === null) this.bare.add(digest);
   }
 
   /** References that this very batch holds are no duplicates. */

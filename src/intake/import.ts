@@ -1,0 +1,224 @@
+import { AlmonerError } from '../core/errors/error.js';
+import { type BatchId, batchId, orderId } from '../core/ids.js';
+import type { RealmProfile } from '../core/profile.js';
+import { type BatchRef, batchNumber } from '../ledger/batches.js';
+import { type Books, registerRealm } from '../ledger/books.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { decodePlanBlock, encodePlanBlock, type PlanRow } from '../ledger/plan-block.js';
+import {
+  type BlockConflict,
+  blockClaims,
+  dropBatch,
+  type Opened,
+  openBatch,
+  putBlock,
+  sealBatch,
+} from '../ledger/plan-store.js';
+import { contentDigest } from '../ledger/reference.js';
+import type { AuditEntry, Manifest } from '../ledger/views.js';
+import type { Plan } from './plan.js';
+
+/**
+ * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
+ * importers of the same orders meet at the same batch: one writes, the other finds it sealed or takes over
+ * what the first left unfinished.
+ */
+export type ImportOptions = {
+  readonly books: Books;
+  readonly profile: RealmProfile;
+  readonly batchId: BatchId | null;
+  readonly mode: 'run' | 'import';
+  /** The session that works a run; empty for the workers. */
+  readonly owner: string;
+  readonly inOrder: boolean;
+  /** How long the whole batch is expected to take; the chart of the run is sliced by it. */
+  readonly expectedMs: number;
+  readonly who: string;
+  readonly importer: string;
+  readonly now: number;
+  readonly onProgress: (rows: number) => void;
+};
+
+export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
+
+export async function importPlan(plan: Plan, options: ImportOptions): Promise<Imported> {
+  const { books } = options;
+  if (plan.content === null || plan.batch === null || plan.sheet === null)
+    throw new Error('only a whole plan can be imported');
+  await registerRealm(books);
+  const opened = await openBatch(books, {
+    content: plan.content,
+    id: options.batchId ?? plan.batch,
+    importer: options.importer,
+    createdAt: options.now,
+  });
+  const ref = { books, no: opened.no, id: opened.id };
+  if (opened.status === 'sealed') return { ref, existing: true };
+  if (opened.status === 'id-taken')
+    throw new AlmonerError(
+      'ALM_BATCH_ID_TAKEN',
+      `The id ${opened.id} belongs to a batch of other orders. Nothing was imported.`,
+    );
+
+  const stored = await putBlocks(plan, options, opened);
+  if (stored === 'taken-over') return waitForSeal(ref);
+  const manifest = manifestOf(plan, options, opened.id, stored);
+  const audit: AuditEntry = {
+    at: options.now,
+    who: options.who,
+    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${manifest.rows} rows`,
+    why: plan.again === null ? null : `again: ${plan.again}`,
+  };
+  const at = { no: opened.no, importer: options.importer, owner: options.owner };
+  const sealed = await sealBatch(books, at, manifest, countersOf(plan, stored), audit, plan.digests);
+  if (sealed === 'not-importer') return waitForSeal(ref);
+  return { ref, existing: sealed === 'already' };
+}
+
+type Stored = { readonly duplicates: number; readonly duplicateTokens: bigint };
+
+async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Stored | 'taken-over'> {
+  const { books, importer } = options;
+  const numbers = await replacedBatches(books, plan);
+  const numberOf = (id: BatchId) => numbers.get(id);
+  let duplicates = plan.survey.duplicates + plan.spent.count;
+  let duplicateTokens = plan.survey.duplicateTokens + plan.spent.tokens;
+
+  const claimsOf = (block: number, rows: readonly PlanRow[]) =>
+    blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, numberOf);
+  for (const [block, planned] of plan.blocks.entries()) {
+    let bytes = planned;
+    let rows: readonly PlanRow[] = decodePlanBlock(planned);
+    for (;;) {
+      const put = await putBlock(books, { no: opened.no, importer, block }, bytes, claimsOf(block, rows));
+      if (put === 'not-importer') return 'taken-over';
+      if (put === 'ok') break;
+      // Somebody spent a reference, or replaced an order, between the plan and now.
+      const mended = await mendBlock(books, rows, block, put).catch(async (error: unknown) => {
+        await dropBatch(books, { no: opened.no, importer }, block, async (earlier) =>
+          claimsOf(earlier, decodePlanBlock(plan.blocks[earlier] ?? Buffer.alloc(0))),
+        );
+        throw error;
+      });
+      duplicates += mended.duplicates;
+      duplicateTokens += mended.tokens;
+      rows = mended.rows;
+      bytes = encodePlanBlock(rows);
+    }
+    options.onProgress(Math.min((block + 1) * PLAN_BLOCK_ROWS, plan.survey.rows));
+  }
+  return { duplicates, duplicateTokens };
+}
+
+async function mendBlock(
+  books: Books,
+  rows: readonly PlanRow[],
+  block: number,
+  conflicts: readonly BlockConflict[],
+) {
+  const mended = [...rows];
+  let tokens = 0n;
+  for (const conflict of conflicts) {
+    if (conflict.kind === 'replaces')
+      throw new AlmonerError(
+        'ALM_ROW_ORDER_MAY_BE_PAID',
+        'An order that this file replaces changed its state while the file was imported. Nothing was imported.',
+      );
+    const holder = orderId(await idOf(books, conflict.holder.no), conflict.holder.index);
+    if (conflict.importing)
+      throw new AlmonerError(
+        'ALM_PLAN_REFERENCE_BUSY',
+        `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
+      );
+    const offset = conflict.index - block * PLAN_BLOCK_ROWS - 1;
+    const row = mended[offset];
+    if (row?.order == null) throw new Error('a conflict names a row that is no order');
+    if (contentDigest(row.order) !== conflict.holder.digest)
+      throw new AlmonerError(
+        'ALM_ROW_REFERENCE_SPENT',
+        `Line ${row.line}: its reference was spent by order ${holder}, which has other content, while the file was imported. Nothing was imported.`,
+      );
+    mended[offset] = { ...row, duplicateOf: holder };
+    tokens += BigInt(row.order.tokens);
+  }
+  return { rows: mended, duplicates: conflicts.length, tokens };
+}
+
+async function replacedBatches(books: Books, plan: Plan): Promise<Map<BatchId, string>> {
+  const numbers = new Map<BatchId, string>();
+  for (const id of plan.replaced) {
+    const no = await batchNumber(books, id);
+    if (no !== null) numbers.set(id, no);
+  }
+  return numbers;
+}
+
+async function idOf(books: Books, no: string): Promise<BatchId> {
+  const id = await books.caller.patiently('find batch', () =>
+    books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
+  );
+  return batchId(id ?? 'unknown');
+}
+
+/** The other importer finishes the very same batch. */
+async function waitForSeal(ref: BatchRef): Promise<Imported> {
+  const { caller, realm } = ref.books;
+  for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
+    const state = await caller.patiently('wait for seal', () =>
+      caller.redis.hget(batchKeys(realm, ref.no).meta, 'state'),
+    );
+    if (state !== null && state !== 'importing') return { ref, existing: true };
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new AlmonerError(
+    'ALM_PLAN_REFERENCE_BUSY',
+    `Another process imports the same orders (batch ${ref.id}) and has not finished. Nothing was sent.`,
+  );
+}
+
+const TAKE_OVER_WAIT_MS = 120_000;
+const POLL_MS = 100;
+
+function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId, stored: Stored): Manifest {
+  const { profile } = options;
+  const { survey, sheet, content } = plan;
+  return {
+    batch,
+    realm: profile.name,
+    realmId: profile.realmId,
+    baseUrl: profile.baseUrl,
+    rehearsal: profile.rehearsal,
+    certainty: profile.certainty,
+    currency: profile.currency,
+    source: plan.source,
+    delimiter: sheet?.delimiter ?? ',',
+    header: sheet?.header ?? [],
+    rows: survey.rows,
+    orders: survey.orders,
+    tokens: survey.tokens,
+    members: survey.members,
+    duplicates: stored.duplicates,
+    invalid: survey.invalid,
+    sha256: content ?? '',
+    again: plan.again,
+    inOrder: options.inOrder,
+    sliceMs: Math.max(1_000, Math.ceil(options.expectedMs / 200 / 1_000) * 1_000),
+    mode: options.mode,
+    createdAt: options.now,
+    createdBy: options.who,
+  };
+}
+
+function countersOf(plan: Plan, stored: Stored): Record<string, string> {
+  const { orders, tokens, invalid } = plan.survey;
+  const count = orders.credit + orders.debit + orders.transfer;
+  const sum = tokens.credit + tokens.debit + tokens.transfer;
+  return {
+    'c:p': String(count - stored.duplicates),
+    't:p': String(sum - stored.duplicateTokens),
+    'c:d': String(stored.duplicates),
+    't:d': String(stored.duplicateTokens),
+    'c:i': String(invalid),
+    't:i': '0',
+  };
+}
