@@ -1,0 +1,129 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Got, RequestError, TimeoutError } from 'got';
+import type { Phase } from '../../core/outcome.js';
+import { ANSWER_BYTES_MAX } from './instances.js';
+
+/** One request and everything that was seen of it. It never rejects: how it ended is the value. */
+export type Exchange = {
+  readonly status: number | null;
+  readonly headers: IncomingHttpHeaders;
+  /** What arrived of the body, still encoded as sent. */
+  readonly body: Buffer;
+  readonly latencyMs: number;
+} & (
+  | { readonly ended: 'answer'; readonly status: number; readonly oversize: boolean }
+  | {
+      readonly ended: 'failure';
+      readonly phase: Exclude<Phase, 'done'>;
+      readonly freshSocket: boolean;
+      readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+      /** Node's error code. A hint for people; the message of the error itself may hold the request. */
+      readonly hint: string;
+    }
+);
+
+export type ExchangeRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Beyond got's own total time-out; see `watchdog` below. */
+const WATCHDOG_GRACE_MS = 2_000;
+
+export function exchange(instance: Got, request: ExchangeRequest, totalMs: number): Promise<Exchange> {
+  const { url, ...options } = request;
+  const startedAt = performance.now();
+  const secure = url.startsWith('https:');
+  return new Promise((resolve) => {
+    const stream = instance.stream(url, options);
+    let status: number | null = null;
+    let headers: IncomingHttpHeaders = {};
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+
+    const settle = (end: AnswerEnd | FailureEnd) => {
+      clearTimeout(watchdog);
+      const latencyMs = Math.round(performance.now() - startedAt);
+      resolve({ status, headers, body: Buffer.concat(chunks), latencyMs, ...end });
+    };
+    const fail = (error: unknown) => {
+      const phase = phaseOf(stream, secure, status !== null);
+      const cause = error instanceof TimeoutError ? 'time-out' : causeOf(hintOf(error), phase);
+      const freshSocket = stream.reusedSocket !== true;
+      settle({ ended: 'failure', phase, freshSocket, cause, hint: hintOf(error) });
+    };
+
+    // Some answers leave got waiting for ever: after `101 Switching Protocols` neither its events nor its
+    // time-outs fire. An order must not hang in `sending` for that.
+    const watchdog = setTimeout(() => {
+      const phase = phaseOf(stream, secure, status !== null);
+      stream.socket?.destroy();
+      stream.destroy();
+      settle({
+        ended: 'failure',
+        phase,
+        freshSocket: stream.reusedSocket !== true,
+        cause: 'time-out',
+        hint: 'ETIMEDOUT',
+      });
+    }, totalMs + WATCHDOG_GRACE_MS);
+
+    stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
+      status = response.statusCode;
+      headers = response.headers;
+    });
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= ANSWER_BYTES_MAX || status === null) return;
+      // The status is known and the rest of the body is of no use; the socket is not either.
+      stream.destroy();
+      settle({ ended: 'answer', status, oversize: true });
+    });
+    stream.once('end', () => {
+      if (status === null) fail(undefined);
+      else settle({ ended: 'answer', status, oversize: false });
+    });
+    // Not once: got may emit a second error for the same request, and an unheard one ends the process.
+    stream.on('error', fail);
+  });
+}
+
+type AnswerEnd = { ended: 'answer'; status: number; oversize: boolean };
+type FailureEnd = {
+  ended: 'failure';
+  phase: Exclude<Phase, 'done'>;
+  freshSocket: boolean;
+  cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+  hint: string;
+};
+
+type Sent = ReturnType<Got['stream']>;
+
+/**
+ * How far the request got. `timings.connect` and `secureConnect` are set by the socket's own events, so
+ * that their absence on a fresh socket proves that nothing was written to it. (`timings.upload` is not
+ * used: it is set when the request was handed to the socket, connected or not.)
+ */
+function phaseOf(stream: Sent, secure: boolean, gotHeaders: boolean): Exclude<Phase, 'done'> {
+  if (gotHeaders) return 'body';
+  const timings = stream.timings;
+  // No timings: got failed before it made a request at all.
+  if (timings?.connect === undefined) return 'connect';
+  if (secure && timings.secureConnect === undefined) return 'tls';
+  const partial = !secure && stream.reusedSocket !== true && (stream.socket?.bytesRead ?? 0) > 0;
+  return partial ? 'headers' : 'sent';
+}
+
+function hintOf(error: unknown): string {
+  return error instanceof RequestError ? error.code : 'ERR_UNEXPECTED';
+}
+
+const CERTIFICATE = /CERT|ALTNAME|HOSTNAME_MISMATCH|ISSUER|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|CRL/;
+
+/** A name for people and codes; whether the request was sent is decided by the phase alone. */
+function causeOf(hint: string, phase: Phase): 'reset' | 'garbled' | 'bad-certificate' {
+  if (phase === 'tls' && CERTIFICATE.test(hint)) return 'bad-certificate';
+  return hint.startsWith('HPE_') ? 'garbled' : 'reset';
+}

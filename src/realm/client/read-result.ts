@@ -1,0 +1,146 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmErrorCode } from '../../core/errors/realm.js';
+import type { RateHeaders } from '../../core/outcome.js';
+import {
+  type AnswerBody,
+  isJsonObject,
+  messageIn,
+  readAnswerBody,
+  reportsError,
+  requestIdIn,
+} from './answer-body.js';
+import { headerFacts } from './answer-headers.js';
+import type { Credential } from './credential.js';
+import type { Exchange } from './exchange.js';
+import { failureSentence } from './failure-sentence.js';
+
+/** What a pacer or a metric wants to know of a request, whatever it came to. */
+export type AnswerFacts = {
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  readonly rate: RateHeaders | null;
+  readonly latencyMs: number;
+};
+
+/** What exactly one read request came to. */
+export type ReadResult<T> =
+  | { readonly ok: true; readonly value: T; readonly facts: AnswerFacts }
+  | {
+      readonly ok: false;
+      readonly error: AlmonerError;
+      readonly retryable: boolean;
+      readonly facts: AnswerFacts;
+    };
+
+export type ReadSubject = { readonly what: 'member' | 'web3' | 'wallets'; readonly name: string };
+
+export function readResult(
+  seen: Exchange,
+  credential: Credential,
+  subject: ReadSubject,
+): ReadResult<unknown> {
+  const body = readAnswerBody(seen.body, seen.headers['content-encoding']);
+  const head = headerFacts(seen.headers, Date.now());
+  const id = head.requestId ?? requestIdIn(body);
+  const requestId = id === null ? null : credential.mask(id);
+  const facts: AnswerFacts = { ...head, requestId, status: seen.status, latencyMs: seen.latencyMs };
+  const fault = faultOf(seen, body, subject);
+  if (fault === undefined && body.readable) return { ok: true, value: maskedJson(body, credential), facts };
+  const { code, message, retryable } = fault ?? notJson(body);
+  const named = requestId === null ? message : `${message} Request id: ${requestId}.`;
+  // The cause is left out on purpose: got's errors carry the request's headers, the key among them.
+  return { ok: false, error: new AlmonerError(code, credential.mask(named)), retryable, facts };
+}
+
+/** The key could not be used, so that no request was made. */
+export function keylessRead(message: string): ReadResult<never> {
+  const facts = { status: null, requestId: null, retryAfterMs: null, rate: null, latencyMs: 0 };
+  return { ok: false, error: new AlmonerError('ALM_REALM_KEY_UNUSABLE', message), retryable: false, facts };
+}
+
+type Fault = { readonly code: RealmErrorCode; readonly message: string; readonly retryable: boolean };
+
+function faultOf(seen: Exchange, body: AnswerBody, subject: ReadSubject): Fault | undefined {
+  if (seen.ended === 'failure') {
+    const message = `${failureSentence(seen)}; nothing was changed.`;
+    if (seen.cause === 'bad-certificate')
+      return { code: 'ALM_REALM_BAD_CERTIFICATE', message, retryable: false };
+    const code = seen.cause === 'time-out' ? 'ALM_REALM_TOO_SLOW' : cutCode(seen.phase);
+    return { code, message, retryable: true };
+  }
+  if (seen.status >= 200 && seen.status < 300) {
+    if (seen.oversize || !body.readable) return notJson(body);
+    if (isJsonObject(body.json) && reportsError(body.json))
+      return {
+        code: 'ALM_REALM_REFUSED',
+        message: said(seen.status, body, 'and reports an error'),
+        retryable: false,
+      };
+    return undefined;
+  }
+  return statusFault(seen.status, seen.headers.location, body, subject);
+}
+
+function cutCode(phase: string): RealmErrorCode {
+  return phase === 'body' ? 'ALM_REALM_NOT_JSON' : 'ALM_REALM_UNREACHABLE';
+}
+
+function statusFault(
+  status: number,
+  location: string | undefined,
+  body: AnswerBody,
+  subject: ReadSubject,
+): Fault {
+  const fault = (code: RealmErrorCode, meaning: string, retryable = false): Fault => ({
+    code,
+    message: said(status, body, meaning),
+    retryable,
+  });
+  if (status === 401) return fault('ALM_REALM_KEY_REFUSED', '(the API key is wrong or does not exist)');
+  if (status === 403 && subject.what === 'wallets')
+    return fault(
+      'ALM_REALM_WALLETS_FORBIDDEN',
+      '(the API key belongs to a different realm, or a CDN in between forbids the GET with a body that the wallet check is)',
+    );
+  if (status === 403) return fault('ALM_REALM_KEY_OTHER_REALM', '(the API key belongs to a different realm)');
+  if (status === 404 && subject.what !== 'wallets')
+    return fault('ALM_REALM_MEMBER_NOT_FOUND', `(there is no member ${subject.name}, or no such realm)`);
+  if (status === 407) return fault('ALM_REALM_PROXY_AUTH', '(a proxy in between wants a login)');
+  if (status === 421 || status === 425 || status === 429)
+    return fault('ALM_REALM_RATE_LIMITED', '(too many requests)', true);
+  if (status >= 300 && status < 400)
+    return fault(
+      'ALM_REALM_REDIRECTED',
+      location === undefined ? '(a redirect)' : `(a redirect to ${location})`,
+    );
+  if (status >= 500) return fault('ALM_REALM_SERVER_ERROR', '(a server error)', true);
+  return fault('ALM_REALM_REFUSED', '(refused)', status === 408);
+}
+
+function notJson(body: AnswerBody): Fault {
+  const kind =
+    body.text.trim() === '' ? 'empty' : /^\s*</.test(body.text) ? 'a web page' : 'not readable as JSON';
+  return { code: 'ALM_REALM_NOT_JSON', message: `The realm's answer is ${kind}.`, retryable: false };
+}
+
+function said(status: number, body: AnswerBody, meaning: string): string {
+  const words = messageIn(body);
+  return `The realm answered ${status} ${meaning}${words === null ? '' : `: ${words.replace(/\.$/, '')}`}.`;
+}
+
+/** A record may echo the key; it is then masked in every text of it. Numbers and ids stay as they are. */
+function maskedJson(body: Extract<AnswerBody, { readable: true }>, credential: Credential): unknown {
+  return credential.mask(body.text) === body.text ? body.json : maskDeep(body.json, credential);
+}
+
+function maskDeep(value: unknown, credential: Credential): unknown {
+  if (typeof value === 'string') return credential.mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskDeep(item, credential));
+  if (!isJsonObject(value)) return value;
+  const pairs = Object.entries(value).map(([name, item]) => [
+    credential.mask(name),
+    maskDeep(item, credential),
+  ]);
+  return Object.fromEntries(pairs);
+}

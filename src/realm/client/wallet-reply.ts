@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonObject } from './answer-body.js';
+
+/**
+ * The interface does not show what the wallet check answers. Understood are a boolean, a map of wallet to
+ * boolean, a list of matches, and an object that holds one of these; everything else, and every wallet the
+ * reply is silent about, is `undetermined` rather than a guess.
+ */
+export type WalletVerdict = 'member' | 'not-member' | 'undetermined';
+export type WalletVerdicts = Map<string, WalletVerdict>;
+
+/** Fields that may hold the answer, the surest first; `wallets` last, as it may only echo the question. */
+const HOLDERS = [
+  'includes',
+  'included',
+  'matches',
+  'found',
+  'members',
+  'results',
+  'result',
+  'data',
+  'wallets',
+];
+const ADDRESS_FIELDS = ['wallet', 'address', 'walletAddress', 'wallet_address', 'publicKey'];
+const FLAG_FIELDS = ['included', 'includes', 'isMember', 'member', 'inRealm', 'exists', 'found', 'match'];
+const HOLDER_DEPTH_MAX = 3;
+
+export function decodeWalletReply(reply: unknown, asked: readonly string[]): WalletVerdicts {
+  const verdicts: WalletVerdicts = new Map(asked.map((wallet) => [wallet, 'undetermined']));
+  decode(reply, verdicts, 0);
+  return verdicts;
+}
+
+/** Two spellings of one wallet: EVM addresses ignore case, base58 ones do not. */
+export function walletIdentity(wallet: string): string {
+  return /^0x[0-9a-f]{40}$/i.test(wallet) ? wallet.toLowerCase() : wallet;
+}
+
+function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
+  if (typeof reply === 'boolean') decodeBoolean(reply, verdicts);
+  else if (Array.isArray(reply)) decodeList(reply, verdicts);
+  else if (isJsonObject(reply) && !decodeMap(reply, verdicts) && depth < HOLDER_DEPTH_MAX) {
+    const holder = HOLDERS.find((name) => Object.hasOwn(reply, name));
+    if (holder !== undefined) decode(reply[holder], verdicts, depth + 1);
+  }
+}
+
+/** `true` speaks for the whole list; `false` only for a list of one: some other wallet may be inside. */
+function decodeBoolean(inside: boolean, verdicts: WalletVerdicts): void {
+  if (!inside && verdicts.size !== 1) return;
+  for (const wallet of verdicts.keys()) verdicts.set(wallet, inside ? 'member' : 'not-member');
+}
+
+function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
+  const flags = new Map(Object.entries(reply).map(([wallet, flag]) => [walletIdentity(wallet), flag]));
+  let understood = false;
+  for (const wallet of verdicts.keys()) {
+    const flag = flags.get(walletIdentity(wallet));
+    if (typeof flag !== 'boolean') continue;
+    verdicts.set(wallet, flag ? 'member' : 'not-member');
+    understood = true;
+  }
+  return understood;
+}
+
+function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
+  // By identity, since one wallet may have been asked for in two spellings.
+  const asked = new Set([...verdicts.keys()].map(walletIdentity));
+  const found = new Map<string, boolean>();
+  let allRecognized = true;
+  for (const entry of list) {
+    const match = matchIn(entry);
+    if (match !== undefined && asked.has(walletIdentity(match.wallet)))
+      found.set(walletIdentity(match.wallet), match.inside);
+    else allRecognized = false;
+  }
+  for (const wallet of verdicts.keys()) {
+    const inside = found.get(walletIdentity(wallet));
+    if (inside !== undefined) verdicts.set(wallet, inside ? 'member' : 'not-member');
+    // Silence means "no" only in a list of which every entry was understood.
+    else if (allRecognized) verdicts.set(wallet, 'not-member');
+  }
+}
+
+function matchIn(entry: unknown): { wallet: string; inside: boolean } | undefined {
+  if (typeof entry === 'string') return { wallet: entry, inside: true };
+  if (!isJsonObject(entry)) return undefined;
+  const field = ADDRESS_FIELDS.find((name) => Object.hasOwn(entry, name));
+  const wallet = field === undefined ? undefined : entry[field];
+  if (typeof wallet !== 'string') return undefined;
+  return { wallet, inside: !FLAG_FIELDS.some((name) => Object.hasOwn(entry, name) && entry[name] === false) };
+}
