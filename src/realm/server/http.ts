@@ -53,6 +53,15 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  app.addHook('onResponse', async (request, reply) => {
+    const about = {
+      requestId: request.id,
+      method: request.method,
+      url: request.url,
+      status: reply.statusCode,
+    };
+    serving.logger?.debug({ ...about, ms: Math.round(reply.elapsedTime) }, 'answered');
+  });
   app.setNotFoundHandler((request, reply) => {
     send(
       reply,

@@ -61,7 +61,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
   const app = buildHttp({
     apiKeys: openApiKeys(redis),
     rateLimit: options.rateLimit ?? null,
-    newRequestId: () => randomBytes(9).toString('base64url'),
+    newRequestId: requestIds(),
     closing: closing.signal,
     serving: {
       books: openBooks(redis),
@@ -109,5 +109,15 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
       closed ??= close();
       return closed;
     },
+  };
+}
+
+/** Unique across services and restarts by its random start, and cheap: one number more for every request. */
+function requestIds(): () => string {
+  const start = randomBytes(6).toString('hex');
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${start}-${count.toString(36)}`;
   };
 }

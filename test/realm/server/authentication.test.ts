@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEYS_PER_REALM_MAX } from '../../../src/realm/server/api-keys.js';
 import { bareHttp } from '../../support/bare-http.js';
 import { startRealm, type TestRealm } from '../../support/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
@@ -104,6 +105,20 @@ describe('API keys', () => {
     await expect(own.admin.adoptKey(own.realmId, 'two words')).rejects.toMatchObject({
       code: 'ALM_SERVICE_KEY_INVALID',
     });
+    await own.close();
+  });
+
+  it('are bounded per realm: the oldest issued one ends, one that was brought along stays', async () => {
+    const own = await startRealm(redis);
+    await own.admin.adoptKey(own.realmId, 'brought-along-to-stay');
+    for (let at = 0; at < KEYS_PER_REALM_MAX; at += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => own.admin.issueKey(own.realmId)));
+    }
+    expect(await own.admin.keyCount(own.realmId)).toBe(KEYS_PER_REALM_MAX);
+    expect((await own.call('/members/1')).status).toBe(401);
+    expect(
+      (await own.call('/members/1', { headers: { authorization: 'brought-along-to-stay' } })).status,
+    ).toBe(404);
     await own.close();
   });
 
