@@ -1,7 +1,7 @@
 /**
  * Finds the number of an entry by the hash of its key: open addressing over one Int32Array. The entries
  * themselves stand in pages of typed arrays that never move, so that a million of them cost what their
- * columns cost and growing copies only the index. A Map of a million id strings took 110 MB here.
+ * columns cost and growing copies only the index. A Map of a million id strings to small objects took 142 MB.
  */
 export class DenseIndex {
   #slots = new Int32Array(1 << 12);

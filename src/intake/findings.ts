@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defuse } from '../core/formula-cells.js';
 import type { Finding } from './row.js';
 
 export const SCREEN_FINDINGS_MAX = 50;
@@ -103,6 +104,6 @@ function csvLine(finding: Finding): string {
 }
 
 function textCell(text: string): string {
-  const safe = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = defuse(text);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import { undefuse } from '../core/formula-cells.js';
 import { type OrderId, orderId, parseOrderId } from '../core/ids.js';
 import type { Column } from './columns.js';
 import { readMemberCell } from './member-cell.js';
@@ -7,7 +8,7 @@ import { readReferenceCell } from './reference-cell.js';
 import type { Finding, Row } from './row.js';
 import { flawCell, flawKind, LONE_CR } from './ruler.js';
 import type { Shape } from './shape.js';
-import { textOf, undefuse } from './spreadsheet-text.js';
+import { textOf } from './spreadsheet-text.js';
 import { readTokensCell } from './tokens-cell.js';
 import { show } from './visible.js';
 

@@ -25,7 +25,7 @@ export async function readThrough(
   again: string | null,
   findings: Findings,
 ): Promise<ReadThrough> {
-  const survey = new Survey();
+  const survey = new Survey(parsed.sheet);
   const digest = new BatchDigest(realm, again);
   const smallest = new Smallest256();
   let whole = true;

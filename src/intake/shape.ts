@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import { undefuse } from '../core/formula-cells.js';
 import type { ColumnMap } from './column-map.js';
 import { type Column, columnNamed, headerKey, ownColumnNamed } from './columns.js';
 import { faultMissing, faultMisspelt, faultTwins } from './header-faults.js';
@@ -143,5 +144,5 @@ function split(text: string, delimiter: Delimiter): string[] {
     relax_column_count: true,
   });
   const first: unknown = Array.isArray(records) ? records[0] : undefined;
-  return Array.isArray(first) ? first.map(String) : [];
+  return Array.isArray(first) ? first.map((name) => undefuse(String(name))) : [];
 }

@@ -27,6 +27,8 @@ export type Surveyed = {
   readonly amounts: Amounts;
   readonly repeated: Tally;
   readonly gainsAndLoses: Tally;
+  /** The first lines whose cells hold what looks like whole rows. */
+  readonly swallowing: readonly number[];
 };
 
 export type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
@@ -77,6 +79,14 @@ export function surveyFindings(
       ofFile(
         'ALM_PLAN_MEMBER_GAINS_AND_LOSES',
         `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Pass --in-order if it matters.`,
+      ),
+    );
+  const swallowing = surveyed.swallowing;
+  if (swallowing.length > 0)
+    warnings.push(
+      ofFile(
+        'ALM_PLAN_ROW_INSIDE_CELL',
+        `A quoted cell on line ${swallowing.join(', ')} holds what looks like whole rows; they would not be paid. Is a quote closed in the wrong row?`,
       ),
     );
   const unusual = unusualAmounts(surveyed.amounts);

@@ -3,8 +3,9 @@ import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
 import { Amounts } from './amounts.js';
 import { type MemberEffect, Members } from './members.js';
-import type { Finding, Row } from './row.js';
+import type { Finding, Row, Sheet } from './row.js';
 import { type SurveyCaps, surveyFindings, Tally } from './survey-findings.js';
+import { holdsRow } from './swallowed-rows.js';
 
 /** What the preview says of a file, apart from what only the ledger knows. */
 export type SurveyResult = {
@@ -39,6 +40,8 @@ export class Survey {
   readonly amounts = new Amounts();
   readonly repeated = new Tally();
   readonly gainsAndLoses = new Tally();
+  readonly swallowing: number[] = [];
+  readonly #sheet: Sheet | null;
   readonly #orders: Record<Op, number> = { credit: 0, debit: 0, transfer: 0 };
   readonly #sums: Record<Op, PointsSum> = {
     credit: new PointsSum(),
@@ -51,6 +54,11 @@ export class Survey {
   #duplicates = 0;
   #withoutReference = 0;
   #replacing = 0;
+
+  /** With the sheet, cells are also looked through for rows that a quote has swallowed. */
+  constructor(sheet: Sheet | null = null) {
+    this.#sheet = sheet;
+  }
 
   add(row: Row): void {
     this.#rows++;
@@ -69,6 +77,8 @@ export class Survey {
       return;
     }
     this.amounts.add(order.tokens, line);
+    if (this.#sheet !== null && this.swallowing.length < 10 && holdsRow(row.cells, this.#sheet))
+      this.swallowing.push(line);
     if (order.op === 'transfer') {
       this.#touch(order.member, -order.tokens, line);
       this.#touch(order.recipient, order.tokens, line);

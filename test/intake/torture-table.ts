@@ -35,6 +35,8 @@ export const TORTURE: readonly (readonly [file: string, outcome: string, warning
   ['stray-quote-in-cell.csv', '2:reason:ALM_ROW_QUOTES', ''],
   ['text-after-quote.csv', '2:reason:ALM_ROW_QUOTES', ''],
   ['quote-swallows-rows.csv', '2::ALM_FILE_QUOTES', ''],
+  ['quote-hides-a-row.csv', 'ok credit=2/12', 'ALM_PLAN_ROW_INSIDE_CELL'],
+  ['defused-header.csv', 'ok credit=1/5', ''],
   ['blank-lines.csv', '8:tokens:ALM_ROW_TOKENS_INVALID', ''],
   ['empty-cells-below.csv', 'ok credit=1/5', ''],
   ['lone-cr.csv', '1::ALM_FILE_LINE_ENDS', ''],

@@ -32,6 +32,11 @@ export const PLAN_ERRORS = {
     next: 'Pass --in-order if the order matters, or split the file.',
     exit: 3,
   },
+  ALM_PLAN_ROW_INSIDE_CELL: {
+    means: 'Warning: a quoted cell holds what looks like whole rows, which are not paid.',
+    next: 'Look for a quote that was opened and closed in different rows.',
+    exit: 3,
+  },
   ALM_PLAN_AMOUNT_UNUSUAL: {
     means: 'Warning: an amount is more than 100 times the usual amount of the file.',
     next: 'Check the named lines for a slipped decimal point or a pasted id.',
