@@ -62,7 +62,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     for (const finding of parsed.faults) findings.fault(finding);
     return { ...NOTHING, source: source.name, survey: new Survey().finish(profile.caps), findings, again };
   }
-  const pass = new Pass(options, findings);
+  const pass = new Pass(options, findings, parsed.sheet);
   let whole = true;
   try {
     for await (const block of parsed.blocks) for (const row of block) await pass.add(row);
@@ -127,7 +127,7 @@ const NOTHING = {
 
 /** One passage of all rows. */
 class Pass {
-  readonly survey = new Survey();
+  readonly survey: Survey;
   readonly digest: BatchDigest;
   readonly all = new Smallest256();
   /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
@@ -141,10 +141,12 @@ class Pass {
   constructor(
     private readonly options: PlanOptions,
     private readonly findings: Findings,
+    sheet: Sheet,
   ) {
     const { books, profile, plans, again } = options;
     this.digest = new BatchDigest({ baseUrl: profile.baseUrl, realmId: profile.realmId }, again);
     this.judge = new BlockJudge(books, plans);
+    this.survey = new Survey(sheet);
   }
 
   async add(row: Row): Promise<void> {

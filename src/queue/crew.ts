@@ -114,20 +114,16 @@ export class Crew {
     this.rounds.every(500, 'probe', () => this.breaker.tick());
   }
 
-  /** What is being sent finishes; nothing new begins. */
-  async stop(): Promise<void> {
+  /** What is being sent finishes; nothing new begins. A run that is over takes its queue with it. */
+  async stop(over: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     this.stopping = true;
     await this.rounds.stop();
     await this.worker?.close();
+    if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
     await this.deadLetters.close();
     await this.queue.close();
     await this.options.session.deregister(this.options.books);
     for (const connection of this.connections) connection.disconnect();
-  }
-
-  /** The queue of a run goes with it. */
-  async removeRunQueue(): Promise<void> {
-    if (this.options.run !== null) await this.queue.obliterate({ force: true });
   }
 
   private async recover(starting: boolean): Promise<void> {

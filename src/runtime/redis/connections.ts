@@ -27,7 +27,7 @@ export type Joined = {
   readonly address: string;
   readonly target: Target;
   readonly ledger: Redis;
-  beforeQuit(): void;
+  beforeQuit(): Promise<void>;
   leave(): Promise<void>;
 };
 

@@ -79,28 +79,34 @@ async function joinLedger(
 /**
  * Starts the server again when it dies under a command that goes on, such as `serve`. The connections come
  * back by themselves. Whether the ledger may go on as well is for its fence to say, not for us.
+ * Returns how to stop: it waits for a start under way, so that none outlives the command unnoticed.
  */
-function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => void {
-  let kept = true;
-  let busy = false;
-  const onClose = async () => {
-    if (busy) return;
-    busy = true;
-    while (kept && ledger.status !== 'ready') {
+function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let keeping: Promise<void> | null = null;
+  const bringBack = async (): Promise<void> => {
+    while (!signal.aborted) {
       try {
-        await ensureServer(folder, logger);
-        break;
+        await ensureServer(folder, logger, { signal });
+        return;
       } catch (error) {
+        if (signal.aborted) return;
         logger.error(`the embedded Redis cannot be started again: ${messageOf(error)}`);
-        await sleep(KEEP_PAUSE_MS, undefined, { ref: false });
+        await sleep(KEEP_PAUSE_MS, undefined, { signal }).catch(() => {});
       }
     }
-    busy = false;
+  };
+  const onClose = () => {
+    keeping ??= bringBack().finally(() => {
+      keeping = null;
+    });
   };
   ledger.on('close', onClose);
-  return () => {
-    kept = false;
+  return async () => {
     ledger.off('close', onClose);
+    stopping.abort();
+    await keeping;
   };
 }
 

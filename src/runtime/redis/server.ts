@@ -27,13 +27,14 @@ const LOG_LINES_SHOWN = 5;
 export async function ensureServer(
   folder: StoreFolder,
   logger: Logger,
-  startLimitMs: number = START_LIMIT_MS,
+  options: { limitMs?: number; signal?: AbortSignal } = {},
 ): Promise<number> {
   let attempt: StartAttempt | null = null;
   let failedStarts = 0;
-  let limitMs = startLimitMs;
+  let limitMs = options.limitMs ?? START_LIMIT_MS;
   const startedAt = performance.now();
   for (;;) {
+    options.signal?.throwIfAborted();
     const probe = await probePort(folder.port, folder.password);
     if (probe.kind === 'ours' && !probe.loading) return await written(folder, probe.pid);
     if (probe.kind === 'foreign') throw portTaken(folder, probe.seen);

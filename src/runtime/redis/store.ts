@@ -42,7 +42,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const services = new Set<Redis>();
   const end = async (): Promise<void> => {
     for (const client of services) client.disconnect();
-    joined.beforeQuit();
+    await joined.beforeQuit();
     await quit(joined.ledger);
     await joined.leave();
   };
@@ -78,7 +78,7 @@ async function joinOutside(redisUrl: string, ledgerName: string, logger: Logger)
     ledger.disconnect();
     throw error;
   }
-  return { address, target, ledger, beforeQuit() {}, async leave() {} };
+  return { address, target, ledger, async beforeQuit() {}, async leave() {} };
 }
 
 /** Lets commands under way finish, but does not wait for a Redis that is gone. */

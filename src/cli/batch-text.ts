@@ -1,0 +1,47 @@
+import { ORDER_STATES } from '../core/states.js';
+import { duration, grouped } from '../report/spelling.js';
+import type { BatchStatus } from '../runtime/operations/batch-status.js';
+import type { Colours } from './colour.js';
+
+/** A batch's standing for a person. */
+export function batchLines(status: BatchStatus, colours: Colours): string[] {
+  const counts = ORDER_STATES.filter((state) => (status.counts[state] ?? 0) > 0).map((state) => {
+    const paint = paintOf(state, colours);
+    return `  ${paint(state.padEnd(10))}${grouped(status.counts[state] ?? 0).padStart(10)}  ${grouped(BigInt(status.tokens[state] ?? '0')).padStart(16)} tokens`;
+  });
+  const limited = status.rateLimited > 0 ? `, ${grouped(status.rateLimited)} × 429` : '';
+  return [
+    ...(status.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
+    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(status.state)}`,
+    ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
+    ...counts,
+    `  ${grouped(status.requests)} requests, ${grouped(status.retries)} retries${limited}`,
+    ...(status.etaSeconds !== null && status.etaSeconds > 0
+      ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
+      : []),
+    ...(status.report === null ? [] : [`Report: ${status.report}`]),
+  ];
+}
+
+/** What a person would do next with a batch in this state. */
+export function batchNext(status: BatchStatus, rerun: string | null = null): string | null {
+  const { counts, batch } = status;
+  if (status.state === 'halted') return status.reason?.next ?? `almoner resume ${batch}`;
+  if (status.state === 'paused')
+    return rerun === null
+      ? `almoner resume ${batch}`
+      : `${rerun}, or hand it to the workers: almoner resume ${batch}`;
+  if (status.state === 'running' || status.state === 'planned') return `almoner status ${batch} --watch`;
+  if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
+  if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
+    return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
+  if ((counts.invalid ?? 0) > 0) return 'mend the rows of failed.csv and run that file';
+  return status.report === null ? `almoner report ${batch}` : `open ${status.report}/report.html`;
+}
+
+function paintOf(state: string, colours: Colours): (text: string) => string {
+  if (state === 'paid') return colours.green;
+  if (state === 'doubt' || state === 'unknown' || state === 'duplicate') return colours.yellow;
+  if (state === 'refused' || state === 'exhausted' || state === 'invalid') return colours.red;
+  return (text) => text;
+}

@@ -1,0 +1,50 @@
+import { batchStatus } from '../../runtime/operations/batch-status.js';
+import { enqueue } from '../../runtime/operations/pay-file.js';
+import { planFile } from '../../runtime/operations/planning.js';
+import { countWorkers } from '../../runtime/operations/workers.js';
+import { batchLines } from '../batch-text.js';
+import { defineCommand } from '../command.js';
+import { confirmTotal } from '../confirm.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+import { showPlan } from '../pay.js';
+import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
+
+export const command = defineCommand({
+  name: 'import',
+  description: 'Plans a CSV, asks, and hands the batch to the workers.',
+  arguments: { FILE: argument('CSV file, or - for standard input') },
+  options: SEND_OPTIONS,
+  examples: ['almoner import airdrop.csv --yes', 'almoner worker'],
+  run: async (context) =>
+    withApp(context, 'import', async (app) => {
+      const { options, args, output } = context;
+      const profile = await context.profile();
+      const batchId = readBatchId(options.batchId);
+      const realm = await app.realm(profile);
+      const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+      if (!showPlan(context, app, planned, profile)) return 3;
+      if (planned.preview.payable > 0 && planned.plan.existing === null)
+        await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
+      const { ref, existing } = await enqueue(app, realm, planned, {
+        batchId,
+        inOrder: options.inOrder,
+        mode: 'import',
+        session: null,
+      });
+      const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+      const idle = workers === 0 && status.state !== 'done';
+      output.print({
+        json: { ...status, workers },
+        text: [
+          ...(existing ? ['These orders are a batch already; nobody is paid twice.'] : []),
+          ...batchLines(status, output.colours),
+          ...(idle
+            ? [output.colours.yellow('NO WORKER IS RUNNING: nothing is sent until one is started.')]
+            : []),
+        ],
+        next: idle ? 'almoner worker' : `almoner status ${status.batch} --watch`,
+      });
+      return 0;
+    }),
+});

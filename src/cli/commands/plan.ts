@@ -1,0 +1,48 @@
+import { checkMembers } from '../../runtime/operations/check-members.js';
+import { planFile, writeFaultsFile } from '../../runtime/operations/planning.js';
+import { defineCommand } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument, flag } from '../options.js';
+import { PLAN_OPTIONS, planRequest } from '../plan-options.js';
+import { findingLines, planDocument, planLines } from '../preview-text.js';
+
+export const command = defineCommand({
+  name: 'plan',
+  description:
+    'Checks a CSV and shows what it would do: rows, sums, faults, time needed. Makes no write call.',
+  arguments: { FILE: argument('CSV file, or - for standard input') },
+  options: {
+    ...PLAN_OPTIONS,
+    check: flag('also read every member at the realm’s pace: not found, balance too small'),
+  },
+  examples: ['almoner plan jobs/airdrop.csv', 'almoner plan airdrop.csv --check --map tokens=Punkte'],
+  run: async (context) =>
+    withApp(context, 'plan', async (app) => {
+      const profile = await context.profile();
+      const request = planRequest(context.args.FILE, context.options);
+      const realm = await app.realm(profile);
+      const planned = await planFile(realm, request, Date.now());
+      const { findings } = planned.plan;
+      if (context.options.check && findings.faultCount === 0)
+        await checkMembers(realm, planned.plan, (line) => context.output.note(line));
+      const faultsFile = writeFaultsFile(planned.plan, app.config.reportsFolder);
+      const { colours } = context.output;
+      const clean = findings.faultCount === 0;
+      context.output.print({
+        json: planDocument(planned, profile, faultsFile),
+        text: [
+          ...planLines(planned, profile, app.store.address, colours),
+          ...findingLines(findings.warnings(), findings.warningCount, 'warning', null, colours),
+          ...findingLines(findings.faults(), findings.faultCount, 'fault', faultsFile, colours),
+          clean
+            ? 'The plan is clean. Nothing was sent.'
+            : 'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
+        ],
+        next: clean
+          ? `almoner rehearse ${context.args.FILE}, then almoner run ${context.args.FILE}`
+          : 'mend the lines above, or pass --skip-invalid to take only the good rows',
+      });
+      findings.close();
+      return clean ? 0 : 3;
+    }),
+});

@@ -1,0 +1,57 @@
+import { parseFaults } from '../../realm/server/faults.js';
+import { planFile } from '../../runtime/operations/planning.js';
+import { dropOldRehearsals, rehearsalProfile } from '../../runtime/operations/rehearsals.js';
+import { defineCommand } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument, flag, wholeNumber } from '../options.js';
+import { payAndReport, showPlan } from '../pay.js';
+import { PLAN_OPTIONS, planRequest } from '../plan-options.js';
+
+/** Every fault at once, at odds under which a run still ends within seconds. */
+const BAD_DAY = [
+  'latency:0.2:120',
+  'storm:0.01:400',
+  'error-before:0.05',
+  'error-after:0.05',
+  'hang-before:0.005:600',
+  'hang-after:0.005:600',
+  'reset-before:0.03',
+  'reset-after:0.03',
+  'truncate:0.03',
+];
+
+export const command = defineCommand({
+  name: 'rehearse',
+  description:
+    'Runs the file on the embedded realm service with members made from it, at high pace, in books of its own. No real points move.',
+  arguments: { FILE: argument('CSV file, or - for standard input') },
+  options: {
+    ...PLAN_OPTIONS,
+    badDay: flag('switch faults on: errors, resets, hangs, 429 storms, truncated answers'),
+    faultSeed: wholeNumber('N', 'seed of the faults: the same seed repeats them', { min: 0 }),
+    inOrder: flag('send strictly one after the other, in file order'),
+    first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }),
+  },
+  examples: ['almoner rehearse jobs/airdrop.csv', 'almoner rehearse jobs/airdrop.csv --bad-day'],
+  run: async (context) =>
+    withApp(
+      context,
+      'rehearse',
+      async (app) => {
+        const { options, args } = context;
+        const profile = rehearsalProfile(Date.now());
+        const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
+        await dropOldRehearsals(app);
+        const realm = await app.realm(profile, faults);
+        const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+        if (!showPlan(context, app, planned, profile)) return 3;
+        return payAndReport(context, app, realm, planned, {
+          batchId: null,
+          inOrder: options.inOrder,
+          first: options.first ?? null,
+          rerun: `almoner rehearse ${args.FILE}`,
+        });
+      },
+      Number.POSITIVE_INFINITY,
+    ),
+});

@@ -1,0 +1,41 @@
+import { planFile } from '../../runtime/operations/planning.js';
+import { defineCommand } from '../command.js';
+import { confirmTotal } from '../confirm.js';
+import { withApp } from '../open-app.js';
+import { argument, wholeNumber } from '../options.js';
+import { payAndReport, showPlan } from '../pay.js';
+import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
+
+export const command = defineCommand({
+  name: 'run',
+  description:
+    'Plans a CSV, asks, pays it off in this process and writes the report. Ctrl-C pauses it; the same command goes on.',
+  arguments: { FILE: argument('CSV file, or - for standard input') },
+  options: { ...SEND_OPTIONS, first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }) },
+  examples: [
+    'almoner run airdrop.csv',
+    'almoner run airdrop.csv --yes --expect-rows 1200 --expect-tokens 60000',
+  ],
+  run: async (context) =>
+    withApp(
+      context,
+      'run',
+      async (app) => {
+        const { options, args } = context;
+        const profile = await context.profile();
+        const batchId = readBatchId(options.batchId);
+        const realm = await app.realm(profile);
+        const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+        if (!showPlan(context, app, planned, profile)) return 3;
+        if (planned.preview.payable > 0 && planned.plan.existing === null)
+          await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
+        return payAndReport(context, app, realm, planned, {
+          batchId,
+          inOrder: options.inOrder,
+          first: options.first ?? null,
+          rerun: `almoner run ${args.FILE}`,
+        });
+      },
+      Number.POSITIVE_INFINITY,
+    ),
+});

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findBatch, listBatches, readBatch } from '../../ledger/batches.js';
+import { allBooks } from '../../ledger/books.js';
+import { grouped } from '../../report/spelling.js';
+import type { App } from '../../runtime/app.js';
+import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
+import { countWorkers } from '../../runtime/operations/workers.js';
+import { listenForStop } from '../../runtime/stop-signals.js';
+import { batchLines, batchNext } from '../batch-text.js';
+import { defineCommand } from '../command.js';
+import { withApp } from '../open-app.js';
+import { flag, optionalArgument } from '../options.js';
+import { Progress } from '../progress.js';
+
+export const command = defineCommand({
+  name: 'status',
+  description:
+    'All batches, or one: counts and sums per state, rate, time to go, and the reason when it stands still.',
+  arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
+  options: { watch: flag('stay and show the progress until it ends') },
+  examples: ['almoner status', 'almoner status last --watch'],
+  run: async (context) =>
+    withApp(context, 'status', async (app) => {
+      const { output, args, options } = context;
+      if (args.BATCH === undefined) {
+        const batches = await allStatuses(app, context.global.realm);
+        const workers = await countWorkers(app);
+        output.print({
+          json: { batches, workers },
+          text: listLines(batches, workers),
+          next: batches.length === 0 ? 'almoner plan FILE' : 'almoner status BATCH',
+        });
+        return 0;
+      }
+      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      if (options.watch) {
+        const signals = listenForStop();
+        const progress = new Progress(
+          process.stderr,
+          app.config.profiles.find(({ name }) => name === ref.books.owner.name)?.rate ?? null,
+        );
+        for (;;) {
+          const view = await readBatch(ref);
+          if (view === undefined || signals.requested.aborted) break;
+          progress.show(view, null);
+          if (view.state !== 'running' && view.state !== 'planned') break;
+          await sleep(500);
+        }
+        progress.end();
+        signals.release();
+      }
+      const status = await batchStatus(ref);
+      output.print({ json: status, text: batchLines(status, output.colours), next: batchNext(status) });
+      return options.watch ? exitOf(status) : 0;
+    }),
+});
+
+async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
+  const books = (await allBooks(app.caller)).filter(
+    ({ owner }) => realm === undefined || owner.name === realm || owner.realmId === realm,
+  );
+  const refs = (await Promise.all(books.map((one) => listBatches(one)))).flat();
+  const sealed = await Promise.all(
+    refs.map(async (ref) => ((await readBatch(ref)) === undefined ? [] : [await batchStatus(ref)])),
+  );
+  return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+function listLines(batches: readonly BatchStatus[], workers: number): string[] {
+  if (batches.length === 0) return ['There is no batch yet.'];
+  const rows = batches.map((one) => {
+    const open = (one.counts.planned ?? 0) + (one.counts.sending ?? 0) + (one.counts.unknown ?? 0);
+    const bad = (one.counts.refused ?? 0) + (one.counts.exhausted ?? 0);
+    return [
+      one.batch.padEnd(14),
+      one.realm.padEnd(12),
+      one.state.padEnd(10),
+      `paid ${grouped(one.counts.paid ?? 0)}/${grouped(one.rows)}`.padEnd(22),
+      open > 0 ? `open ${grouped(open)}` : '',
+      bad > 0 ? `failed ${grouped(bad)}` : '',
+      (one.counts.doubt ?? 0) > 0 ? `doubt ${grouped(one.counts.doubt ?? 0)}` : '',
+      one.rehearsal ? 'REHEARSAL' : '',
+      one.source,
+    ]
+      .filter((cell) => cell !== '')
+      .join(' ');
+  });
+  const waiting = batches.some(
+    ({ state, rehearsal }) => !rehearsal && (state === 'planned' || state === 'running'),
+  );
+  const idle =
+    workers === 0 && waiting
+      ? ['NO WORKER IS RUNNING, and work waits.']
+      : [`${workers} ${workers === 1 ? 'worker' : 'workers'} running`];
+  return [...rows, ...idle];
+}

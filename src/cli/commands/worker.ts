@@ -1,0 +1,43 @@
+import { workRealms } from '../../runtime/operations/working.js';
+import { listenForStop } from '../../runtime/stop-signals.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { wholeNumber } from '../options.js';
+
+export const command = defineCommand({
+  name: 'worker',
+  description:
+    'Works off the imported batches of all configured realms until stopped. Any number, on any number of machines.',
+  arguments: {},
+  options: {
+    concurrency: wholeNumber('N', 'requests under way at once per realm (default: 64)', {
+      min: 1,
+      max: 1000,
+    }),
+  },
+  examples: ['almoner worker', 'almoner worker --concurrency 16'],
+  run: async (context) =>
+    withApp<ExitStatus>(
+      context,
+      'worker',
+      async (app) => {
+        const signals = listenForStop(() =>
+          context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
+        );
+        const realms = app.config.profiles.map(({ name }) => name);
+        await workRealms(app, {
+          concurrency: context.options.concurrency ?? 64,
+          stop: signals.requested,
+          onReady: () =>
+            context.output.note(`Working for ${realms.join(', ')}. Ctrl-C stops after what is being sent.`),
+        });
+        signals.release();
+        context.output.print({
+          json: { stopped: true, realms },
+          text: 'The worker has stopped; nothing is being sent by it.',
+        });
+        return 0;
+      },
+      Number.POSITIVE_INFINITY,
+    ),
+});

@@ -1,0 +1,72 @@
+import type { BatchId } from '../core/ids.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { App, OpenRealm } from '../runtime/app.js';
+import { type BatchStatus, exitOf } from '../runtime/operations/batch-status.js';
+import { payPlan } from '../runtime/operations/pay-file.js';
+import { type Planned, refuseFaults, writeFaultsFile } from '../runtime/operations/planning.js';
+import { listenForStop } from '../runtime/stop-signals.js';
+import { batchLines, batchNext } from './batch-text.js';
+import type { CommandBase, ExitStatus } from './command.js';
+import { findingLines, planDocument, planLines } from './preview-text.js';
+import { Progress } from './progress.js';
+
+/** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
+export function showPlan(context: CommandBase, app: App, planned: Planned, profile: RealmProfile): boolean {
+  const { findings } = planned.plan;
+  const { output } = context;
+  for (const line of [
+    ...planLines(planned, profile, app.store.address, output.colours),
+    ...findingLines(findings.warnings(), findings.warningCount, 'warning', null, output.colours),
+  ])
+    output.line(line);
+  if (findings.faultCount === 0) return true;
+  const faultsFile = writeFaultsFile(planned.plan, app.config.reportsFolder);
+  output.print({
+    json: planDocument(planned, profile, faultsFile),
+    text: [
+      ...findingLines(findings.faults(), findings.faultCount, 'fault', faultsFile, output.colours),
+      'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
+    ],
+    next: 'mend the lines above, or pass --skip-invalid to take only the good rows',
+  });
+  return false;
+}
+
+export async function payAndReport(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  options: { batchId: BatchId | null; inOrder: boolean; first: number | null; rerun: string },
+): Promise<ExitStatus> {
+  refuseFaults(planned.plan, app.config.reportsFolder);
+  const signals = listenForStop(() =>
+    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  );
+  const progress = new Progress(process.stderr, realm.profile.rate);
+  let status: BatchStatus;
+  try {
+    status = await payPlan(app, realm, planned, {
+      ...options,
+      concurrency: 64,
+      stop: signals.requested,
+      onProgress: (view, trouble) => progress.show(view, trouble),
+    });
+  } finally {
+    progress.end();
+    signals.release();
+  }
+  const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
+  context.output.print({
+    json: status,
+    text: [
+      ...(status.existing
+        ? ['These orders are a batch already; it was gone on with, and nobody is paid twice.']
+        : []),
+      ...batchLines(status, context.output.colours),
+      ...(interrupted ? [`${status.counts.paid ?? 0} orders were paid. Nothing else is being sent.`] : []),
+    ],
+    next: batchNext(status, options.rerun),
+  });
+  return exitOf(status);
+}

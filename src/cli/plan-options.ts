@@ -1,0 +1,50 @@
+import { isBatchId } from '../core/ids.js';
+import type { PlanRequest } from '../runtime/operations/planning.js';
+import { flag, text, texts, usage, wholeNumber } from './options.js';
+
+/** The options that every command which takes a FILE has in common. */
+export const PLAN_OPTIONS = {
+  map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte'),
+  again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
+  skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
+  expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
+  expectTokens: text('N', 'refuse any file whose amounts do not add up to N'),
+} as const;
+
+export const SEND_OPTIONS = {
+  ...PLAN_OPTIONS,
+  yes: flag('do not ask before sending'),
+  batchId: text('ID', 'a name for the batch: lower-case letters, digits, . _ -'),
+  inOrder: flag('send strictly one after the other, in file order'),
+} as const;
+
+export function planRequest(
+  file: string,
+  options: {
+    readonly map: readonly string[];
+    readonly again: string | undefined;
+    readonly skipInvalid: boolean;
+    readonly expectRows: number | undefined;
+    readonly expectTokens: string | undefined;
+  },
+): PlanRequest {
+  if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
+    throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
+  return {
+    file,
+    map: options.map,
+    again: options.again ?? null,
+    skipInvalid: options.skipInvalid,
+    expectRows: options.expectRows ?? null,
+    expectTokens: options.expectTokens ?? null,
+  };
+}
+
+export function readBatchId(given: string | undefined) {
+  if (given === undefined) return null;
+  if (!isBatchId(given))
+    throw usage(
+      `--batch-id: expected 3 to 64 lower-case letters, digits, dots, dashes or underscores, got ${JSON.stringify(given)}`,
+    );
+  return given;
+}

@@ -1,0 +1,145 @@
+import type { RealmProfile } from '../core/profile.js';
+import { formatRate } from '../core/rate.js';
+import type { Finding } from '../intake/row.js';
+import { duration, grouped } from '../report/spelling.js';
+import type { Planned } from '../runtime/operations/planning.js';
+import type { Colours } from './colour.js';
+
+/** A plan in words and as the JSON document of the contract. */
+
+export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
+  const { survey, findings } = plan;
+  return {
+    batch: plan.existing?.id ?? plan.batch,
+    realm: profile.name,
+    rehearsal: profile.rehearsal,
+    baseUrl: profile.baseUrl,
+    currency: profile.currency,
+    certainty: profile.certainty,
+    existing: plan.existing?.sealed ?? false,
+    source: plan.source,
+    rows: survey.rows,
+    orders: survey.orders,
+    tokens: survey.tokens,
+    members: survey.members,
+    duplicates: preview.duplicates,
+    duplicatesOf: plan.spent.batches,
+    invalid: survey.invalid,
+    faults: findings.faults(1000),
+    faultCount: findings.faultCount,
+    faultsFile,
+    warnings: findings.warnings(1000),
+    requests: preview.requests,
+    seconds: preview.seconds,
+    payable: { orders: preview.payable, tokens: preview.payableTokens },
+    books: preview.past,
+    dayLeft: preview.dayLeft,
+    netEffects: survey.busiest,
+  };
+}
+
+export function planLines(
+  { plan, preview }: Planned,
+  profile: RealmProfile,
+  books: string,
+  colours: Colours,
+): string[] {
+  const { survey } = plan;
+  const ops = (['credit', 'debit', 'transfer'] as const)
+    .filter((op) => survey.orders[op] > 0)
+    .map((op) => `${grouped(survey.orders[op])} ${op} (${grouped(survey.tokens[op])} tokens)`);
+  const lines: [string, string][] = [
+    ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
+    ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
+    ['Currency', profile.currency ?? 'the realm’s default'],
+    ['Certainty', certaintyWords(profile)],
+    ['File', plan.source],
+    [
+      'Rows',
+      `${grouped(survey.rows)}${survey.invalid > 0 ? `, ${grouped(survey.invalid)} of them invalid` : ''}`,
+    ],
+    ['Orders', ops.join(' · ') || 'none'],
+    ['Members', grouped(survey.members)],
+    ...(preview.duplicates > 0
+      ? [['Duplicates', duplicateWords(plan.spent, preview.duplicates)] satisfies [string, string]]
+      : []),
+    ['To pay', `${grouped(preview.payable)} orders, ${grouped(preview.payableTokens)} tokens`],
+    ...(preview.dayLeft === null
+      ? []
+      : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
+    [
+      'Pace',
+      `${formatRate(profile.rate)}: ${grouped(preview.requests)} requests, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
+    ],
+    ['Books', `${books}; ${pastWords(preview.past)}`],
+    [
+      'Batch',
+      plan.existing?.sealed
+        ? `${plan.existing.id}, which exists already: it is resumed, and nobody is paid twice`
+        : (plan.batch ?? 'none'),
+    ],
+  ];
+  return [
+    ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
+    ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    ...netEffectLines(survey.busiest),
+  ];
+}
+
+function netEffectLines(busiest: Planned['plan']['survey']['busiest']): string[] {
+  if (busiest.length === 0) return [];
+  const shown = busiest
+    .slice(0, 5)
+    .map(({ member, rows, net }) => `    ${member}: ${rows} rows, net ${net > 0 ? '+' : ''}${grouped(net)}`);
+  return ['  Members in several rows:', ...shown];
+}
+
+export function findingLines(
+  findings: readonly Finding[],
+  total: number,
+  what: string,
+  file: string | null,
+  colours: Colours,
+): string[] {
+  if (total === 0) return [];
+  const paint = what === 'fault' ? colours.red : colours.yellow;
+  const lines = findings.map(({ line, column, code, message }) => {
+    const place = line === 0 ? 'file' : `line ${line}${column === null ? '' : `, ${column}`}`;
+    return `  ${paint(place)}: ${message} [${code}]`;
+  });
+  const more =
+    total > findings.length
+      ? [`  … and ${grouped(total - findings.length)} more${file === null ? '' : `, all in ${file}`}`]
+      : [];
+  return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
+}
+
+function certaintyWords({ certainty }: RealmProfile): string {
+  switch (certainty) {
+    case 'idempotent':
+      return 'idempotent (an unknown outcome is asked again with the same key)';
+    case 'readback':
+      return 'readback (you assert that nothing else moves these members meanwhile)';
+    case 'manual':
+      return 'manual (every unknown outcome becomes a doubt for you)';
+  }
+}
+
+function duplicateWords(spent: Planned['plan']['spent'], count: number): string {
+  const of =
+    spent.batches.length === 0 ? '' : ` (references spent by ${spent.batches.slice(0, 3).join(', ')})`;
+  return `${grouped(count)}, not paid again${of}`;
+}
+
+function pastWords(past: Planned['preview']['past']): string {
+  if (past.paid === 0) return 'NEW: they never paid this realm';
+  const last =
+    past.lastAt === null
+      ? ''
+      : `, last on ${new Date(past.lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${grouped(past.paid)} orders paid to this realm in ${grouped(past.batches)} batches${last}`;
+}
+
+function endWords(seconds: number): string {
+  return `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,84 @@
+import type { RealmProfile } from '../core/profile.js';
+import { listBatches, readBatch } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { utcDay } from '../ledger/sending.js';
+import type { Plan } from './plan.js';
+
+/** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
+export type Preview = {
+  readonly payable: number;
+  readonly payableTokens: bigint;
+  readonly duplicates: number;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly past: BooksPast;
+  readonly dayLeft: bigint | null;
+};
+
+export type BooksPast = {
+  readonly batches: number;
+  readonly paid: number;
+  readonly tokens: bigint;
+  readonly lastAt: number | null;
+};
+
+/** Without a limit the time is a guess; this many requests a second is what one core can do. */
+const UNLIMITED_PER_SECOND = 1_000;
+/** One order at a time per member under read-back: each costs about this long. */
+const READBACK_ORDER_SECONDS = 0.5;
+
+export async function previewPlan(
+  plan: Plan,
+  profile: RealmProfile,
+  books: Books,
+  now: number,
+): Promise<Preview> {
+  const { survey, spent } = plan;
+  const { credit, debit, transfer } = survey.orders;
+  const duplicates = survey.duplicates + spent.count;
+  const payable = credit + debit + transfer - duplicates;
+  // Read-back reads each member before it is paid.
+  const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
+  const requests = payable + (payable === 0 ? 0 : reads);
+  return {
+    payable,
+    payableTokens: survey.payable - spent.tokens,
+    duplicates,
+    requests,
+    seconds: secondsFor(requests, profile, survey.busiestRows),
+    past: await booksPast(books),
+    dayLeft: await dayLeft(profile, books, now),
+  };
+}
+
+export function secondsFor(requests: number, profile: RealmProfile, busiestRows: number): number {
+  const perSecond =
+    profile.rate === null
+      ? UNLIMITED_PER_SECOND
+      : (Math.max(1, profile.rate.requests - profile.rateReserve) / profile.rate.windowMs) * 1000;
+  const byMember = profile.certainty === 'readback' ? busiestRows * READBACK_ORDER_SECONDS : 0;
+  return Math.ceil(Math.max(requests / perSecond, byMember));
+}
+
+/** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
+export async function booksPast(books: Books): Promise<BooksPast> {
+  let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
+  for (const ref of await listBatches(books)) {
+    const batch = await readBatch(ref);
+    if (batch === undefined) continue;
+    batches += 1;
+    paid += batch.counts.paid ?? 0;
+    tokens += batch.sums.paid ?? 0n;
+    if ((batch.counts.paid ?? 0) > 0) lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? 0);
+  }
+  return { batches, paid, tokens, lastAt };
+}
+
+async function dayLeft(profile: RealmProfile, books: Books, now: number): Promise<bigint | null> {
+  const cap = profile.caps.maxTokensPerDay;
+  if (cap === null) return null;
+  const { caller, realm } = books;
+  const used = await caller.patiently('read day', () => caller.redis.hget(`${realm}:days`, utcDay(now)));
+  const left = BigInt(cap) - BigInt(used ?? 0);
+  return left < 0n ? 0n : left;
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { RealmProfile } from '../core/profile.js';
+import { type Books, openBooks } from '../ledger/books.js';
+import { Caller } from '../ledger/caller.js';
+import { PlanReader } from '../ledger/plan-store.js';
+import { Session } from '../ledger/sessions.js';
+import { createRealmClient, type RealmClient } from '../realm/client/client.js';
+import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
+import type { FaultPlan } from '../realm/server/faults.js';
+import type { Config } from './config/config.js';
+import { readKey } from './config/key.js';
+import { type Logger, registerSecret } from './logger.js';
+import { openStore, type Store } from './redis/store.js';
+
+/**
+ * The composition root: opens the store, the books and the realms of one command, and closes them again in
+ * the reverse order. Nothing else constructs connections.
+ */
+export class App {
+  private readonly realms: OpenRealm[] = [];
+  private readonly sessions: Session[] = [];
+
+  private constructor(
+    readonly config: Config,
+    readonly logger: Logger,
+    readonly store: Store,
+    readonly caller: Caller,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  static async open(options: {
+    config: Config;
+    logger: Logger;
+    env: NodeJS.ProcessEnv;
+    clientName: string;
+    /** How long calls wait for a store that does not answer; a worker waits for ever. */
+    patienceMs: number;
+  }): Promise<App> {
+    const { config, logger, env, clientName } = options;
+    const { redisUrl, dataFolder } = config;
+    const store = await openStore({ redisUrl, dataFolder, clientName, logger });
+    const caller = new Caller(
+      store.ledger,
+      options.patienceMs,
+      throttled((message) => logger.warn({ message }, 'the store does not answer')),
+    );
+    return new App(config, logger, store, caller, env);
+  }
+
+  books(profile: RealmProfile): Books {
+    const { name, baseUrl, realmId, rehearsal } = profile;
+    return openBooks(this.caller, { name, baseUrl, realmId, rehearsal });
+  }
+
+  /** A realm ready to be called. The embedded one is started in this process. */
+  async realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
+    const books = this.books(profile);
+    const embedded = profile.key.from === 'embedded' ? await this.embedded(profile, faults) : null;
+    const client = createRealmClient({
+      profile,
+      baseUrl: embedded?.baseUrl ?? profile.baseUrl,
+      readKey: () => this.key(profile, embedded),
+      userAgent: `almoner`,
+    });
+    const realm = { profile, books, plans: new PlanReader(books), client, embedded };
+    this.realms.push(realm);
+    return realm;
+  }
+
+  async session(kind: string): Promise<Session> {
+    const session = await Session.open(kind, this.config.dataFolder);
+    this.sessions.push(session);
+    return session;
+  }
+
+  newNonce(): string {
+    return randomBytes(9).toString('base64url');
+  }
+
+  async close(): Promise<void> {
+    for (const { client } of this.realms) await client.close();
+    for (const { embedded } of this.realms) await embedded?.close();
+    for (const session of this.sessions) await session.close();
+    await this.store.close();
+  }
+
+  private embedded(profile: RealmProfile, faults: FaultPlan | undefined): Promise<EmbeddedRealm> {
+    return startEmbeddedRealm({
+      redis: this.store.connect('realm'),
+      realmId: profile.realmId,
+      ...(faults === undefined ? {} : { faults }),
+    });
+  }
+
+  /** Read when it is used, so that a key mended while workers run counts at the next request. */
+  private key(profile: RealmProfile, embedded: EmbeddedRealm | null): string {
+    const key = embedded === null ? readKey(profile.key, this.env) : embedded.key;
+    registerSecret(key);
+    return key;
+  }
+}
+
+export type OpenRealm = {
+  readonly profile: RealmProfile;
+  readonly books: Books;
+  readonly plans: PlanReader;
+  readonly client: RealmClient;
+  readonly embedded: EmbeddedRealm | null;
+};
+
+/** A store that is away would otherwise fill the log with one line a call. */
+function throttled(say: (message: string) => void): (message: string) => void {
+  let quietUntil = 0;
+  return (message) => {
+    const now = performance.now();
+    if (now < quietUntil) return;
+    quietUntil = now + 1000;
+    say(message);
+  };
+}

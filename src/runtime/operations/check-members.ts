@@ -1,0 +1,48 @@
+import { isMemberId } from '../../core/ids.js';
+import { effectsOf } from '../../core/order.js';
+import type { Plan } from '../../intake/plan.js';
+import { decodePlanBlock } from '../../ledger/plan-block.js';
+import { Pace } from '../../queue/pace.js';
+import type { OpenRealm } from '../app.js';
+
+/** Reads every member of a plan at the realm's pace: who is not found, whose balance is too small. */
+export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: string) => void): Promise<void> {
+  const members = outgoing(plan);
+  const pace = new Pace(realm.books, realm.profile);
+  let read = 0;
+  for (const [member, { line, takes, gains }] of members) {
+    if (!isMemberId(member)) continue;
+    const slot = await pace.take();
+    const result = await realm.client.readMemberOnce(member);
+    slot?.answered(result.facts.status === 429 ? result.facts.retryAfterMs : null);
+    read += 1;
+    if (read % 100 === 0) say(`checked ${read} of ${members.size} members`);
+    const finding = { line, column: null };
+    if (!result.ok) {
+      if (result.facts.status !== 404) throw result.error;
+      plan.findings.fault({
+        ...finding,
+        code: 'ALM_PLAN_MEMBER_NOT_FOUND',
+        message: `The realm does not know member ${member}.`,
+      });
+    } else if (result.value.balance !== null && BigInt(result.value.balance) + gains < takes) {
+      const message = `Member ${member} has ${result.value.balance} tokens; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
+      plan.findings.fault({ ...finding, code: 'ALM_PLAN_BALANCE_TOO_SMALL', message });
+    }
+  }
+}
+
+function outgoing(plan: Plan): Map<string, { line: number; takes: bigint; gains: bigint }> {
+  const members = new Map<string, { line: number; takes: bigint; gains: bigint }>();
+  for (const bytes of plan.blocks)
+    for (const { order, line, duplicateOf } of decodePlanBlock(bytes)) {
+      if (order === null || duplicateOf !== null) continue;
+      for (const { member, delta } of effectsOf(order)) {
+        const entry = members.get(member) ?? { line, takes: 0n, gains: 0n };
+        if (delta < 0n) entry.takes -= delta;
+        else entry.gains += delta;
+        members.set(member, entry);
+      }
+    }
+  return members;
+}

@@ -1,0 +1,67 @@
+import type { BatchId } from '../../core/ids.js';
+import type { WriteOutcome } from '../../core/outcome.js';
+import { importPlan } from '../../intake/import.js';
+import type { BatchRef } from '../../ledger/batches.js';
+import type { Session } from '../../ledger/sessions.js';
+import type { BatchView } from '../../ledger/views.js';
+import type { App, OpenRealm } from '../app.js';
+import { type BatchStatus, batchStatus } from './batch-status.js';
+import type { Planned } from './planning.js';
+import { makeMembers } from './rehearsal-members.js';
+import { reportBatch } from './reporting.js';
+import { runBatch } from './running.js';
+
+/** From a confirmed plan to a batch in the books, and, for a run, on to its report. */
+export type EnqueueOptions = {
+  readonly batchId: BatchId | null;
+  readonly inOrder: boolean;
+  readonly mode: 'run' | 'import';
+  readonly session: Session | null;
+  readonly onStored?: (rows: number) => void;
+};
+
+export async function enqueue(
+  app: App,
+  realm: OpenRealm,
+  { plan, preview }: Planned,
+  options: EnqueueOptions,
+): Promise<{ ref: BatchRef; existing: boolean }> {
+  if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
+  return importPlan(plan, {
+    books: realm.books,
+    profile: realm.profile,
+    batchId: options.batchId,
+    mode: options.mode,
+    owner: options.session?.id ?? '',
+    inOrder: options.inOrder,
+    expectedMs: preview.seconds * 1000,
+    who: app.config.operator,
+    importer: app.newNonce(),
+    now: Date.now(),
+    onProgress: options.onStored ?? (() => {}),
+  });
+}
+
+export type PayRequest = {
+  readonly batchId: BatchId | null;
+  readonly inOrder: boolean;
+  readonly first: number | null;
+  readonly concurrency: number;
+  readonly stop: AbortSignal;
+  readonly onProgress: (view: BatchView, lastTrouble: WriteOutcome | null) => void;
+};
+
+/** Enqueues, works the batch off in this process, writes the report and says how it stands. */
+export async function payPlan(
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  request: PayRequest,
+): Promise<BatchStatus> {
+  const session = await app.session('run');
+  await session.register(realm.books);
+  const { ref, existing } = await enqueue(app, realm, planned, { ...request, mode: 'run', session });
+  await runBatch(app, realm, { ...request, ref, session, who: app.config.operator });
+  const { folder } = await reportBatch(ref, realm.plans, app.config);
+  return batchStatus(ref, { existing, report: folder });
+}

@@ -1,0 +1,88 @@
+import { mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { parseColumnMap } from '../../intake/column-map.js';
+import { SCREEN_FINDINGS_MAX } from '../../intake/findings.js';
+import { openSource } from '../../intake/open.js';
+import { type Plan, planSource } from '../../intake/plan.js';
+import { type Preview, previewPlan } from '../../intake/preview.js';
+import type { Books } from '../../ledger/books.js';
+import type { PlanReader } from '../../ledger/plan-store.js';
+
+/** Planning a file: what `plan`, `run`, `import`, `rehearse` and the desk's import page have in common. */
+export type PlanRequest = {
+  readonly file: string;
+  readonly stdin?: Readable;
+  readonly map: readonly string[];
+  readonly again: string | null;
+  readonly skipInvalid: boolean;
+  readonly expectRows: number | null;
+  readonly expectTokens: string | null;
+};
+
+export type Planned = { readonly plan: Plan; readonly preview: Preview };
+
+export async function planFile(
+  realm: { profile: RealmProfile; books: Books; plans: PlanReader },
+  request: PlanRequest,
+  now: number,
+): Promise<Planned> {
+  const source = await openSource(request.file, request.stdin === undefined ? {} : { stdin: request.stdin });
+  try {
+    const plan = await planSource(source, {
+      ...realm,
+      map: parseColumnMap(request.map),
+      again: request.again,
+      skipInvalid: request.skipInvalid,
+      now,
+    });
+    const preview = await previewPlan(plan, realm.profile, realm.books, now);
+    noteExpectations(plan, preview, request);
+    noteDayCap(plan, preview);
+    return { plan, preview };
+  } finally {
+    await source.close();
+  }
+}
+
+function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanRequest): void {
+  const fault = (message: string) =>
+    plan.findings.fault({ line: 0, column: null, code: 'ALM_PLAN_NOT_EXPECTED', message });
+  if (expectRows !== null && plan.survey.rows !== expectRows)
+    fault(`The file has ${plan.survey.rows} rows, --expect-rows says ${expectRows}.`);
+  const { credit, debit, transfer } = plan.survey.tokens;
+  const total = credit + debit + transfer;
+  if (expectTokens !== null && BigInt(expectTokens) !== total)
+    fault(
+      `The file sums up to ${total} tokens (${preview.payableTokens} of them to be paid), --expect-tokens says ${expectTokens}.`,
+    );
+}
+
+function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
+  if (dayLeft === null || payableTokens <= dayLeft) return;
+  const message = `The file pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
+  plan.findings.warning({ line: 0, column: null, code: 'ALM_PLAN_OVER_DAY_CAP', message });
+}
+
+/** A refused file: every fault is in the error, and all of them in a file where there are more than a screen. */
+export function refuseFaults(plan: Plan, reportsFolder: string): void {
+  const { findings } = plan;
+  if (findings.faultCount === 0) return;
+  const file = writeFaultsFile(plan, reportsFolder);
+  const more = file === null ? '' : ` All of them are in ${file}.`;
+  throw new AlmonerError(
+    'ALM_PLAN_FAULTS',
+    `${plan.source} has ${findings.faultCount} ${findings.faultCount === 1 ? 'fault' : 'faults'} and was refused as a whole. Nothing was enqueued and nothing was sent.${more}`,
+  );
+}
+
+export function writeFaultsFile(plan: Plan, reportsFolder: string): string | null {
+  if (plan.findings.faultCount <= SCREEN_FINDINGS_MAX) return null;
+  mkdirSync(reportsFolder, { recursive: true });
+  const name = plan.source === '-' ? 'stdin' : basename(plan.source);
+  const file = join(reportsFolder, `${name}.faults.csv`);
+  plan.findings.writeFaults(file);
+  return file;
+}

@@ -1,0 +1,36 @@
+import type { MemberId } from '../core/ids.js';
+import { Pace } from '../queue/pace.js';
+import type { MemberRecord, Web3Record } from '../realm/client/client.js';
+import { readWithRetries } from '../realm/client/retry-read.js';
+import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
+import type { OpenRealm } from './app.js';
+
+/** The reads of a realm at its pace: each request, retries included, takes a slot that all processes share. */
+export type PacedReads = {
+  member(id: MemberId): Promise<MemberRecord>;
+  web3(id: MemberId): Promise<Web3Record>;
+  wallets(list: readonly string[]): Promise<WalletVerdicts>;
+};
+
+export function pacedReads({
+  books,
+  profile,
+  client,
+}: Pick<OpenRealm, 'books' | 'profile' | 'client'>): PacedReads {
+  const shared = new Pace(books, profile);
+  const retry = {
+    attempts: profile.attempts,
+    random: Math.random,
+    async pace() {
+      const slot = await shared.take();
+      return {
+        answered: ({ retryAfterMs }: { retryAfterMs: number | null }) => slot?.answered(retryAfterMs),
+      };
+    },
+  };
+  return {
+    member: (id) => readWithRetries(() => client.readMemberOnce(id), retry),
+    web3: (id) => readWithRetries(() => client.readWeb3Once(id), retry),
+    wallets: (list) => readWithRetries(() => client.checkWalletsOnce(list), retry),
+  };
+}
