@@ -8,17 +8,19 @@ const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
 const logger = pino({ level: process.env.ALMONER_LOG_LEVEL ?? 'silent' }, pino.destination(2));
 const [dataFolder = ''] = process.argv.slice(2);
 
+let store;
 try {
-  const store = await openStore({ redisUrl: null, dataFolder, clientName: 'test', logger });
+  store = await openStore({ redisUrl: null, dataFolder, clientName: 'test', logger });
   const count = await store.ledger.incr('commands');
   const serverPid = Number(/process_id:(\d+)/.exec(await store.ledger.info('server'))?.[1]);
   say({ step: 'open', count, serverPid });
   for await (const line of createInterface({ input: process.stdin })) if (line === 'close') break;
   await store.close();
   say({ step: 'closed' });
-  process.stdin.destroy();
 } catch (error) {
+  await store?.close();
   say({ step: 'failed', code: error.code ?? null, message: error.message });
   process.exitCode = 1;
+} finally {
   process.stdin.destroy();
 }

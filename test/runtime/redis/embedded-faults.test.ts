@@ -68,7 +68,7 @@ describe('the embedded Redis says what is wrong', () => {
     const { folder, port } = await usedFolder();
     await hold(port, () => {});
     const storeFolder = await openStoreFolder(folder);
-    await expect(ensureServer(storeFolder, pino({ level: 'silent' }), 1)).rejects.toMatchObject({
+    await expect(ensureServer(storeFolder, pino({ level: 'silent' }), { limitMs: 1 })).rejects.toMatchObject({
       code: 'ALM_STORE_PORT_TAKEN',
       message: expect.stringContaining('accepts but says nothing'),
     });
