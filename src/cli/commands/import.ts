@@ -1,6 +1,7 @@
 import { batchStatus } from '../../runtime/operations/batch-status.js';
 import { enqueue } from '../../runtime/operations/pay-file.js';
 import { planFile } from '../../runtime/operations/planning.js';
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
 import { batchLines } from '../batch-text.js';
 import { defineCommand } from '../command.js';
@@ -18,6 +19,7 @@ export const command = defineCommand({
   examples: ['almoner import airdrop.csv --yes', 'almoner worker'],
   run: async (context) =>
     withApp(context, 'import', async (app) => {
+      await refuseUnsafeStore(app);
       const { options, args, output } = context;
       const profile = await context.profile();
       const batchId = readBatchId(options.batchId);

@@ -1,6 +1,7 @@
 import { parseFaults } from '../../realm/server/faults.js';
 import { planFile } from '../../runtime/operations/planning.js';
 import { dropOldRehearsals, rehearsalProfile } from '../../runtime/operations/rehearsals.js';
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag, wholeNumber } from '../options.js';
@@ -38,6 +39,7 @@ export const command = defineCommand({
       context,
       'rehearse',
       async (app) => {
+        await refuseUnsafeStore(app);
         const { options, args } = context;
         const profile = rehearsalProfile(Date.now());
         const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;

@@ -1,4 +1,5 @@
 import { planFile } from '../../runtime/operations/planning.js';
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { defineCommand } from '../command.js';
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
@@ -21,6 +22,7 @@ export const command = defineCommand({
       context,
       'run',
       async (app) => {
+        await refuseUnsafeStore(app);
         const { options, args } = context;
         const profile = await context.profile();
         const batchId = readBatchId(options.batchId);

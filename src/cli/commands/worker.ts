@@ -1,3 +1,4 @@
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { workRealms } from '../../runtime/operations/working.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
 import { defineCommand, type ExitStatus } from '../command.js';
@@ -21,6 +22,7 @@ export const command = defineCommand({
       context,
       'worker',
       async (app) => {
+        await refuseUnsafeStore(app);
         const signals = listenForStop(() =>
           context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
         );

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
@@ -58,6 +59,8 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
   );
 
   const closing = new AbortController();
+  // Every request that a fault delays or hangs listens; they are bounded by the requests under way.
+  setMaxListeners(0, closing.signal);
   const app = buildHttp({
     apiKeys: openApiKeys(redis),
     rateLimit: options.rateLimit ?? null,
