@@ -1,0 +1,207 @@
+import type { AuditEntry } from '../ledger/views.js';
+import type { BatchSummary, OrderRow } from './api-types-batches.js';
+
+/** Requests and replies about dead letters, doubts, members, imports, rules, tasks and the audit. */
+
+export type DeadSelection = {
+  /** Either these very orders, or all that meet the filter; an empty filter is refused. */
+  readonly orders?: readonly string[];
+  readonly realm?: string;
+  readonly batch?: string;
+  readonly class?: string;
+  readonly message?: string;
+};
+export type SelectionCount = { readonly count: number; readonly tokens: string };
+/** `expect` is the count the person saw; when it is another one by now, 409 and nothing was done. */
+export type RetryRequest = DeadSelection & { readonly expect: number; readonly reason?: string };
+export type DiscardRequest = DeadSelection & { readonly expect: number; readonly reason: string };
+export type DeadGroups = {
+  readonly groups: readonly {
+    readonly class: string | null;
+    readonly message: string;
+    readonly state: 'refused' | 'exhausted';
+    readonly count: number;
+    readonly tokens: string;
+    readonly batches: readonly string[];
+    readonly realms: readonly string[];
+    readonly example: OrderRow;
+  }[];
+  /** Dead letters looked at, and all there are; fewer were looked at when there are more than 100,000. */
+  readonly scanned: number;
+  readonly of: number;
+};
+
+export type DoubtReply = {
+  readonly order: OrderRow;
+  readonly sides: readonly {
+    readonly member: string;
+    readonly role: 'member' | 'recipient';
+    readonly lastSeen: string | null;
+    readonly ifPaid: string | null;
+    readonly ifUnpaid: string | null;
+    readonly whenDoubtArose: string | null;
+    /** Only with ?now=true. */
+    readonly now: string | null;
+  }[];
+  /** Orders that touched the same members afterwards: they blur the balances. */
+  readonly later: readonly OrderRow[];
+  readonly key: string | null;
+  readonly requestId: string | null;
+  readonly sentAt: string | null;
+  readonly decisions: readonly { readonly decision: 'paid' | 'unpaid'; readonly does: string }[];
+};
+export type ResolveRequest = {
+  readonly orders?: readonly string[];
+  readonly batch?: string;
+  readonly decision: 'paid' | 'unpaid';
+  readonly reason: string;
+  readonly expect: number;
+};
+
+export type HistoryPage = {
+  readonly member: string;
+  readonly orders: readonly OrderRow[];
+  readonly next: string | null;
+  readonly scanned: number;
+  readonly of: number;
+};
+
+export type UploadReply = { readonly upload: string; readonly name: string; readonly bytes: number };
+export type PlanRequest = {
+  readonly realm?: string;
+  readonly skipInvalid?: boolean;
+  /** `tokens=Punkte` */
+  readonly map?: readonly string[];
+  readonly again?: string;
+};
+export type FindingReply = {
+  readonly line: number;
+  readonly column: string | null;
+  readonly code: string;
+  readonly message: string;
+};
+/** The document of `almoner plan --json`. */
+export type PlanReply = {
+  readonly batch: string | null;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly baseUrl: string;
+  readonly currency: string | null;
+  readonly certainty: string;
+  readonly existing: boolean;
+  readonly source: string;
+  readonly rows: number;
+  readonly orders: Readonly<Record<'credit' | 'debit' | 'transfer', number>>;
+  readonly tokens: Readonly<Record<'credit' | 'debit' | 'transfer', string>>;
+  readonly members: number;
+  readonly duplicates: number;
+  readonly duplicatesOf: readonly string[];
+  readonly invalid: number;
+  /** The first thousand; all of them at /api/uploads/:upload/faults. */
+  readonly faults: readonly FindingReply[];
+  readonly faultCount: number;
+  readonly warnings: readonly FindingReply[];
+  readonly requests: number;
+  readonly seconds: number;
+  readonly payable: { readonly orders: number; readonly tokens: string };
+  readonly books: {
+    readonly batches: number;
+    readonly paid: number;
+    readonly tokens: string;
+    readonly lastAt: number | null;
+  };
+  readonly dayLeft: string | null;
+  readonly netEffects: readonly { readonly member: string; readonly rows: number; readonly net: string }[];
+};
+/** `rows` and `tokens` repeat what the person confirmed: PlanReply.rows and PlanReply.payable.tokens. */
+export type StartRequest = PlanRequest & {
+  readonly rows: number;
+  readonly tokens: string;
+  readonly inOrder?: boolean;
+};
+export type StartReply = {
+  readonly summary: BatchSummary;
+  readonly existing: boolean;
+  /** Workers alive; 0 means that nothing is sent until one is started. */
+  readonly workers: number;
+};
+
+/** Something that takes longer than a request: started by a change, looked at until it is over. */
+export type TaskReply = {
+  readonly task: string;
+  readonly what: string;
+  readonly who: string;
+  readonly state: 'running' | 'done' | 'failed';
+  readonly total: number | null;
+  readonly done: number;
+  /** Orders that were left as they were, with the reason; the first hundred. */
+  readonly refused: readonly { readonly order: string; readonly why: string }[];
+  readonly refusedCount: number;
+  readonly error: { readonly code: string; readonly message: string; readonly next: string } | null;
+  readonly result: { readonly batch: string | null; readonly plan: string | null };
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+};
+export type TasksReply = { readonly tasks: readonly TaskReply[] };
+
+export type RuleRow = {
+  readonly rule: string;
+  readonly file: string;
+  readonly realm: string;
+  readonly reason: string | null;
+  readonly schedule: { readonly cron: string; readonly timeZone: string } | null;
+  readonly nextRuns: readonly string[];
+  /** `waits`: new or changed with a schedule, a person's go is missing. */
+  readonly state: 'ready' | 'waits' | 'faulty';
+  readonly faults: readonly string[];
+  readonly last: {
+    readonly run: string;
+    readonly at: string;
+    readonly result: string;
+    readonly batch: string | null;
+  } | null;
+};
+export type RulesReply = { readonly rules: readonly RuleRow[] };
+export type RulePlanRequest = Readonly<Record<string, never>>;
+export type RuleAward = {
+  readonly member: string;
+  readonly tokens: number | null;
+  readonly awarded: boolean;
+  readonly why: string;
+};
+export type RulePlanPage = {
+  readonly plan: string;
+  readonly rule: string;
+  readonly realm: string;
+  readonly at: string;
+  readonly members: number;
+  readonly awarded: number;
+  readonly tokens: string;
+  readonly awards: readonly RuleAward[];
+  readonly next: string | null;
+};
+/** With `plan`: exactly that plan, and `members` and `tokens` repeat what the person confirmed. */
+export type RuleRunRequest = {
+  readonly plan: string;
+  readonly members: number;
+  readonly tokens: string;
+  readonly reason?: string;
+};
+export type ExplainReply = {
+  readonly run: string;
+  readonly rule: string;
+  readonly member: string;
+  readonly awarded: boolean;
+  readonly tokens: number | null;
+  readonly why: string;
+  /** The facts frozen then, as JSON. */
+  readonly facts: unknown;
+};
+
+export type AuditPage = {
+  readonly entries: readonly (Omit<AuditEntry, 'at'> & {
+    readonly at: string;
+    readonly batch: string | null;
+  })[];
+  readonly next: string | null;
+};
