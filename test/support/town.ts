@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRealmAdmin, type RealmAdmin } from '../../src/realm/server/admin.js';
+import type { AppliedChange } from '../../src/realm/server/applied-log.js';
+import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import { almoner, MAIN, type Ran } from './almoner.js';
+import { type RealmProcess, startRealmProcess } from './realm-process.js';
+import { startRedis, type TestRedis } from './redis-server.js';
+import { endServerOf } from './store-program.js';
+
+/**
+ * A realm service as a process of its own, with a Redis of its own that no test ever rolls back, and an
+ * operator beside it with a data folder and a working folder: what an almoner meets in the world.
+ */
+export type Town = {
+  readonly realm: RealmProcess;
+  readonly admin: RealmAdmin;
+  readonly redis: TestRedis;
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  run(...args: string[]): Promise<Ran>;
+  /** Starts a command and leaves it running. */
+  start(args: readonly string[], env?: NodeJS.ProcessEnv): Started;
+  file(name: string, text: string): Promise<string>;
+  applied(): Promise<AppliedChange[]>;
+  reopenRealm(args: readonly string[]): Promise<void>;
+  end(): Promise<void>;
+};
+
+export type Started = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+};
+
+export const REALM_ID = 'town';
+
+export async function startTown(
+  options: { members?: readonly MemberSeed[]; serve?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
+): Promise<Town> {
+  const redis = await startRedis();
+  const folder = await mkdtemp(join(tmpdir(), 'almoner-town-'));
+  const admin = createRealmAdmin(redis.client());
+  const serve = (args: readonly string[]) =>
+    startRealmProcess(
+      ['--port', '0', '--realm-id', REALM_ID, ...args],
+      { REDIS_URL: redis.url, ALMONER_API_KEY: KEY },
+      folder,
+    );
+  let realm = await serve(options.serve ?? []);
+  await admin.putMembers(REALM_ID, options.members ?? []);
+  const started = new Set<ChildProcess>();
+  const env = (): NodeJS.ProcessEnv => ({
+    ALMONER_REALM_URL: realm.url,
+    ALMONER_REALM_ID: REALM_ID,
+    ALMONER_API_KEY: KEY,
+    ALMONER_RATE: 'none',
+    ALMONER_CERTAINTY: 'idempotent',
+    ALMONER_DATA: join(folder, 'data'),
+    ALMONER_REPORTS: join(folder, 'reports'),
+    ...options.env,
+  });
+
+  return {
+    get realm() {
+      return realm;
+    },
+    admin,
+    redis,
+    folder,
+    get env() {
+      return env();
+    },
+    run: (...args) => almoner(args, { cwd: folder, env: env() }),
+    start(args, more = {}) {
+      const child = spawn(process.execPath, [MAIN, ...args], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, ...env(), ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      started.add(child);
+      let [stdout, stderr] = ['', ''];
+      child.stdout.on('data', (chunk: Buffer) => {
+        stdout += chunk.toString('utf8');
+      });
+      child.stderr.on('data', (chunk: Buffer) => {
+        stderr += chunk.toString('utf8');
+      });
+      const ended = once(child, 'close').then(() => child.exitCode);
+      return { child, ended, stdout: () => stdout, stderr: () => stderr };
+    },
+    async file(name, text) {
+      const path = join(folder, name);
+      await writeFile(path, text);
+      return path;
+    },
+    async applied() {
+      const changes: AppliedChange[] = [];
+      for await (const change of admin.appliedChanges(REALM_ID)) changes.push(change);
+      return changes;
+    },
+    async reopenRealm(args) {
+      await realm.end('SIGTERM');
+      realm = await serve(args);
+    },
+    async end() {
+      for (const child of started)
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill('SIGKILL');
+          await once(child, 'close');
+        }
+      await realm.end('SIGKILL');
+      await endServerOf(join(folder, 'data'));
+      await redis.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const KEY = 'town-key-0123456789abcdef0123456789abcdef';
