@@ -51,7 +51,7 @@ export type PlanOptions = {
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
-  const { books, profile, again } = options;
+  const { profile, again } = options;
   const findings = new Findings();
   const parsed = await parseSheet(source, {
     realms: [profile.name, profile.realmId],
@@ -62,10 +62,31 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     for (const finding of parsed.faults) findings.fault(finding);
     return { ...NOTHING, source: source.name, survey: new Survey().finish(profile.caps), findings, again };
   }
-  const pass = new Pass(options, findings, parsed.sheet);
+  return planBlocks(source.name, parsed.sheet, parsed.blocks, options, findings);
+}
+
+/** The same for rows that come from no file, such as the awards of a rule; `source` is its name for people. */
+export async function planRows(
+  source: string,
+  sheet: Sheet,
+  rows: readonly Row[],
+  options: Omit<PlanOptions, 'map'>,
+): Promise<Plan> {
+  return planBlocks(source, sheet, [rows], { ...options, map: new Map() }, new Findings());
+}
+
+async function planBlocks(
+  source: string,
+  sheet: Sheet,
+  blocks: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  options: PlanOptions,
+  findings: Findings,
+): Promise<Plan> {
+  const { books, profile, again } = options;
+  const pass = new Pass(options, findings, sheet);
   let whole = true;
   try {
-    for await (const block of parsed.blocks) for (const row of block) await pass.add(row);
+    for await (const block of blocks) for (const row of block) await pass.add(row);
     await pass.flush();
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
@@ -88,8 +109,8 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
   if (earlier.finding !== null) findings[earlier.finding.severity](earlier.finding.finding);
   const spent = await pass.spent(earlier.existing?.no ?? null);
   return {
-    source: source.name,
-    sheet: parsed.sheet,
+    source,
+    sheet,
     survey,
     findings,
     batch: content === null ? null : shortId(content),
