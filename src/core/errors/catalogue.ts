@@ -1,6 +1,7 @@
 import { BATCH_ERRORS } from './batch.js';
 import { CLI_ERRORS } from './cli.js';
 import { CONFIG_ERRORS } from './config.js';
+import { DESK_ERRORS } from './desk.js';
 import { LEDGER_ERRORS } from './ledger.js';
 import { OUTCOME_ERRORS } from './outcome.js';
 import { PLAN_ERRORS } from './plan.js';
@@ -24,6 +25,7 @@ export const CATALOGUE = {
   ...ROW_ERRORS,
   ...BATCH_ERRORS,
   ...LEDGER_ERRORS,
+  ...DESK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
