@@ -65,7 +65,11 @@ function layRealm(
   const key = read('key');
   const keyFile = read('keyFile');
   const whole = baseUrl !== undefined && realmId !== undefined && (key ?? keyFile) !== undefined;
-  const some = [baseUrl, realmId, key, keyFile].some((value) => value !== undefined);
+  // A profile of the file may look for its key in ALMONER_API_KEY; set for that, it asks for no URL beside it.
+  const keyIsTheFiles = baseUrl === undefined && realmId === undefined && namesKeyVariable(tree);
+  const some = [baseUrl, realmId, keyIsTheFiles ? undefined : key, keyFile].some(
+    (value) => value !== undefined,
+  );
   if (key !== undefined && keyFile !== undefined)
     faults.push(
       'ALMONER_API_KEY_FILE: expected either ALMONER_API_KEY or ALMONER_API_KEY_FILE, got both (environment)',
@@ -144,4 +148,9 @@ function nearest(origins: ReadonlyMap<string, Origin>, path: SettingPath): Origi
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function namesKeyVariable(tree: Tree): boolean {
+  const realms = isBlock(tree.realms) ? Object.values(tree.realms) : [];
+  return realms.some((realm) => isBlock(realm) && realm.keyEnv === REALM_VARIABLES.key);
 }

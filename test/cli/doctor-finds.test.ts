@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { almoner } from '../support/almoner.js';
+import { freePort, startRedis } from '../support/redis-server.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { startTown, type Town } from '../support/town.js';
+
+type Check = { name: string; state: string; message: string; remedy?: string };
+
+async function doctor(env: NodeJS.ProcessEnv, name: string): Promise<Check & { status: number | null }> {
+  const cwd = await tempFolder();
+  const data = { ALMONER_DATA: join(cwd, 'data'), ALMONER_REPORTS: join(cwd, 'reports') };
+  const ran = await almoner(['doctor', '--json'], { cwd, env: { ...data, ...env } });
+  const { checks }: { checks: Check[] } = JSON.parse(ran.stdout);
+  const found = checks.find((check) => check.name.includes(name));
+  if (found === undefined) throw new Error(`no check ${name} in ${ran.stdout}`);
+  return { ...found, status: ran.status };
+}
+
+describe('an unsafe store', () => {
+  const cases: [string, string[], string, RegExp][] = [
+    ['without append-only', ['--appendonly', 'no'], 'ALM_STORE_NOT_APPEND_ONLY', /appendonly yes/],
+    [
+      'that does not fsync every write',
+      ['--appendfsync', 'everysec'],
+      'ALM_STORE_FSYNC',
+      /appendfsync always/,
+    ],
+    ['that evicts', ['--maxmemory-policy', 'allkeys-lru'], 'ALM_STORE_EVICTS', /noeviction/],
+  ];
+  test.each(cases)('%s is found, with the remedy', async (_, settings, code, remedy) => {
+    const redis = await startRedis(settings);
+    try {
+      const found = await doctor({ REDIS_URL: redis.url }, 'store');
+      expect(found).toMatchObject({ status: 2, state: 'failed' });
+      expect(found.message).toContain(code);
+      expect(found.remedy).toMatch(remedy);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test('that does not answer is found', async () => {
+    const found = await doctor({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` }, 'store');
+    expect(found).toMatchObject({ status: 2, state: 'failed', remedy: expect.stringContaining('REDIS_URL') });
+  });
+
+  test('is refused by a command that pays, unless its risk is named', async () => {
+    const redis = await startRedis(['--appendfsync', 'everysec']);
+    try {
+      const cwd = await tempFolder();
+      const env = {
+        REDIS_URL: redis.url,
+        ALMONER_REPORTS: join(cwd, 'reports'),
+        ALMONER_DATA: join(cwd, 'data'),
+      };
+      writeFileSync(join(cwd, 'one.csv'), 'member,tokens\n123,5\n');
+      const refused = await almoner(['run', 'one.csv', '--yes'], { cwd, env });
+      expect(refused).toMatchObject({ status: 5, stderr: expect.stringContaining('ALM_STORE_FSYNC') });
+      const accepted = await almoner(['run', 'one.csv', '--yes', '--json'], {
+        cwd,
+        env: { ...env, ALMONER_ACCEPT_RISKS: 'fsync' },
+      });
+      expect(accepted.status, accepted.stderr).toBe(0);
+      const { batch } = JSON.parse(accepted.stdout);
+      const report = await import('node:fs/promises').then(({ readFile }) =>
+        readFile(join(cwd, 'reports', batch, 'summary.json'), 'utf8'),
+      );
+      expect(report).toContain('Accepted risk of the store: fsync');
+    } finally {
+      await redis.stop();
+    }
+  });
+});
+
+describe('a realm', () => {
+  let town: Town;
+  beforeAll(async () => {
+    town = await startTown();
+    await town.admin.createRealm('other');
+  });
+  afterAll(() => town.end());
+
+  const realm = () => ({
+    ALMONER_REALM_URL: town.realm.url,
+    ALMONER_REALM_ID: 'town',
+    ALMONER_API_KEY: town.env.ALMONER_API_KEY,
+  });
+
+  test('that answers is fine', async () => {
+    expect(await doctor(realm(), 'answers')).toMatchObject({ status: 0, state: 'ok' });
+  });
+
+  test('that cannot be reached is found', async () => {
+    const found = await doctor(
+      { ...realm(), ALMONER_REALM_URL: `http://127.0.0.1:${await freePort()}` },
+      'answers',
+    );
+    expect(found).toMatchObject({
+      status: 2,
+      state: 'failed',
+      message: expect.stringContaining('ALM_REALM_UNREACHABLE'),
+    });
+  });
+
+  test('with a wrong key is found', async () => {
+    const found = await doctor({ ...realm(), ALMONER_API_KEY: 'wrong-key-of-nobody-0123456789' }, 'answers');
+    expect(found).toMatchObject({
+      status: 2,
+      state: 'failed',
+      message: expect.stringContaining('ALM_REALM_KEY_REFUSED'),
+    });
+  });
+
+  test('that the key does not belong to is found', async () => {
+    const found = await doctor({ ...realm(), ALMONER_REALM_ID: 'other' }, 'answers');
+    expect(found).toMatchObject({
+      status: 2,
+      state: 'failed',
+      message: expect.stringContaining('ALM_REALM_KEY_OTHER_REALM'),
+    });
+  });
+});
+
+test('a folder that cannot be written is found, with the setting that moves it', async () => {
+  const cwd = await tempFolder();
+  writeFileSync(join(cwd, 'file'), '');
+  const found = await doctor({ ALMONER_REPORTS: join(cwd, 'file', 'reports') }, 'reports folder');
+  expect(found).toMatchObject({
+    status: 2,
+    state: 'failed',
+    remedy: expect.stringContaining('ALMONER_REPORTS'),
+  });
+});
