@@ -57,6 +57,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Set up': {
     init: 'write a first configuration with samples',
     doctor: 'check configuration, folders, store and realm, with remedies',
+    completion: 'a completion script for bash, zsh or fish',
     recover: 'bring the books in order after the store was lost or rolled back',
   },
 };

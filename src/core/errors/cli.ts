@@ -17,4 +17,9 @@ export const CLI_ERRORS = {
     next: 'Run the command again with ALMONER_LOG_LEVEL=debug and report what it prints.',
     exit: 1,
   },
+  ALM_CLI_FILES_EXIST: {
+    means: 'A file that would be written exists already.',
+    next: 'Move it away, or work in another folder.',
+    exit: 2,
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,131 @@
+import { relative } from 'node:path';
+import { parseBaseUrl } from '../../core/base-url.js';
+import { CERTAINTIES } from '../../core/profile.js';
+import { parseRate } from '../../core/rate.js';
+import { loadConfig } from '../../runtime/config/config.js';
+import { type FirstRealm, firstFiles, writeFirstFiles } from '../../runtime/operations/first-files.js';
+import { withQuestions } from '../ask.js';
+import { defineCommand } from '../command.js';
+import { realmAnswers } from '../doctor/checks/realm.js';
+import { choice, flag, text, usage } from '../options.js';
+
+export const command = defineCommand({
+  name: 'init',
+  description:
+    'Writes a commented configuration, a sample CSV and a sample rule into this folder, asks for the few things it needs, and checks them. Overwrites nothing.',
+  arguments: {},
+  options: {
+    url: text('URL', 'base URL of the realm, with or without /api/v4'),
+    realmId: text('ID', 'the realm’s id'),
+    name: text('NAME', 'a name for the realm in commands (default: its id)'),
+    keyEnv: text('NAME', 'environment variable that holds the key'),
+    keyFile: text('FILE', 'file that holds the key'),
+    rate: text('R', 'requests allowed, e.g. 24/min'),
+    certainty: choice(CERTAINTIES, 'how an unknown outcome is resolved'),
+    rehearsal: flag('no realm yet: everything stays a rehearsal'),
+  },
+  examples: [
+    'almoner init',
+    'almoner init --url https://realm.example --realm-id my-realm --key-env MY_KEY --rate 24/min',
+  ],
+  async run({ options, cwd, env, output }) {
+    const realm = await firstRealm(options);
+    const files = firstFiles(cwd, realm);
+    await writeFirstFiles(files);
+    const names = files.map(({ path }) => relative(cwd, path));
+    const check = realm === null ? null : await checkRealm(cwd, env);
+    output.print({
+      json: { files: names, realm: realm?.name ?? null, check },
+      text: [
+        `Written: ${names.join(', ')}`,
+        ...(check === null
+          ? ['No realm is configured: everything is a rehearsal until one is.']
+          : [`Realm ${realm?.name}: ${check.message}`]),
+        ...(check?.state === 'failed' ? [`  remedy: ${check.remedy}`] : []),
+      ],
+      next:
+        check?.state === 'failed'
+          ? 'mend that, then almoner doctor'
+          : 'almoner rehearse jobs/first-airdrop.csv',
+    });
+    return 0;
+  },
+});
+
+type Given = {
+  readonly url: string | undefined;
+  readonly realmId: string | undefined;
+  readonly name: string | undefined;
+  readonly keyEnv: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly rate: string | undefined;
+  readonly certainty: (typeof CERTAINTIES)[number] | undefined;
+  readonly rehearsal: boolean;
+};
+
+async function firstRealm(given: Given): Promise<FirstRealm | null> {
+  if (given.rehearsal) return null;
+  if (given.url !== undefined || given.realmId !== undefined) return fromFlags(given);
+  if (process.stdin.isTTY !== true) return null;
+  return withQuestions(async (ask) => {
+    const url = await ask('Base URL of the realm (empty: rehearsals only for now)', '', (answer) =>
+      answer === '' ? null : faultOfUrl(answer),
+    );
+    if (url === '') return null;
+    const realmId = await ask('Realm id', '', (answer) =>
+      answer === '' ? 'the realm’s id is needed' : null,
+    );
+    const keyEnv = await ask('Environment variable that holds the key', 'ALMONER_API_KEY', faultOfName);
+    const rate = await ask('Requests allowed', '20/min', faultOfRate);
+    const certainty = await ask(`Certainty (${CERTAINTIES.join(', ')})`, 'manual', faultOfCertainty);
+    return { name: realmId, baseUrl: url, realmId, keyEnv, keyFile: null, rate, certainty };
+  });
+}
+
+function fromFlags(given: Given): FirstRealm {
+  const { url, realmId } = given;
+  if (url === undefined || realmId === undefined)
+    throw usage('--url and --realm-id belong together. Nothing was written.');
+  const rate = given.rate ?? '20/min';
+  const faults = [
+    faultOfUrl(url),
+    faultOfRate(rate),
+    given.keyEnv === undefined ? null : faultOfName(given.keyEnv),
+  ];
+  const fault = faults.find((one) => one !== null);
+  if (fault != null) throw usage(`${fault}. Nothing was written.`);
+  return {
+    name: given.name ?? realmId,
+    baseUrl: url,
+    realmId,
+    keyEnv: given.keyFile === undefined ? (given.keyEnv ?? 'ALMONER_API_KEY') : null,
+    keyFile: given.keyFile ?? null,
+    rate,
+    certainty: given.certainty ?? 'manual',
+  };
+}
+
+/** One read with what was just written, so that a typing error shows now and not at the first payment. */
+async function checkRealm(cwd: string, env: NodeJS.ProcessEnv) {
+  const config = loadConfig({ env, cwd, flags: {} });
+  const [profile] = config.profiles;
+  return profile === undefined ? null : realmAnswers(profile, env).run();
+}
+
+function faultOfUrl(answer: string): string | null {
+  const parsed = parseBaseUrl(answer);
+  return 'fault' in parsed ? `--url: ${parsed.fault}` : null;
+}
+
+function faultOfRate(answer: string): string | null {
+  const parsed = parseRate(answer);
+  return 'fault' in parsed ? `--rate: ${parsed.fault}` : null;
+}
+
+function faultOfName(answer: string): string | null {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(answer) ? null : 'expected the name of an environment variable';
+}
+
+function faultOfCertainty(answer: string): string | null {
+  return CERTAINTIES.some((one) => one === answer) ? null : `expected one of ${CERTAINTIES.join(', ')}`;
+}
