@@ -1,4 +1,4 @@
-import type { MemberId } from '../core/ids.js';
+import { type MemberId, memberId } from '../core/ids.js';
 import type { Books } from '../ledger/books.js';
 import { askProbe, closeBreaker, haltRealm } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
@@ -11,7 +11,8 @@ import { BREAKER_REASON, reasonOf } from './reasons.js';
  * gives any definite answer; only after fifteen minutes open is the realm halted.
  */
 export class Breaker {
-  private lastMember: MemberId | null = null;
+  /** After a restart nobody was paid yet: a member that hardly exists will do, a 404 is a definite answer. */
+  private lastMember: MemberId = memberId('0');
 
   constructor(
     private readonly books: Books,
@@ -26,7 +27,6 @@ export class Breaker {
   }
 
   async tick(): Promise<void> {
-    if (this.lastMember === null) return;
     const turn = await askProbe(this.books, this.probeEveryMs, HALT_AFTER_MS, BREAKER_REASON);
     if (turn !== 'probe') return;
     const slot = await this.pace.take();

@@ -1,5 +1,5 @@
 import { batchStatus } from '../../runtime/operations/batch-status.js';
-import { enqueue } from '../../runtime/operations/pay-file.js';
+import { enqueue, handToWorkers } from '../../runtime/operations/pay-file.js';
 import { planFile } from '../../runtime/operations/planning.js';
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
@@ -34,6 +34,7 @@ export const command = defineCommand({
         mode: 'import',
         session: null,
       });
+      if (existing) await handToWorkers(app, realm, ref);
       const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
       const idle = workers === 0 && status.state !== 'done';
       output.print({

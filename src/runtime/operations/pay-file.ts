@@ -1,15 +1,17 @@
 import type { BatchId } from '../../core/ids.js';
 import type { WriteOutcome } from '../../core/outcome.js';
 import { importPlan } from '../../intake/import.js';
-import type { BatchRef } from '../../ledger/batches.js';
+import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { Session } from '../../ledger/sessions.js';
+import { resumeBatch } from '../../ledger/steering.js';
 import type { BatchView } from '../../ledger/views.js';
 import type { App, OpenRealm } from '../app.js';
 import { type BatchStatus, batchStatus } from './batch-status.js';
 import type { Planned } from './planning.js';
+import { letRealmGoOn } from './realm-halt.js';
 import { makeMembers } from './rehearsal-members.js';
 import { reportBatch } from './reporting.js';
-import { runBatch } from './running.js';
+import { isOver, isOwnedByLiving, runBatch } from './running.js';
 
 /** From a confirmed plan to a batch in the books, and, for a run, on to its report. */
 export type EnqueueOptions = {
@@ -40,6 +42,21 @@ export async function enqueue(
     now: Date.now(),
     onProgress: options.onStored ?? (() => {}),
   });
+}
+
+/** The same orders again are the same batch: one that stands still goes on, in the workers' hands. */
+export async function handToWorkers(app: App, realm: OpenRealm, ref: BatchRef): Promise<void> {
+  const view = await readBatch(ref);
+  if (view === undefined || isOver(view) || (await isOwnedByLiving(ref, view.owner, ''))) return;
+  if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
+  await letRealmGoOn(realm);
+  const audit = {
+    at: Date.now(),
+    who: app.config.operator,
+    what: 'resumed by an import of the same orders',
+    why: null,
+  };
+  await resumeBatch(ref.books, ref.no, audit, { owner: '' });
 }
 
 export type PayRequest = {

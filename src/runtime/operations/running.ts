@@ -108,7 +108,7 @@ async function takeOver(request: RunRequest): Promise<void> {
   await resumeBatch(ref.books, ref.no, null, { owner: session.id, ...limit });
 }
 
-async function isOwnedByLiving(ref: BatchRef, owner: string, self: string): Promise<boolean> {
+export async function isOwnedByLiving(ref: BatchRef, owner: string, self: string): Promise<boolean> {
   if (owner === '' || owner === self) return false;
   const entry = (await listSessions(ref.books)).find(({ id }) => id === owner);
   return entry !== undefined && (await liveness(entry)) !== 'dead';
