@@ -103,3 +103,8 @@ export type OrderReply = {
   readonly history: readonly Detail[];
   readonly can: readonly ('retry' | 'discard' | 'resolve')[];
 };
+
+/** Empty when no report was written yet. */
+export type FilesReply = {
+  readonly files: readonly { readonly name: string; readonly bytes: number; readonly writtenAt: string }[];
+};
