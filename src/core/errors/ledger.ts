@@ -12,4 +12,32 @@ export const LEDGER_ERRORS = {
     next: 'Restore the store from its backup; keep the data folder as it is.',
     exit: 5,
   },
+  ALM_LEDGER_JOURNAL_FAILED: {
+    means:
+      'The journal of what is about to be sent could not be written or fsynced, so the process sends nothing more and ends.',
+    next: 'Free some space or mend the data folder, then start the same command again; it finds what was left.',
+    exit: 1,
+  },
+  ALM_LEDGER_DISARMED: {
+    means:
+      'The store was restarted, failed over or restored, and the journal of at least one sending process is not merged yet.',
+    next: 'Run `almoner recover` on the machine of each session named; where its disk is lost, `almoner recover --accept-missing SESSION`.',
+    exit: 5,
+  },
+  ALM_LEDGER_ROLLED_BACK: {
+    means: 'The store has forgotten moves that a sending process had seen acknowledged.',
+    next: 'The journals put back what was sent. Look at the doubts with `almoner doubt list`, and find out why the store lost writes.',
+    exit: 5,
+  },
+  ALM_LEDGER_SESSION: {
+    means: 'No unmerged session has that id.',
+    next: 'List them with `almoner recover`.',
+    exit: 2,
+  },
+  ALM_LEDGER_STALLED: {
+    means:
+      'Work was waiting, the store answered, and the process took none: it ended so that it is started afresh.',
+    next: 'A supervisor starts it again; should it happen again and again, report it with the log.',
+    exit: 1,
+  },
 } as const satisfies Record<string, ErrorEntry>;

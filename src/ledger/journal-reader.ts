@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './journal-line.js';
+
+/** One attempt as a journal tells it. Without a result, nobody can say whether it was applied. */
+export type JournaledAttempt = {
+  readonly session: string;
+  readonly intent: Intent;
+  readonly result: JournalResult | null;
+};
+
+export type SessionJournal = {
+  readonly head: JournalHead;
+  /** Attempts of the realm asked for, newest of each order only: older ones are history. */
+  readonly attempts: readonly JournaledAttempt[];
+  /** The highest sequence that the session had seen of that realm. */
+  readonly seqSeen: number;
+  /** Lines in the middle that did not check. A torn tail is not one of them: it was never acted on. */
+  readonly damaged: number;
+};
+
+/** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
+export async function readSessionJournal(
+  paths: readonly string[],
+  realm: string,
+): Promise<SessionJournal | undefined> {
+  let head: JournalHead | undefined;
+  let seqSeen = 0;
+  let damaged = 0;
+  const open = new Map<string, Intent>();
+  const newest = new Map<string, { intent: Intent; result: JournalResult | null }>();
+  const keep = (intent: Intent, result: JournalResult | null) => {
+    const order = `${intent.batch}-${intent.index}`;
+    const known = newest.get(order);
+    if (known === undefined || known.intent.attempts <= intent.attempts)
+      newest.set(order, { intent, result });
+  };
+  for (const path of paths) {
+    let torn = 0;
+    for await (const text of linesOf(path)) {
+      const entry = decodeEntry(text);
+      if (entry === undefined) {
+        torn += 1;
+        continue;
+      }
+      // Something readable stands behind it: that was no torn tail but a damaged file.
+      damaged += torn;
+      torn = 0;
+      switch (entry.kind) {
+        case 'head':
+          head = entry.head;
+          break;
+        case 'intent':
+          if (entry.intent.realm !== realm) break;
+          seqSeen = Math.max(seqSeen, entry.intent.seq);
+          open.set(entry.intent.nonce, entry.intent);
+          keep(entry.intent, null);
+          break;
+        case 'result': {
+          const intent = open.get(entry.result.nonce);
+          open.delete(entry.result.nonce);
+          if (intent !== undefined) keep(intent, entry.result);
+          break;
+        }
+        case 'unsent': {
+          const intent = open.get(entry.nonce);
+          open.delete(entry.nonce);
+          const order = intent && `${intent.batch}-${intent.index}`;
+          if (order !== undefined && newest.get(order)?.intent.nonce === entry.nonce) newest.delete(order);
+          break;
+        }
+      }
+    }
+  }
+  if (head === undefined) return undefined;
+  const { session } = head;
+  return {
+    head,
+    attempts: [...newest.values()].map(({ intent, result }) => ({ session, intent, result })),
+    seqSeen,
+    damaged,
+  };
+}
+
+function linesOf(path: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(path, { encoding: 'utf8' }), crlfDelay: Infinity });
+}

@@ -1,0 +1,201 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { encodeEntry, type Intent, type JournalHead, type JournalResult } from './journal-line.js';
+
+/**
+ * What this process is about to send and what came of it, on its own disk: the memory that survives a
+ * store which forgot. A session's journal is a row of files, `<session>.<n>.journal`.
+ *
+ * Group commit: one write and one fdatasync are under way at a time; every intent that arrives meanwhile
+ * joins the next. An intent is durable when its promise resolves, and nothing is sent before. A result is
+ * written with the next group and waits for no fsync: a process that dies leaves it to the kernel, and a
+ * machine that dies leaves the intent, which makes the order unknown and never wrong.
+ *
+ * A write or fsync that failed is final. The kernel may have thrown the pages away and report success the
+ * next time, so nothing is tried again: every intent is refused from then on, and `onFailure` ends the process.
+ */
+export type JournalLimits = {
+  /** A file larger than this is followed by a new one. */
+  readonly fileBytesMax: number;
+  /** The whole folder; older files of ended sessions go first. */
+  readonly folderBytesMax: number;
+};
+
+export const JOURNAL_LIMITS: JournalLimits = {
+  fileBytesMax: 4 * 1024 * 1024,
+  folderBytesMax: 64 * 1024 * 1024,
+};
+
+type Waiter = { resolve(): void; reject(error: AlmonerError): void };
+
+export class Journal {
+  private pending: string[] = [];
+  private waiters: Waiter[] = [];
+  private flushing: Promise<void> | undefined;
+  private broken: AlmonerError | undefined;
+  private bytes = 0;
+  private number = 1;
+  private intents = 0;
+  private readonly files: string[] = [];
+
+  private constructor(
+    readonly folder: string,
+    private readonly head: JournalHead,
+    private file: FileHandle,
+    private readonly limits: JournalLimits,
+    private readonly onFailure: (error: AlmonerError) => void,
+    private readonly onRotated: () => Promise<void>,
+  ) {}
+
+  static async open(options: {
+    folder: string;
+    head: JournalHead;
+    limits?: JournalLimits;
+    onFailure: (error: AlmonerError) => void;
+    /** After a new file was begun: the moment to bound the folder. */
+    onRotated?: () => Promise<void>;
+  }): Promise<Journal> {
+    const { folder, head, onFailure } = options;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = fileName(folder, head.session, 1);
+      const file = await begin(folder, path, head);
+      const journal = new Journal(
+        folder,
+        head,
+        file,
+        options.limits ?? JOURNAL_LIMITS,
+        onFailure,
+        options.onRotated ?? (() => Promise.resolve()),
+      );
+      journal.files.push(path);
+      return journal;
+    } catch (error) {
+      throw failure(error, 'Nothing was sent.');
+    }
+  }
+
+  /** Resolves when the intent is on disk; rejects once the journal has failed. */
+  intent(intent: Intent): Promise<void> {
+    if (this.broken !== undefined) return Promise.reject(this.broken);
+    this.intents += 1;
+    return new Promise((resolve, reject) => {
+      this.append(encodeEntry({ kind: 'intent', intent }), { resolve, reject });
+    });
+  }
+
+  result(result: JournalResult): void {
+    this.append(encodeEntry({ kind: 'result', result }));
+  }
+
+  unsent(nonce: string): void {
+    this.append(encodeEntry({ kind: 'unsent', nonce }));
+  }
+
+  /** Everything appended so far is written (not necessarily fsynced), so that it can be read back. */
+  async written(): Promise<void> {
+    while (this.broken === undefined && (this.pending.length > 0 || this.flushing !== undefined))
+      await (this.flushing ?? this.flush());
+  }
+
+  /** A session that never meant to send leaves nothing behind. */
+  async close(): Promise<void> {
+    await this.written();
+    if (this.broken === undefined) await this.file.datasync().catch(() => {});
+    await this.file.close().catch(() => {});
+    if (this.intents === 0) for (const path of this.files) await rm(path, { force: true });
+  }
+
+  private append(line: string, waiter?: Waiter): void {
+    if (this.broken !== undefined) return;
+    this.pending.push(line);
+    if (waiter !== undefined) this.waiters.push(waiter);
+    if (this.flushing === undefined) void this.flush();
+  }
+
+  private flush(): Promise<void> {
+    this.flushing = this.flushAll();
+    return this.flushing;
+  }
+
+  private async flushAll(): Promise<void> {
+    // One turn of the event loop lets everything that became ready together share one fsync.
+    await new Promise((resolve) => setImmediate(resolve));
+    let waiting: Waiter[] = [];
+    try {
+      while (this.pending.length > 0) {
+        const bytes = Buffer.from(this.pending.join(''), 'utf8');
+        waiting = this.waiters;
+        this.pending = [];
+        this.waiters = [];
+        await writeWhole(this.file, bytes);
+        if (waiting.length > 0) await this.file.datasync();
+        this.bytes += bytes.length;
+        for (const { resolve } of waiting) resolve();
+        waiting = [];
+        if (this.bytes > this.limits.fileBytesMax) await this.rotate();
+      }
+    } catch (error) {
+      this.broken = failure(error, 'Nothing more is sent by this process.');
+      for (const { reject } of [...waiting, ...this.waiters]) reject(this.broken);
+      this.pending = [];
+      this.waiters = [];
+      this.onFailure(this.broken);
+    }
+    // In the same turn in which `pending` was seen empty: the next append begins a new flush.
+    this.flushing = undefined;
+  }
+
+  private async rotate(): Promise<void> {
+    this.number += 1;
+    const path = fileName(this.folder, this.head.session, this.number);
+    const next = await begin(this.folder, path, this.head);
+    this.files.push(path);
+    await this.file.datasync();
+    await this.file.close();
+    this.file = next;
+    this.bytes = 0;
+    // A folder that cannot be tidied is no reason to stop paying; the next rotation tries again.
+    await this.onRotated().catch(() => {});
+  }
+}
+
+export function fileName(folder: string, session: string, number: number): string {
+  return join(folder, `${session}.${number}.journal`);
+}
+
+/** The file and its name in the folder are durable before anything depends on them. */
+async function begin(folder: string, path: string, head: JournalHead): Promise<FileHandle> {
+  const file = await open(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND,
+    0o600,
+  );
+  await writeWhole(file, Buffer.from(encodeEntry({ kind: 'head', head }), 'utf8'));
+  await file.datasync();
+  const directory = await open(folder, constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+  return file;
+}
+
+/** A full disk may take half a line before it refuses the rest. */
+async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset);
+    offset += bytesWritten;
+  }
+}
+
+function failure(error: unknown, consequence: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_JOURNAL_FAILED',
+    `The journal cannot be written (${messageOf(error)}). ${consequence}`,
+    { cause: error },
+  );
+}
