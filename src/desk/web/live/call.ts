@@ -1,0 +1,94 @@
+import type { ErrorReply } from '../../api-types.js';
+import { csrfToken, signedOut } from './session.js';
+
+/** What the server refused, in the words it found for it. */
+export class CallFailed extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly next: string,
+    readonly details: readonly string[] = [],
+  ) {
+    super(message);
+    this.name = 'CallFailed';
+  }
+}
+
+const UNREACHABLE = new CallFailed(
+  0,
+  'ALM_DESK_UNREACHABLE',
+  'The desk does not answer.',
+  'Check that `almoner serve` is running and that this machine can reach it, then try again.',
+);
+
+/** A read that takes longer than this hangs on a dead line. Changes are left alone: they may have happened. */
+const READ_TIMEOUT_MS = 30_000;
+
+/**
+ * Reads one document. The reply is taken as the type the route promises: pages and server are one build, and
+ * a test holds the server's replies to the same document.
+ */
+export async function read<Reply>(path: string, signal?: AbortSignal): Promise<Reply> {
+  const limit = AbortSignal.timeout(READ_TIMEOUT_MS);
+  return exchange(path, { signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) });
+}
+
+/** Changes something. Never repeated by itself: the person decides after an unclear end. */
+export async function change<Reply>(
+  path: string,
+  body: unknown = {},
+  method: 'POST' | 'DELETE' = 'POST',
+): Promise<Reply> {
+  return exchange(path, {
+    method,
+    headers: { 'content-type': 'application/json', 'x-almoner-csrf': csrfToken() },
+    body: JSON.stringify(body),
+  });
+}
+
+async function exchange<Reply>(path: string, init: RequestInit): Promise<Reply> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+  } catch (error) {
+    if (init.signal?.aborted === true && !isTimeout(init.signal)) throw error;
+    throw UNREACHABLE;
+  }
+  if (response.ok) return response.json();
+  throw await refusal(response);
+}
+
+async function refusal(response: Response): Promise<CallFailed> {
+  const text = await response.text().catch(() => '');
+  return refusalFrom(response.status, text);
+}
+
+export function refusalFrom(status: number, text: string): CallFailed {
+  const said = errorIn(text);
+  const failed =
+    said === null
+      ? new CallFailed(status, `HTTP ${status}`, `The desk answered with status ${status}.`, 'Try again.')
+      : new CallFailed(status, said.code, said.message, said.next, said.details);
+  if (status === 401 && said?.code !== 'ALM_DESK_TOKEN_WRONG') signedOut(failed.message);
+  return failed;
+}
+
+function errorIn(text: string): ErrorReply['error'] | null {
+  try {
+    const reply: Partial<ErrorReply> = JSON.parse(text);
+    return reply.error ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function isTimeout(signal: AbortSignal): boolean {
+  return signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+}
+
+export function asFailure(error: unknown): CallFailed {
+  if (error instanceof CallFailed) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new CallFailed(0, 'ALM_DESK_PAGE', `The page stumbled: ${text}`, 'Reload it; nothing was changed.');
+}

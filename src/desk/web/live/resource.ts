@@ -1,0 +1,42 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { asFailure, type CallFailed, read } from './call.js';
+
+export type Resource<Value> = {
+  readonly value: Value | null;
+  readonly failure: CallFailed | null;
+  readonly loading: boolean;
+  readonly reload: () => void;
+};
+
+/**
+ * One document of the API. What was shown stays while the next is fetched, so that nothing jumps; an answer
+ * that comes after the address changed is thrown away.
+ */
+export function useResource<Value>(path: string | null): Resource<Value> {
+  const [held, setHeld] = useState<{ path: string; value: Value } | null>(null);
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const [loading, setLoading] = useState(path !== null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (path === null) return;
+    const ended = new AbortController();
+    setLoading(true);
+    read<Value>(path, ended.signal).then(
+      (value) => {
+        if (ended.signal.aborted) return;
+        setHeld({ path, value });
+        setFailure(null);
+        setLoading(false);
+      },
+      (error: unknown) => {
+        if (ended.signal.aborted) return;
+        setFailure(asFailure(error));
+        setLoading(false);
+      },
+    );
+    return () => ended.abort();
+    // A new round asks the same address again.
+  }, [path, round]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { value: held?.value ?? null, failure, loading, reload };
+}

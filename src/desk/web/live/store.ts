@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** One value that several parts of the page look at. */
+export type Store<Value> = {
+  readonly get: () => Value;
+  readonly set: (value: Value) => void;
+  readonly subscribe: (listener: () => void) => () => void;
+};
+
+export function createStore<Value>(first: Value): Store<Value> {
+  let value = first;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set: (next) => {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export function useStore<Value>(store: Store<Value>): Value {
+  const [, redraw] = useState({});
+  const drawn = store.get();
+  useEffect(() => {
+    const look = () => redraw({});
+    // What changed between drawing and subscribing would be missed without this.
+    if (!Object.is(store.get(), drawn)) look();
+    return store.subscribe(look);
+  }, [store]);
+  return drawn;
+}

@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { BatchReply } from '../../../api-types.js';
+import { asFailure, type CallFailed, change } from '../../live/call.js';
+import { useResource } from '../../live/resource.js';
+import { mayChange, session } from '../../live/session.js';
+import { useStore } from '../../live/store.js';
+import { Empty, Failure, Loading } from '../../parts/notice.js';
+import { Panel } from '../../parts/panel.js';
+import { announce } from '../../shell/announce.js';
+import { bytesWords } from '../../words/numbers.js';
+
+type FilesReply = { readonly files: readonly { readonly name: string; readonly bytes: number }[] };
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  'results.csv': 'one line per row of the input, with what became of it',
+  'paid.csv': 'the rows that were paid',
+  'failed.csv': 'refused, exhausted, invalid: can be mended and run again',
+  'doubt.csv': 'rows a person must decide',
+  'unprocessed.csv': 'planned or cancelled',
+  'duplicate.csv': 'rows whose reference was spent before',
+  'audit.csv': 'who, when, what, why',
+  'summary.json': 'counts, sums and checks for programs',
+  'report.html': 'the same for a person, in one file',
+};
+
+export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
+  const { batch, state } = reply.summary;
+  const path = `/api/batches/${encodeURIComponent(batch)}`;
+  const { value, failure, reload } = useResource<FilesReply>(`${path}/files`);
+  const [written, setWritten] = useState<FilesReply | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<CallFailed | null>(null);
+  const who = useStore(session);
+  // The files appear when a batch ends.
+  useEffect(reload, [state]);
+  useEffect(() => setWritten(null), [value]);
+  const write = async () => {
+    setBusy(true);
+    setRefused(null);
+    try {
+      setWritten(await change<FilesReply>(`${path}/report`));
+      announce('The report was written again.');
+    } catch (error) {
+      setRefused(asFailure(error));
+    }
+    setBusy(false);
+  };
+  const files = (written ?? value)?.files ?? [];
+  return (
+    <Panel
+      title="Report files"
+      flush
+      aside={
+        mayChange(who) &&
+        reply.can.includes('report') && (
+          <button type="button" class="quiet" disabled={busy} onClick={write}>
+            {busy ? 'Writing…' : 'Write again'}
+          </button>
+        )
+      }
+    >
+      {(refused ?? failure) !== null && <Failure failure={refused ?? failure ?? asFailure('')} />}
+      {value === null && failure === null && <Loading rows={5} />}
+      {value !== null && files.length === 0 && (
+        <Empty title="No report was written yet.">
+          It is written when the batch ends; at any other time with the button above or{' '}
+          <code>almoner report {batch}</code>.
+        </Empty>
+      )}
+      <ul class="files">
+        {files.map((file) => (
+          <li key={file.name}>
+            <a href={`${path}/files/${encodeURIComponent(file.name)}`} download={file.name}>
+              {file.name}
+            </a>
+            <span class="soft small">{MEANINGS[file.name] ?? ''}</span>
+            <span class="soft small n">{bytesWords(file.bytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,86 @@
+import type { BatchSummary } from '../../../api-types.js';
+import { StateBar } from '../../charts/state-bar.js';
+import { settledRows } from '../../parts/batch-line.js';
+import { Panel } from '../../parts/panel.js';
+import { StateMark } from '../../parts/state.js';
+import { Eta, Time } from '../../parts/time.js';
+import { Link } from '../../shell/link.js';
+import { addSums, counted, grouped, paceWords, percent } from '../../words/numbers.js';
+import { STATE_WORDS, STATES_SHOWN } from '../../words/states.js';
+
+/** Counts and sums per state, which together are the manifest's. */
+export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
+  const shown = STATES_SHOWN.filter((state) => (summary.counts[state] ?? 0) > 0);
+  const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
+  const here = `/batches/${encodeURIComponent(summary.batch)}`;
+  return (
+    <Panel
+      title={`${percent(settledRows(summary), summary.rows)} settled`}
+      aside={
+        <span class="soft n">
+          {summary.state === 'running' && (
+            <>
+              {summary.perSecond === null ? 'starting' : `${paceWords(summary.perSecond)} settled`}
+              {summary.allowedPerSecond !== null && `, ${paceWords(summary.allowedPerSecond)} allowed`}
+              {' · '}
+              <Eta seconds={summary.etaSeconds} />
+            </>
+          )}
+          {summary.finishedAt !== null && (
+            <>
+              ended <Time at={summary.finishedAt} />
+            </>
+          )}
+        </span>
+      }
+    >
+      <StateBar counts={summary.counts} tall />
+      <table class="sums">
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col" class="n">
+              Rows
+            </th>
+            <th scope="col" class="n">
+              Tokens
+            </th>
+            <th scope="col" class="n">
+              Share
+            </th>
+            <th scope="col" class="wide-only">
+              Means
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((state) => (
+            <tr key={state}>
+              <th scope="row">
+                <Link to={`${here}?state=${state}`}>
+                  <StateMark state={state} />
+                </Link>
+              </th>
+              <td class="n">{grouped(summary.counts[state] ?? 0)}</td>
+              <td class="n">{grouped(summary.tokens[state] ?? '0')}</td>
+              <td class="n soft">{percent(summary.counts[state] ?? 0, summary.rows)}</td>
+              <td class="soft wide-only">{STATE_WORDS[state]}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">all</th>
+            <td class="n">{grouped(all)}</td>
+            <td class="n">{grouped(addSums(shown.map((state) => summary.tokens[state])))}</td>
+            <td class="n soft">{percent(all, summary.rows)}</td>
+            <td class="soft wide-only n">
+              {counted(summary.requests, 'request')}, {counted(summary.retries, 'retry', 'retries')},{' '}
+              {counted(summary.rateLimited, 'answer')} to slow down
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+    </Panel>
+  );
+}

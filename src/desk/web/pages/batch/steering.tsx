@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks';
+import type { BatchReply } from '../../../api-types.js';
+import { change } from '../../live/call.js';
+import { mayChange, session } from '../../live/session.js';
+import { useStore } from '../../live/store.js';
+import { Confirm } from '../../parts/confirm.js';
+import { announce } from '../../shell/announce.js';
+import { grouped } from '../../words/numbers.js';
+
+const ACTIONS = {
+  pause: {
+    verb: 'Pause',
+    asks: 'Pause this batch?',
+    does: 'What is being sent now finishes; nothing else is sent until somebody resumes it.',
+  },
+  resume: {
+    verb: 'Resume',
+    asks: 'Resume this batch?',
+    does: 'Orders that wait are sent again, at the realm’s pace. A run that was interrupted is handed to the workers.',
+  },
+  cancel: {
+    verb: 'Cancel the rest',
+    asks: 'Cancel what was not sent?',
+    does: 'Orders that were not sent never will be. What was paid stays paid; nothing is taken back.',
+  },
+} as const;
+type Action = keyof typeof ACTIONS;
+
+export function Steering({ reply, onDone }: { readonly reply: BatchReply; readonly onDone: () => void }) {
+  const who = useStore(session);
+  const [asking, setAsking] = useState<Action | null>(null);
+  const { summary } = reply;
+  const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
+  const waiting = summary.counts.planned ?? 0;
+  const act = async (action: Action, reason: string) => {
+    await change<BatchReply>(
+      `/api/batches/${encodeURIComponent(summary.batch)}/${action}`,
+      reason === '' ? {} : { reason },
+    );
+    announce(`${ACTIONS[action].verb}: done`);
+    onDone();
+  };
+  return (
+    <>
+      {mayChange(who) &&
+        possible.map((action) => (
+          <button
+            key={action}
+            type="button"
+            class={action === 'cancel' ? 'danger-quiet' : 'primary'}
+            onClick={() => setAsking(action)}
+          >
+            {ACTIONS[action].verb}
+          </button>
+        ))}
+      {reply.can.includes('undo') && (
+        <a class="button" href={`/api/batches/${encodeURIComponent(summary.batch)}/undo`} download>
+          Undo file
+        </a>
+      )}
+      {asking !== null && (
+        <Confirm
+          title={ACTIONS[asking].asks}
+          verb={ACTIONS[asking].verb}
+          danger={asking === 'cancel'}
+          reason="may"
+          act={(reason) => act(asking, reason)}
+          onClose={() => setAsking(null)}
+        >
+          <p>
+            <b>{summary.source}</b>
+            {summary.rehearsal && ' (REHEARSAL)'}: {grouped(summary.counts.paid ?? 0)} paid,{' '}
+            {grouped(waiting)} not sent yet.
+          </p>
+          <p>{ACTIONS[asking].does}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ResolveRequest, TaskReply } from '../../../api-types.js';
+import { change } from '../../live/call.js';
+import { Confirm } from '../../parts/confirm.js';
+import { counted } from '../../words/numbers.js';
+
+export type Decision = ResolveRequest['decision'];
+
+type ResolveDoubtsProps = {
+  readonly orders: readonly string[];
+  readonly decision: Decision;
+  /** What the server says this decision does, where it was asked. */
+  readonly does?: string;
+  readonly onStarted: (task: TaskReply) => void;
+  readonly onClose: () => void;
+};
+
+const DOES: Readonly<Record<Decision, string>> = {
+  paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
+  unpaid:
+    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter.',
+};
+
+export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: ResolveDoubtsProps) {
+  const many = counted(orders.length, 'order');
+  return (
+    <Confirm
+      title={decision === 'paid' ? `${many}: was paid?` : `${many}: was not paid?`}
+      verb={decision === 'paid' ? `Settle ${many} as paid` : `Settle ${many} as not paid`}
+      reason="must"
+      act={async (reason) => {
+        const request: ResolveRequest = { orders, decision, reason, expect: orders.length };
+        onStarted(await change<TaskReply>('/api/doubts/resolve', request));
+      }}
+      onClose={onClose}
+    >
+      <p>{does ?? DOES[decision]}</p>
+      <p class="soft">
+        This cannot be taken back. Say in the reason what you saw: the member’s balance, the upstream log, the
+        request id.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PlanReply, PlanRequest, UploadReply } from '../../../api-types.js';
+import { asFailure, type CallFailed, change } from '../../live/call.js';
+import { mayChange, session } from '../../live/session.js';
+import { useStore } from '../../live/store.js';
+import { upload } from '../../live/upload.js';
+import { Failure, Notice } from '../../parts/notice.js';
+import { announce } from '../../shell/announce.js';
+import { Page } from '../../shell/page.js';
+import { bytesWords, counted, percent } from '../../words/numbers.js';
+import { ChooseFile } from './choose-file.js';
+import { FaultList } from './fault-list.js';
+import { PlanOptions } from './plan-options.js';
+import { PlanPreview } from './plan-preview.js';
+import { StartPlan } from './start-plan.js';
+
+type Stage =
+  | { readonly at: 'choosing' }
+  | { readonly at: 'sending'; readonly name: string; readonly bytes: number; readonly sent: number }
+  | { readonly at: 'planning'; readonly file: UploadReply; readonly plan: PlanReply | null }
+  | { readonly at: 'planned'; readonly file: UploadReply; readonly plan: PlanReply };
+
+/**
+ * choosing → sending → planning → planned → the batch's page. The file is planned by the same code as
+ * `almoner plan`, and nothing is enqueued before the person typed the total.
+ */
+export function ImportPage() {
+  const [stage, setStage] = useState<Stage>({ at: 'choosing' });
+  const [options, setOptions] = useState<PlanRequest>({});
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const sending = useRef<AbortController | null>(null);
+  const held = useRef<string | null>(null);
+  const operator = mayChange(useStore(session));
+
+  const giveUp = () => {
+    sending.current?.abort();
+    // The server drops uploads by itself after a while; this is only tidier.
+    if (held.current !== null)
+      change(`/api/uploads/${encodeURIComponent(held.current)}`, {}, 'DELETE').catch(() => {});
+    held.current = null;
+  };
+  useEffect(() => giveUp, []);
+
+  const plan = async (file: UploadReply, wanted: PlanRequest, before: PlanReply | null) => {
+    setOptions(wanted);
+    setFailure(null);
+    setStage({ at: 'planning', file, plan: before });
+    try {
+      const planned = await change<PlanReply>(`/api/uploads/${encodeURIComponent(file.upload)}/plan`, wanted);
+      setStage({ at: 'planned', file, plan: planned });
+      announce(
+        planned.faultCount > 0
+          ? `${counted(planned.faultCount, 'fault')} found`
+          : `Plan ready: ${counted(planned.payable.orders, 'order')}`,
+      );
+    } catch (error) {
+      setFailure(asFailure(error));
+      setStage({ at: 'choosing' });
+    }
+  };
+
+  const choose = async (file: File) => {
+    giveUp();
+    setFailure(null);
+    const stop = new AbortController();
+    sending.current = stop;
+    setStage({ at: 'sending', name: file.name, bytes: file.size, sent: 0 });
+    try {
+      const reply = await upload(
+        file,
+        (sent) => setStage({ at: 'sending', name: file.name, bytes: file.size, sent }),
+        stop.signal,
+      );
+      held.current = reply.upload;
+      await plan(reply, options, null);
+    } catch (error) {
+      setStage({ at: 'choosing' });
+      if (!stop.signal.aborted) setFailure(asFailure(error));
+    }
+  };
+
+  const again = () => {
+    giveUp();
+    setStage({ at: 'choosing' });
+  };
+  const shown = stage.at === 'planned' || stage.at === 'planning' ? stage : null;
+  return (
+    <Page
+      title="Import"
+      rehearsal={shown?.plan?.rehearsal ?? false}
+      lead="A CSV becomes a batch for the workers. Nothing is sent before you confirm the total."
+    >
+      {!operator && (
+        <Notice tone="warn">
+          Your role is viewer: you may look at everything, and an operator may import. Ask for a token with
+          the operator role.
+        </Notice>
+      )}
+      {failure !== null && <Failure failure={failure} />}
+      {operator && stage.at === 'choosing' && <ChooseFile onFile={choose} />}
+      {stage.at === 'sending' && (
+        <Notice tone="plain">
+          <p>
+            Uploading <b>{stage.name}</b>
+          </p>
+          <progress
+            max={Math.max(1, stage.bytes)}
+            value={stage.sent}
+            aria-label={`Uploading ${stage.name}`}
+          />
+          <p class="n">
+            {bytesWords(stage.sent)} of {bytesWords(stage.bytes)} ({percent(stage.sent, stage.bytes)}){' '}
+            <button type="button" class="quiet" onClick={again}>
+              Stop
+            </button>
+          </p>
+        </Notice>
+      )}
+      {shown !== null && (
+        <>
+          <PlanOptions
+            file={shown.file}
+            options={options}
+            busy={stage.at === 'planning'}
+            onPlan={(wanted) => plan(shown.file, wanted, shown.plan)}
+            onOther={again}
+          />
+          {shown.plan === null ? (
+            <Notice tone="plain">
+              <p>Reading and checking every row…</p>
+              <progress aria-label="Planning" />
+            </Notice>
+          ) : (
+            <>
+              <FaultList file={shown.file} plan={shown.plan} />
+              <PlanPreview plan={shown.plan} />
+              <StartPlan
+                file={shown.file}
+                plan={shown.plan}
+                options={options}
+                busy={stage.at === 'planning'}
+                onStarted={() => {
+                  held.current = null;
+                }}
+              />
+            </>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import type { PlanRequest, UploadReply } from '../../../api-types.js';
+import { useStore } from '../../live/store.js';
+import { live } from '../../live/stream.js';
+import { Panel } from '../../parts/panel.js';
+import { bytesWords } from '../../words/numbers.js';
+
+type PlanOptionsProps = {
+  readonly file: UploadReply;
+  readonly options: PlanRequest;
+  readonly busy: boolean;
+  readonly onPlan: (options: PlanRequest) => void;
+  readonly onOther: () => void;
+};
+
+/** The same switches as the command line: realm, column names, --skip-invalid, --again. */
+export function PlanOptions({ file, options, busy, onPlan, onOther }: PlanOptionsProps) {
+  const { overview } = useStore(live);
+  const realms = (overview?.realms ?? []).filter(({ configured }) => configured);
+  const [map, setMap] = useState((options.map ?? []).join(' '));
+  const [again, setAgain] = useState(options.again ?? '');
+  const [skipInvalid, setSkipInvalid] = useState(options.skipInvalid ?? false);
+  const [realm, setRealm] = useState(options.realm ?? '');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const columns = map.split(/\s+/).filter((pair) => pair !== '');
+    onPlan({
+      ...(realm === '' ? {} : { realm }),
+      ...(skipInvalid ? { skipInvalid } : {}),
+      ...(columns.length === 0 ? {} : { map: columns }),
+      ...(again.trim() === '' ? {} : { again: again.trim() }),
+    });
+  };
+  return (
+    <Panel
+      title={file.name}
+      aside={
+        <>
+          <span class="soft n">{bytesWords(file.bytes)}</span>
+          <button type="button" class="quiet" onClick={onOther}>
+            Another file
+          </button>
+        </>
+      }
+    >
+      <form class="filters flat" onSubmit={submit}>
+        {realms.length > 1 && (
+          <div class="field">
+            <label for="plan-realm">Realm</label>
+            <select id="plan-realm" value={realm} onChange={(event) => setRealm(event.currentTarget.value)}>
+              <option value="">choose</option>
+              {realms.map((card) => (
+                <option key={card.realm} value={card.realm}>
+                  {card.realm}
+                  {card.rehearsal ? ' (REHEARSAL)' : ''}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
+        <div class="field">
+          <label for="plan-map">Columns by other names</label>
+          <input
+            id="plan-map"
+            type="text"
+            placeholder="tokens=Punkte member=Id"
+            value={map}
+            onInput={(event) => setMap(event.currentTarget.value)}
+          />
+        </div>
+        <div class="field">
+          <label for="plan-again">Again on purpose</label>
+          <input
+            id="plan-again"
+            type="text"
+            placeholder="label, when it looks paid"
+            value={again}
+            onInput={(event) => setAgain(event.currentTarget.value)}
+          />
+        </div>
+        <div class="field check">
+          <input
+            id="plan-skip"
+            type="checkbox"
+            checked={skipInvalid}
+            onChange={(event) => setSkipInvalid(event.currentTarget.checked)}
+          />
+          <label for="plan-skip">Take the good rows, carry the bad ones as invalid</label>
+        </div>
+        <button type="submit" disabled={busy}>
+          {busy ? 'Planning…' : 'Plan again'}
+        </button>
+      </form>
+    </Panel>
+  );
+}

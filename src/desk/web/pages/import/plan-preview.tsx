@@ -1,0 +1,73 @@
+import type { PlanReply } from '../../../api-types.js';
+import { Facts, Panel } from '../../parts/panel.js';
+import { RehearsalChip } from '../../parts/state.js';
+import { Time } from '../../parts/time.js';
+import { MemberLink } from '../../shell/link.js';
+import { counted, grouped } from '../../words/numbers.js';
+import { duration } from '../../words/times.js';
+
+/** What the file would do: the same preview as on the command line. */
+export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
+  const ops = (['credit', 'debit', 'transfer'] as const).filter((op) => plan.orders[op] > 0);
+  return (
+    <div class="halves">
+      <Panel title="What it would do" aside={<RehearsalChip on={plan.rehearsal} />}>
+        <Facts
+          facts={[
+            ['Would pay', <b class="n">{counted(plan.payable.orders, 'order')}</b>],
+            ['Total', <b class="n">{grouped(plan.payable.tokens)} tokens</b>],
+            ['Rows', grouped(plan.rows)],
+            ...ops.map(
+              (op) =>
+                [op, `${counted(plan.orders[op], 'order')}, ${grouped(plan.tokens[op])} tokens`] as const,
+            ),
+            ['Members', grouped(plan.members)],
+            ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
+            ['Invalid', grouped(plan.invalid)],
+            ['Takes', `${counted(plan.requests, 'request')}, about ${duration(plan.seconds * 1_000)}`],
+          ]}
+        />
+      </Panel>
+      <Panel title="Where">
+        <Facts
+          facts={[
+            ['Realm', plan.realm],
+            ['At', <span class="mono wrap">{plan.baseUrl}</span>],
+            ['Currency', plan.currency ?? 'the default one'],
+            ['Certainty', plan.certainty],
+            [
+              'These books',
+              plan.books.paid === 0 ? (
+                <b>new: they never paid this realm</b>
+              ) : (
+                <>
+                  {counted(plan.books.paid, 'order')} paid in{' '}
+                  {counted(plan.books.batches, 'batch', 'batches')}, {grouped(plan.books.tokens)} tokens; last{' '}
+                  <Time at={plan.books.lastAt} />
+                </>
+              ),
+            ],
+            ...(plan.dayLeft === null ? [] : [['Left today', `${grouped(plan.dayLeft)} tokens`] as const]),
+          ]}
+        />
+        {plan.netEffects.length > 0 && (
+          <>
+            <h3 class="sub">Members that both gain and lose</h3>
+            <ul class="plain">
+              {plan.netEffects.slice(0, 8).map(({ member, rows, net }) => (
+                <li key={member}>
+                  <MemberLink member={member} /> <span class="soft n">{counted(rows, 'row')}, net</span>{' '}
+                  <span class="n">{net}</span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function of(batches: readonly string[]): string {
+  return batches.length === 0 ? '' : ` (of ${batches.slice(0, 3).join(', ')})`;
+}

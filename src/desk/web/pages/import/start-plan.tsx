@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api-types.js';
+import { asFailure, type CallFailed, change } from '../../live/call.js';
+import { Failure, Notice } from '../../parts/notice.js';
+import { Panel } from '../../parts/panel.js';
+import { go } from '../../shell/address.js';
+import { announce } from '../../shell/announce.js';
+import { BatchLink } from '../../shell/link.js';
+import { counted, grouped, typedDigits } from '../../words/numbers.js';
+
+type StartPlanProps = {
+  readonly file: UploadReply;
+  readonly plan: PlanReply;
+  readonly options: PlanRequest;
+  readonly busy: boolean;
+  readonly onStarted: () => void;
+};
+
+/** The total is typed, not clicked: whoever types it has read it. */
+export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanProps) {
+  const [typed, setTyped] = useState('');
+  const [inOrder, setInOrder] = useState(false);
+  const [starting, setStarting] = useState(false);
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const { payable } = plan;
+  const mayStart = plan.batch !== null && (plan.faultCount === 0 || plan.invalid > 0);
+  if (!mayStart)
+    return (
+      <Notice tone="bad">
+        <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again, or take only the
+        good rows with the switch above.
+      </Notice>
+    );
+  if (plan.existing)
+    return (
+      <Notice tone="warn">
+        <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />. Importing them
+        again pays nobody twice; give a label under “Again on purpose” if you want a second payment.
+      </Notice>
+    );
+  if (payable.orders === 0)
+    return (
+      <Notice tone="warn">Nothing in this file would be paid: every row is a duplicate or invalid.</Notice>
+    );
+  const right = typedDigits(typed) === payable.tokens;
+  const start = async (event: Event) => {
+    event.preventDefault();
+    setStarting(true);
+    setFailure(null);
+    try {
+      const reply = await change<StartReply>(`/api/uploads/${encodeURIComponent(file.upload)}/start`, {
+        ...options,
+        rows: plan.rows,
+        tokens: payable.tokens,
+        ...(inOrder ? { inOrder } : {}),
+      });
+      onStarted();
+      announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
+      go(`/batches/${encodeURIComponent(reply.summary.batch)}`);
+    } catch (error) {
+      setFailure(asFailure(error));
+      setStarting(false);
+    }
+  };
+  return (
+    <Panel title={plan.rehearsal ? 'Start the REHEARSAL' : 'Start it'}>
+      <form class="stack" onSubmit={start}>
+        <p class="n">
+          This pays <b>{counted(payable.orders, 'order')}</b>, <b>{grouped(payable.tokens)} tokens</b> in all,
+          to realm <b>{plan.realm}</b>.
+        </p>
+        <div class="filters flat">
+          <div class="field">
+            <label for="total">Type the total to confirm</label>
+            <input
+              id="total"
+              type="text"
+              inputMode="numeric"
+              autocomplete="off"
+              value={typed}
+              aria-describedby="total-state"
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          </div>
+          <div class="field check">
+            <input
+              id="in-order"
+              type="checkbox"
+              checked={inOrder}
+              onChange={(event) => setInOrder(event.currentTarget.checked)}
+            />
+            <label for="in-order">Strictly in file order (slower)</label>
+          </div>
+          <button type="submit" class="primary" disabled={!right || starting || busy}>
+            {starting ? 'Enqueuing…' : `Pay ${counted(payable.orders, 'order')}`}
+          </button>
+        </div>
+        <p id="total-state" class="small soft" role="status">
+          {typed === '' || right ? '\u00a0' : 'That is not the total of this plan.'}
+        </p>
+        {failure !== null && <Failure failure={failure} />}
+      </form>
+    </Panel>
+  );
+}

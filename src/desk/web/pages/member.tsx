@@ -1,0 +1,52 @@
+import { useOrders } from '../live/orders.js';
+import { RealmFilter } from '../parts/filters.js';
+import { Empty } from '../parts/notice.js';
+import { OrdersTable } from '../parts/orders-table.js';
+import { Pager } from '../parts/pager.js';
+import { Panel } from '../parts/panel.js';
+import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
+import { Page } from '../shell/page.js';
+
+/** Everything that ever touched a member. */
+export function MemberPage({ member }: { readonly member: string }) {
+  const { query } = useAddress();
+  const found = useOrders(
+    apiPath(`/api/members/${encodeURIComponent(member)}/history`, {
+      realm: query.get('realm'),
+      since: query.get('since'),
+    }),
+    query.get('cursor'),
+    0,
+  );
+  return (
+    <Page title={`Member ${member}`} lead="Every order that ever touched this member, as giver or receiver.">
+      <Panel title="History" flush>
+        <div class="filters">
+          <RealmFilter />
+          <div class="field">
+            <label for="since">Since</label>
+            <input
+              id="since"
+              type="date"
+              value={query.get('since') ?? ''}
+              onChange={(event) =>
+                go(withQuery({ since: event.currentTarget.value, cursor: null }), 'replace')
+              }
+            />
+          </div>
+        </div>
+        <OrdersTable
+          label={`Orders of member ${member}`}
+          found={found}
+          withBatch
+          empty={
+            <Empty title="Nothing touched this member.">
+              Not in these books, at least. Ids are compared digit by digit; check that none is missing.
+            </Empty>
+          }
+        />
+        <Pager found={found} />
+      </Panel>
+    </Page>
+  );
+}

@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import type { DeadSelection, OrderReply, TaskReply } from '../../api-types.js';
+import { useResource } from '../live/resource.js';
+import { mayChange, session } from '../live/session.js';
+import { useStore } from '../live/store.js';
+import { Empty, Failure, Loading } from '../parts/notice.js';
+import { OrderHistory } from '../parts/order-history.js';
+import { Facts, Panel } from '../parts/panel.js';
+import { Marks, StateMark } from '../parts/state.js';
+import { TaskProgress } from '../parts/task-progress.js';
+import { Time } from '../parts/time.js';
+import { BatchLink, Link, MemberLink } from '../shell/link.js';
+import { Page } from '../shell/page.js';
+import { grouped } from '../words/numbers.js';
+import { STATE_WORDS } from '../words/states.js';
+import { DeadAction, type DeadVerb } from './dead/dead-action.js';
+
+/** One order: what it was to do, what became of it, and everything it met on the way. */
+export function OrderPage({ order }: { readonly order: string }) {
+  const { value, failure, reload } = useResource<OrderReply>(`/api/orders/${encodeURIComponent(order)}`);
+  const [asking, setAsking] = useState<DeadVerb | null>(null);
+  const [task, setTask] = useState<TaskReply | null>(null);
+  const who = useStore(session);
+  const selection: DeadSelection = { orders: [order] };
+  const may = (what: 'retry' | 'discard' | 'resolve') => mayChange(who) && value?.can.includes(what) === true;
+  return (
+    <Page
+      title={`Order ${order}`}
+      actions={
+        <>
+          {may('retry') && (
+            <button type="button" class="primary" onClick={() => setAsking('retry')}>
+              Retry
+            </button>
+          )}
+          {may('discard') && (
+            <button type="button" class="danger-quiet" onClick={() => setAsking('discard')}>
+              Discard
+            </button>
+          )}
+          {may('resolve') && (
+            <Link class="button primary" to={`/doubts/${encodeURIComponent(order)}`}>
+              Decide the doubt
+            </Link>
+          )}
+          <button type="button" onClick={reload}>
+            Refresh
+          </button>
+        </>
+      }
+    >
+      {failure !== null && <Failure failure={failure} onRetry={reload} />}
+      {value === null && failure === null && <Loading rows={12} />}
+      {task !== null && (
+        <TaskProgress key={task.task} started={task} onEnd={reload} onClose={() => setTask(null)} />
+      )}
+      {value !== null && <OrderParts reply={value} />}
+      {asking !== null && (
+        <DeadAction
+          verb={asking}
+          selection={selection}
+          what={`order ${order}`}
+          onStarted={setTask}
+          onClose={() => setAsking(null)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function OrderParts({ reply: { order, cells, history } }: { readonly reply: OrderReply }) {
+  return (
+    <>
+      <div class="halves">
+        <Panel
+          title="Now"
+          aside={
+            <>
+              <StateMark state={order.state} /> <Marks marks={order.marks} />
+            </>
+          }
+        >
+          <p class="soft">{STATE_WORDS[order.state]}</p>
+          <Facts
+            facts={[
+              ['What', order.op ?? 'no order: the row could not be read'],
+              ['Tokens', order.tokens === null ? 'none' : grouped(order.tokens)],
+              ['Member', <MemberLink member={order.member} />],
+              ...(order.recipient === null
+                ? []
+                : [['Recipient', <MemberLink member={order.recipient} />] as const]),
+              ['Attempts', grouped(order.attempts)],
+              ['Last status', order.status ?? 'none'],
+              ['Balance after', order.balanceAfter === null ? 'not told' : grouped(order.balanceAfter)],
+              ['Proof', order.evidence ?? 'none yet'],
+              ['Error', <Fault text={order.message} code={order.class} />],
+              ['Sent', <Time at={order.sentAt} />],
+              ['Settled', <Time at={order.settledAt} />],
+            ]}
+          />
+        </Panel>
+        <Panel title="Where it came from">
+          <Facts
+            facts={[
+              ['Batch', <BatchLink batch={order.batch} />],
+              ['Realm', order.realm],
+              ['Line', grouped(order.line)],
+              ['Reference', order.reference ?? 'none'],
+              ['Reason', order.reason ?? 'none'],
+              ...cells.map(
+                ({ column, value }) =>
+                  [
+                    `Column ${column}`,
+                    <span class="mono wrap">{value === '' ? '(empty)' : value}</span>,
+                  ] as const,
+              ),
+            ]}
+          />
+        </Panel>
+      </div>
+      <Panel title="History" flush>
+        {history.length === 0 ? (
+          <Empty title="Nothing out of the ordinary.">
+            Attempts, answers and balances are kept for orders that met something else than being paid at the
+            first attempt.
+          </Empty>
+        ) : (
+          <OrderHistory history={history} />
+        )}
+      </Panel>
+    </>
+  );
+}
+
+function Fault({ text, code }: { readonly text: string | null; readonly code: string | null }) {
+  if (text === null && code === null) return <span class="soft">none</span>;
+  return (
+    <>
+      {text} {code !== null && <code>{code}</code>}
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+import type { Overview } from '../../api-types.js';
+import { session } from '../live/session.js';
+import { useStore } from '../live/store.js';
+import { live } from '../live/stream.js';
+import { BatchLine } from '../parts/batch-line.js';
+import { Empty, Loading, Notice } from '../parts/notice.js';
+import { Panel } from '../parts/panel.js';
+import { RealmPanel } from '../parts/realm-panel.js';
+import { TaskProgress } from '../parts/task-progress.js';
+import { Link } from '../shell/link.js';
+import { Page } from '../shell/page.js';
+import { bytesWords, counted, grouped } from '../words/numbers.js';
+import { duration } from '../words/times.js';
+
+const OVER = new Set(['done', 'cancelled']);
+
+export function OverviewPage() {
+  const { overview } = useStore(live);
+  const allRehearsal =
+    overview !== null && overview.realms.length > 0 && overview.realms.every((realm) => realm.rehearsal);
+  return (
+    <Page title="Overview" rehearsal={allRehearsal}>
+      {overview === null ? <Loading rows={14} /> : <Picture overview={overview} />}
+    </Page>
+  );
+}
+
+function Picture({ overview }: { readonly overview: Overview }) {
+  const open = overview.batches.filter(({ state }) => !OVER.has(state));
+  const over = overview.batches.filter(({ state }) => OVER.has(state));
+  return (
+    <>
+      {overview.noWorker && <NoWorker overview={overview} />}
+      <Attention overview={overview} />
+      {overview.tasks
+        .filter(({ state }) => state === 'running')
+        .map((task) => (
+          <TaskProgress key={task.task} started={task} />
+        ))}
+      <div class="realms">
+        {overview.realms.map((realm) => (
+          <RealmPanel key={`${realm.realm} ${realm.baseUrl} ${realm.realmId}`} realm={realm} />
+        ))}
+      </div>
+      <Panel title="Under way" flush aside={<Link to="/batches">All batches</Link>}>
+        {open.length === 0 ? (
+          <Empty title="No batch is open.">
+            <Link to="/import">Import a CSV</Link> here, or with <code>almoner import FILE</code>.
+          </Empty>
+        ) : (
+          <ul>
+            {open.map((batch) => (
+              <BatchLine key={batch.batch} batch={batch} />
+            ))}
+          </ul>
+        )}
+      </Panel>
+      {over.length > 0 && (
+        <Panel title="Lately ended" flush>
+          <ul>
+            {over.slice(0, 12).map((batch) => (
+              <BatchLine key={batch.batch} batch={batch} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      <Health overview={overview} />
+    </>
+  );
+}
+
+function NoWorker({ overview }: { readonly overview: Overview }) {
+  const waiting = overview.realms.reduce((sum, realm) => sum + realm.waiting, 0);
+  return (
+    <div class="notice loud" role="alert">
+      <p>
+        <b>NO WORKER RUNNING</b>
+        {waiting > 0 ? `, and ${counted(waiting, 'order')} wait.` : ', and work waits.'} Nothing is being
+        sent.
+      </p>
+      <p>
+        Start one with <code>almoner worker</code>, on any machine that reaches this store.
+      </p>
+    </div>
+  );
+}
+
+/** What wants a person, before everything else; the room is there also when nothing does. */
+function Attention({ overview }: { readonly overview: Overview }) {
+  const sum = (field: 'dead' | 'doubts') => overview.realms.reduce((total, realm) => total + realm[field], 0);
+  const halted = overview.batches.filter(({ state }) => state === 'halted' || state === 'paused').length;
+  const { workers } = overview;
+  return (
+    <ul class="tiles">
+      <Tile
+        to="/doubts"
+        name="Doubts"
+        value={sum('doubts')}
+        quiet="none to decide"
+        loud="wait for your decision"
+      />
+      <Tile to="/dead" name="Dead letters" value={sum('dead')} quiet="none" loud="ended unpaid" />
+      <Tile
+        to="/batches?state=halted"
+        name="Standing still"
+        value={halted}
+        quiet="no batch"
+        loud="batches halted or paused"
+      />
+      <li class={overview.noWorker ? 'tile bad' : 'tile'}>
+        <span class="tile-name">Workers</span>
+        <b class="tile-value n">{grouped(workers.alive)}</b>
+        <span class="soft small">{workers.alive === 0 ? 'none running' : 'alive'}</span>
+      </li>
+      <li class={overview.store.up ? 'tile' : 'tile bad'}>
+        <span class="tile-name">Store</span>
+        <b class="tile-value">{overview.store.up ? 'up' : 'DOWN'}</b>
+        <span class="soft small n">
+          {overview.store.latencyMs === null
+            ? 'no answer'
+            : `answers in ${duration(overview.store.latencyMs)}`}
+        </span>
+      </li>
+    </ul>
+  );
+}
+
+type TileProps = {
+  readonly to: string;
+  readonly name: string;
+  readonly value: number;
+  readonly quiet: string;
+  readonly loud: string;
+};
+
+function Tile({ to, name, value, quiet, loud }: TileProps) {
+  return (
+    <li class={value > 0 ? 'tile warn' : 'tile'}>
+      <Link to={to} class="tile-name">
+        {name}
+      </Link>
+      <b class="tile-value n">{grouped(value)}</b>
+      <span class="soft small">{value > 0 ? loud : quiet}</span>
+    </li>
+  );
+}
+
+function Health({ overview }: { readonly overview: Overview }) {
+  const { store, workers } = overview;
+  const who = useStore(session);
+  return (
+    <Panel title="Workers and store">
+      {!store.up && (
+        <Notice tone="bad">
+          <b>The store does not answer.</b> Nothing is sent while it is down, and nothing is lost. Run{' '}
+          <code>almoner doctor</code>.
+        </Notice>
+      )}
+      <ul class="processes">
+        {workers.processes.map((worker) => (
+          <li key={worker.session}>
+            <span class={`pill w-${worker.state}`}>{worker.state}</span> {worker.kind} on {worker.machine}{' '}
+            <span class="soft small">
+              <span class="mono">{worker.session}</span>
+              {worker.realms.length > 0 && ` · ${worker.realms.join(', ')}`}
+            </span>
+          </li>
+        ))}
+        {workers.processes.length === 0 && <li class="soft">No process is registered.</li>}
+      </ul>
+      <p class="soft small n">
+        Redis {store.version ?? ''} at <span class="mono">{store.address}</span>
+        {store.embedded && ', private to this data folder'}
+        {store.usedBytes !== null && `, ${bytesWords(store.usedBytes)} used`}
+        {who !== null && who !== 'asking' && who.role === 'viewer' && ' · you may look, not change'}
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,91 @@
+import type { RuleRow } from '../../../api-types.js';
+import { Notice } from '../../parts/notice.js';
+import { Facts, Panel } from '../../parts/panel.js';
+import { Time } from '../../parts/time.js';
+import { BatchLink } from '../../shell/link.js';
+
+type RuleCardProps = {
+  readonly rule: RuleRow;
+  readonly operator: boolean;
+  readonly onPlan: () => void;
+  readonly onApprove: () => void;
+};
+
+const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
+
+export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
+  return (
+    <Panel
+      title={rule.rule}
+      {...(rule.state === 'faulty' ? { tone: 'bad' as const } : {})}
+      aside={
+        <>
+          <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
+          {operator && rule.state === 'waits' && (
+            <button type="button" aria-label={`Approve ${rule.rule}`} onClick={onApprove}>
+              Approve
+            </button>
+          )}
+          {operator && rule.state !== 'faulty' && (
+            <button type="button" class="primary" aria-label={`Plan ${rule.rule}`} onClick={onPlan}>
+              Plan and run
+            </button>
+          )}
+        </>
+      }
+    >
+      {rule.faults.length > 0 && (
+        <Notice tone="bad">
+          <ul class="bullets">
+            {rule.faults.map((fault) => (
+              <li key={fault}>{fault}</li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <Facts
+        facts={[
+          ['Realm', rule.realm],
+          ['Reason', rule.reason ?? 'none'],
+          ['File', <span class="mono wrap">{rule.file}</span>],
+          [
+            'Schedule',
+            rule.schedule === null ? (
+              'only by hand'
+            ) : (
+              <>
+                <code>{rule.schedule.cron}</code> {rule.schedule.timeZone}
+              </>
+            ),
+          ],
+          ['Next runs', <NextRuns runs={rule.nextRuns} />],
+          [
+            'Last run',
+            rule.last === null ? (
+              'never'
+            ) : (
+              <>
+                <Time at={rule.last.at} /> {rule.last.result}{' '}
+                {rule.last.batch !== null && <BatchLink batch={rule.last.batch} />}
+              </>
+            ),
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function NextRuns({ runs }: { readonly runs: readonly string[] }) {
+  if (runs.length === 0) return <span class="soft">none</span>;
+  return (
+    <>
+      {runs.slice(0, 3).map((run, at) => (
+        <span key={run}>
+          {at > 0 && ', '}
+          <Time at={run} />
+        </span>
+      ))}
+    </>
+  );
+}

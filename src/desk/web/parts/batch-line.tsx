@@ -1,0 +1,72 @@
+import type { BatchSummary } from '../../api-types.js';
+import { StateBar } from '../charts/state-bar.js';
+import { Link } from '../shell/link.js';
+import { grouped, paceWords, percent } from '../words/numbers.js';
+import { STATES_SHOWN } from '../words/states.js';
+import { BatchStateMark, RehearsalChip, StateMark } from './state.js';
+import { Eta, Time } from './time.js';
+
+/** A batch in a list: what it is, how far it is, and why it stands still. */
+export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
+  const settled = settledRows(batch);
+  return (
+    <li class="batch-line">
+      <div class="batch-name">
+        <Link to={`/batches/${encodeURIComponent(batch.batch)}`}>{batch.source}</Link>
+        <BatchStateMark state={batch.state} />
+        <RehearsalChip on={batch.rehearsal} />
+        <span class="batch-id soft small wrap">
+          {batch.realm} · <span class="mono">{batch.batch}</span>
+        </span>
+      </div>
+      <div class="batch-progress">
+        <StateBar counts={batch.counts} />
+        <Tallies batch={batch} />
+      </div>
+      <div class="batch-pace n">
+        <div>
+          <b>{percent(settled, batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
+        </div>
+        <div class="soft small">
+          <Pace batch={batch} />
+        </div>
+      </div>
+      {batch.reason !== null && (
+        <p class="batch-reason">
+          <b>{batch.reason.message}</b> {batch.reason.next}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Pace({ batch }: { readonly batch: BatchSummary }) {
+  if (batch.state === 'running')
+    return (
+      <>
+        {batch.perSecond === null ? 'starting' : paceWords(batch.perSecond)}
+        {batch.allowedPerSecond !== null && ` of ${paceWords(batch.allowedPerSecond)}`}
+        {' · '}
+        <Eta seconds={batch.etaSeconds} />
+      </>
+    );
+  return <Time at={batch.finishedAt ?? batch.startedAt ?? batch.createdAt} />;
+}
+
+function Tallies({ batch }: { readonly batch: BatchSummary }) {
+  const present = STATES_SHOWN.filter((state) => (batch.counts[state] ?? 0) > 0);
+  return (
+    <ul class="tallies">
+      {present.map((state) => (
+        <li key={state}>
+          <StateMark state={state} /> <span class="n">{grouped(batch.counts[state] ?? 0)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Rows that will not change by themselves any more. */
+export function settledRows({ rows, counts }: BatchSummary): number {
+  return rows - (counts.planned ?? 0) - (counts.sending ?? 0) - (counts.unknown ?? 0);
+}

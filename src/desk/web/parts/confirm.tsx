@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { asFailure, type CallFailed } from '../live/call.js';
+import { Dialog } from './dialog.js';
+import { Failure } from './notice.js';
+
+type ConfirmProps = {
+  readonly title: string;
+  readonly verb: string;
+  readonly danger?: boolean;
+  /** `must`: the API wants a reason; `may`: it is written down when given. */
+  readonly reason: 'must' | 'may' | 'none';
+  /** What is typed must equal this, as a second thought. */
+  readonly ready?: boolean;
+  readonly act: (reason: string) => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+/** Says what will happen, takes the reason, acts once, and stays open with the reason when it was refused. */
+export function Confirm(props: ConfirmProps) {
+  const { title, verb, danger = false, reason, ready = true, act, onClose, children } = props;
+  const [text, setText] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const id = useId();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setFailure(null);
+    try {
+      await act(text.trim());
+      onClose();
+    } catch (error) {
+      setFailure(asFailure(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit} class="stack">
+        {children}
+        {reason !== 'none' && (
+          <div class="field">
+            <label for={id}>
+              Reason {reason === 'may' && <span class="soft">(optional, goes into the audit)</span>}
+              {reason === 'must' && <span class="soft">(goes into the audit)</span>}
+            </label>
+            <input
+              id={id}
+              type="text"
+              maxLength={300}
+              required={reason === 'must'}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        {failure !== null && <Failure failure={failure} />}
+        <div class="buttons">
+          <button type="button" onClick={onClose} disabled={busy}>
+            Go back
+          </button>
+          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy || !ready}>
+            {busy ? 'Working…' : verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,88 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useStore } from '../live/store.js';
+import { live } from '../live/stream.js';
+import { go, useAddress, withQuery } from '../shell/address.js';
+
+/** Filters live in the address, so that what somebody sees can be sent to somebody else. */
+
+type ListFilterProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly values: readonly string[];
+};
+
+export function ListFilter({ name, label, values }: ListFilterProps) {
+  const { query } = useAddress();
+  const id = useId();
+  const chosen = query.get(name) ?? '';
+  // A value from a shared link that is not in the list any more must still be seen to be set.
+  const shown = chosen === '' || values.includes(chosen) ? values : [...values, chosen];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={chosen}
+        onChange={(event) => go(withQuery({ [name]: event.currentTarget.value, cursor: null }), 'replace')}
+      >
+        <option value="">all</option>
+        {shown.map((value) => (
+          <option key={value} value={value}>
+            {value}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** Only where there is a choice. */
+export function RealmFilter() {
+  const { overview } = useStore(live);
+  const { query } = useAddress();
+  const realms = [...new Set((overview?.realms ?? []).map(({ realm }) => realm))];
+  if (realms.length < 2 && query.get('realm') === null) return null;
+  return <ListFilter name="realm" label="Realm" values={realms} />;
+}
+
+type TextFilterProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly placeholder?: string;
+};
+
+const TYPING_PAUSE_MS = 350;
+
+/** Searches when typing stops, and at once on Enter. */
+export function TextFilter({ name, label, placeholder }: TextFilterProps) {
+  const { query } = useAddress();
+  const set = query.get(name) ?? '';
+  const [text, setText] = useState(set);
+  const id = useId();
+  useEffect(() => setText(set), [set]);
+  useEffect(() => {
+    if (text.trim() === set) return;
+    const timer = window.setTimeout(
+      () => go(withQuery({ [name]: text.trim(), cursor: null }), 'replace'),
+      TYPING_PAUSE_MS,
+    );
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return (
+    <div class="field grow">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={placeholder}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') go(withQuery({ [name]: text.trim(), cursor: null }), 'replace');
+        }}
+      />
+    </div>
+  );
+}

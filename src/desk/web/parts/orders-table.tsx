@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact';
+import type { OrderRow } from '../../api-types.js';
+import type { OrdersFound } from '../live/orders.js';
+import { Link, MemberLink, OrderLink } from '../shell/link.js';
+import { grouped } from '../words/numbers.js';
+import { Failure, Loading } from './notice.js';
+import { Scroll } from './scroll.js';
+import { Marks, StateMark } from './state.js';
+import { Time } from './time.js';
+
+type OrdersTableProps = {
+  readonly label: string;
+  readonly found: OrdersFound;
+  readonly empty: ComponentChildren;
+  /** Shown where rows come from several batches. */
+  readonly withBatch?: boolean;
+  readonly choose?: (order: OrderRow) => ComponentChildren;
+  readonly act?: (order: OrderRow) => ComponentChildren;
+};
+
+export function OrdersTable({ label, found, empty, withBatch = false, choose, act }: OrdersTableProps) {
+  if (found.failure !== null && found.orders.length === 0) return <Failure failure={found.failure} />;
+  if (found.orders.length === 0 && found.looking && found.scanned === 0) return <Loading rows={8} />;
+  return (
+    <>
+      {found.failure !== null && <Failure failure={found.failure} />}
+      {found.orders.length === 0 ? (
+        found.looking ? null : (
+          empty
+        )
+      ) : (
+        <Scroll label={label}>
+          <table class="orders">
+            <thead>
+              <tr>
+                {choose !== undefined && (
+                  <th scope="col">
+                    <span class="unseen">Choose</span>
+                  </th>
+                )}
+                <th scope="col" class="n">
+                  Line
+                </th>
+                <th scope="col">State</th>
+                <th scope="col">What</th>
+                <th scope="col" class="n">
+                  Tokens
+                </th>
+                <th scope="col">Member</th>
+                <th scope="col">Error, or balance after</th>
+                <th scope="col">Settled</th>
+                <th scope="col">{withBatch ? 'Batch and order' : 'Order'}</th>
+                {act !== undefined && <th scope="col">Do</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {found.orders.map((order) => (
+                <tr key={order.order}>
+                  {choose !== undefined && <td>{choose(order)}</td>}
+                  <td class="n soft">{grouped(order.line)}</td>
+                  <td>
+                    <StateMark state={order.state} /> <Marks marks={order.marks} />
+                  </td>
+                  <td>{order.op ?? <span class="soft">no order</span>}</td>
+                  <td class="n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
+                  <td>
+                    <MemberLink member={order.member} />
+                    {order.recipient !== null && (
+                      <>
+                        {' '}
+                        <span class="soft">to</span> <MemberLink member={order.recipient} />
+                      </>
+                    )}
+                    {order.reference !== null && <div class="soft small">ref {order.reference}</div>}
+                  </td>
+                  <td class="what">
+                    <Outcome order={order} />
+                  </td>
+                  <td>
+                    <Time at={order.settledAt} none="" />
+                  </td>
+                  <td>
+                    {withBatch && (
+                      <Link to={`/batches/${encodeURIComponent(order.batch)}`} class="mono soft">
+                        {order.batch}
+                      </Link>
+                    )}{' '}
+                    <OrderLink order={order.order} />
+                  </td>
+                  {act !== undefined && <td class="do">{act(order)}</td>}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </>
+  );
+}
+
+function Outcome({ order }: { readonly order: OrderRow }) {
+  if (order.message !== null || order.class !== null)
+    return (
+      <>
+        <span>{order.message ?? ''}</span>{' '}
+        <span class="soft small mono">
+          {order.class}
+          {order.status !== null && ` · ${order.status}`}
+        </span>
+      </>
+    );
+  if (order.balanceAfter !== null) return <span class="n">balance {grouped(order.balanceAfter)}</span>;
+  return null;
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+type PanelProps = {
+  readonly title: string;
+  readonly aside?: ComponentChildren;
+  readonly tone?: 'warn' | 'bad';
+  readonly flush?: boolean;
+  readonly children: ComponentChildren;
+};
+
+/** A titled box; `flush` for tables that reach its edges. */
+export function Panel({ title, aside, tone, flush = false, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section class={`panel ${tone ?? ''}`} aria-labelledby={id}>
+      <div class="panel-head">
+        <h2 id={id}>{title}</h2>
+        {aside !== undefined && <div class="aside">{aside}</div>}
+      </div>
+      <div class={flush ? 'panel-flush' : 'panel-body'}>{children}</div>
+    </section>
+  );
+}
+
+/** Names and values in two columns. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,74 @@
+import type { RealmCard } from '../../api-types.js';
+import { PaceChart } from '../charts/pace-chart.js';
+import { counted, grouped } from '../words/numbers.js';
+import { duration } from '../words/times.js';
+import { Notice } from './notice.js';
+import { Panel } from './panel.js';
+import { RehearsalChip } from './state.js';
+import { Time } from './time.js';
+
+/** One realm: pace used against allowed, what waits, and why it stands still. */
+export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
+  const { pace } = realm;
+  return (
+    <Panel
+      title={realm.realm}
+      aside={
+        <>
+          <RehearsalChip on={realm.rehearsal} />
+          {!realm.configured && <span class="chip">no longer configured</span>}
+          <span class="soft small wrap mono">{realm.baseUrl}</span>
+        </>
+      }
+      {...(realm.halt === null ? {} : { tone: 'bad' as const })}
+    >
+      {realm.halt !== null && (
+        <Notice tone="bad">
+          <b>Halted: {realm.halt.message}</b> {realm.halt.next}
+        </Notice>
+      )}
+      {realm.breakerSince !== null && (
+        <Notice tone="warn">
+          <b>The breaker is open</b> since <Time at={realm.breakerSince} />: too many unclear answers in a
+          row. One read at a time is tried; it closes by itself.
+        </Notice>
+      )}
+      <div class="pace-head">
+        <p>
+          <b class="pace-used n">{grouped(pace.used)}</b>{' '}
+          <span class="soft n">
+            {pace.allowed === null
+              ? 'requests in the last minute, no limit set'
+              : `of ${grouped(pace.allowed.requests)} requests per ${windowWords(pace.allowed.windowMs)}`}
+          </span>
+        </p>
+        <p class="legend">
+          <i class="key k-requests" /> sent
+          {pace.allowed !== null && (
+            <>
+              {' '}
+              <i class="key dash" /> allowed
+            </>
+          )}
+        </p>
+      </div>
+      <PaceChart pace={pace} realm={realm.realm} />
+      <p class="soft small n realm-foot">
+        {counted(realm.waiting, 'order')} waiting · {grouped(realm.queued)} in the queue · certainty{' '}
+        {realm.certainty ?? 'not known'}
+        {realm.oldestUnsettledAt !== null && (
+          <>
+            {' '}
+            · oldest unsettled <Time at={realm.oldestUnsettledAt} />
+          </>
+        )}
+      </p>
+    </Panel>
+  );
+}
+
+function windowWords(ms: number): string {
+  if (ms === 60_000) return 'minute';
+  if (ms === 1_000) return 'second';
+  return duration(ms);
+}

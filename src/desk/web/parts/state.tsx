@@ -1,0 +1,51 @@
+import type { BatchState, OrderMark, OrderState } from '../../../core/states.js';
+import { BATCH_WORDS, STATE_WORDS } from '../words/states.js';
+
+/** One shape per state beside its colour and its word: nobody has to tell red from green. */
+const SHAPES: Readonly<Record<OrderState, string>> = {
+  paid: 'M2.5 6.5 5 9l4.5-6',
+  refused: 'M3 3l6 6M9 3 3 9',
+  exhausted: 'M6 1.8a4.2 4.2 0 1 0 0 8.4 4.2 4.2 0 0 0 0-8.4M3.2 8.8l5.6-5.6',
+  doubt: 'M4 4.2a2 2 0 1 1 2.8 1.9c-.6.3-.8.6-.8 1.2M6 9.6v.2',
+  unknown: 'M2.4 6h.2M5.9 6h.2M9.4 6h.2',
+  sending: 'M2 6h7M6.4 3.2 9.2 6 6.4 8.8',
+  duplicate: 'M2.5 4.4h7M2.5 7.6h7',
+  invalid: 'M6 2v5M6 9.6v.2',
+  planned: 'M6 2.2a3.8 3.8 0 1 0 0 7.6 3.8 3.8 0 0 0 0-7.6',
+  cancelled: 'M2.5 6h7',
+};
+
+export function StateMark({ state, bare = false }: { readonly state: OrderState; readonly bare?: boolean }) {
+  return (
+    <span class="state" title={STATE_WORDS[state]}>
+      <svg class={`s-${state}`} viewBox="0 0 12 12" aria-hidden="true">
+        <path d={SHAPES[state]} />
+      </svg>
+      <span class={bare ? 'unseen' : undefined}>{state}</span>
+    </span>
+  );
+}
+
+export function Marks({ marks }: { readonly marks: readonly OrderMark[] }) {
+  return (
+    <>
+      {marks.map((mark) => (
+        <span key={mark} class="chip">
+          {mark}
+        </span>
+      ))}
+    </>
+  );
+}
+
+export function BatchStateMark({ state }: { readonly state: BatchState }) {
+  return (
+    <span class={`pill b-${state}`} title={BATCH_WORDS[state]}>
+      {state}
+    </span>
+  );
+}
+
+export function RehearsalChip({ on }: { readonly on: boolean }) {
+  return on ? <span class="chip rehearsal">REHEARSAL</span> : null;
+}

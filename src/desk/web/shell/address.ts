@@ -1,0 +1,38 @@
+import { createStore, useStore } from '../live/store.js';
+
+/** Where the viewer is: path and query of the address bar, so that every view can be shared as a link. */
+export type Address = { readonly path: string; readonly query: URLSearchParams };
+
+const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+const address = createStore<Address>(here());
+
+window.addEventListener('popstate', () => address.set(here()));
+
+export function useAddress(): Address {
+  return useStore(address);
+}
+
+export function go(to: string, how: 'push' | 'replace' = 'push'): void {
+  if (how === 'push') history.pushState(null, '', to);
+  else history.replaceState(null, '', to);
+  address.set(here());
+}
+
+/** The same page with other filters; empty values leave the address. */
+export function withQuery(changes: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams(address.get().query);
+  for (const [name, value] of Object.entries(changes))
+    if (value === null || value === '') query.delete(name);
+    else query.set(name, value);
+  const text = query.toString();
+  return `${address.get().path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** A path of the API with the parameters that have a value. */
+export function apiPath(path: string, parameters: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== null && value !== '') query.set(name, value);
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

@@ -1,0 +1,175 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { SessionReply } from '../../api-types.js';
+import { change } from '../live/call.js';
+import { session } from '../live/session.js';
+import { useStore } from '../live/store.js';
+import { live } from '../live/stream.js';
+import { grouped } from '../words/numbers.js';
+import { clock } from '../words/times.js';
+import { Announcer } from './announce.js';
+import { Link } from './link.js';
+import { Search } from './search.js';
+import { chooseTheme, type Theme, theme } from './theme.js';
+
+const PLACES = [
+  { to: '/', name: 'Overview' },
+  { to: '/batches', name: 'Batches' },
+  { to: '/dead', name: 'Dead letters' },
+  { to: '/doubts', name: 'Doubts' },
+  { to: '/import', name: 'Import' },
+  { to: '/rules', name: 'Rules' },
+  { to: '/audit', name: 'Audit' },
+] as const;
+
+export function Frame(props: { who: SessionReply; path: string; children: ComponentChildren }) {
+  const { who, path, children } = props;
+  const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    if (!open) return;
+    const closeOnEscape = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') setOpen(false);
+    };
+    document.addEventListener('keydown', closeOnEscape);
+    return () => document.removeEventListener('keydown', closeOnEscape);
+  }, [open]);
+  return (
+    <div class="desk">
+      <a class="skip" href="#page">
+        Skip to the page
+      </a>
+      <nav class={open ? 'side open' : 'side'} id="places" aria-label="Desk">
+        <Link to="/" class="brand">
+          <Mark />
+          almoner
+        </Link>
+        <Places path={path} onFollow={() => setOpen(false)} />
+        <footer>
+          {who.name} · {who.role}
+          <br />
+          version {who.version}
+        </footer>
+      </nav>
+      <header class="bar">
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={open}
+          aria-controls="places"
+          onClick={() => setOpen(!open)}
+        >
+          {open ? 'Close' : 'Menu'}
+        </button>
+        <Search />
+        <Connection />
+        <ThemeChoice />
+        <span class="who soft small">{who.name}</span>
+        <button type="button" class="quiet" onClick={signOut}>
+          Sign out
+        </button>
+      </header>
+      {children}
+      <LostBanner />
+      <Announcer />
+    </div>
+  );
+}
+
+function Places({ path, onFollow }: { readonly path: string; readonly onFollow: () => void }) {
+  const { overview } = useStore(live);
+  const tally = (field: 'dead' | 'doubts') =>
+    (overview?.realms ?? []).reduce((sum, realm) => sum + realm[field], 0);
+  const tallies: Readonly<Record<string, number>> = { '/dead': tally('dead'), '/doubts': tally('doubts') };
+  const isHere = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`));
+  return (
+    <ul>
+      {PLACES.map(({ to, name }) => (
+        <li key={to} class={to === '/import' || to === '/audit' ? 'apart' : ''}>
+          <Link to={to} current={isHere(to)} onFollow={onFollow}>
+            {name}
+            {(tallies[to] ?? 0) > 0 && <span class="tally">{grouped(tallies[to] ?? 0)}</span>}
+          </Link>
+        </li>
+      ))}
+      <li>
+        <a href="/queues">Queues</a>
+      </li>
+    </ul>
+  );
+}
+
+function Connection() {
+  const { status, at } = useStore(live);
+  const words = { joining: 'Connecting', live: 'Live', lost: 'Lost' }[status];
+  return (
+    <span class={`live push ${status}`} title={at === null ? undefined : `Last news at ${clock(at)}`}>
+      {words}
+    </span>
+  );
+}
+
+/** Fixed to the window's lower edge: a line that comes and goes must not move what somebody is reading. */
+function LostBanner() {
+  const { status, at } = useStore(live);
+  return (
+    <div role="status" aria-live="polite" class="lost-place">
+      {status === 'lost' && (
+        <p class="lost-banner">
+          <b>Connection lost</b>
+          {at === null ? ', nothing to show yet. ' : `, showing state of ${clock(at)}. `}
+          Trying again by itself.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ThemeChoice() {
+  const chosen = useStore(theme);
+  const choices: readonly Theme[] = ['system', 'light', 'dark'];
+  return (
+    <>
+      <label class="unseen" for="theme">
+        Colours
+      </label>
+      <select
+        id="theme"
+        class="quiet"
+        value={chosen}
+        onChange={(event) =>
+          chooseTheme(choices.find((choice) => choice === event.currentTarget.value) ?? 'system')
+        }
+      >
+        <option value="system">Auto</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </>
+  );
+}
+
+export function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" fill="#2f6fd0" />
+      <path
+        d="M9 22 16 8l7 14"
+        fill="none"
+        stroke="#fff"
+        stroke-width="3"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+      <circle cx="16" cy="20" r="2.4" fill="#fff" />
+    </svg>
+  );
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await change('/api/logout');
+  } finally {
+    session.set(null);
+  }
+}

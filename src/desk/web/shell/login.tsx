@@ -1,0 +1,91 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SessionReply } from '../../api-types.js';
+import { asFailure, type CallFailed, change } from '../live/call.js';
+import { goodbye, session } from '../live/session.js';
+import { useStore } from '../live/store.js';
+import { Notice } from '../parts/notice.js';
+import { go } from './address.js';
+import { Mark } from './frame.js';
+
+/**
+ * The printed link carries the token behind `#`, which browsers never send to a server or a log; it is taken
+ * out of the address bar before anything else, so that it does not stay in the history.
+ */
+export function tokenFromLink(): string {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
+  if (token !== '') history.replaceState(null, '', location.pathname + location.search);
+  return token;
+}
+
+export function Login() {
+  const [token, setToken] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const why = useStore(goodbye);
+
+  const signIn = async (given: string) => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      const who = await change<SessionReply>('/api/login', { token: given.trim() });
+      goodbye.set('');
+      session.set(who);
+      if (location.pathname === '/login') go('/', 'replace');
+    } catch (error) {
+      setFailure(asFailure(error));
+      setBusy(false);
+      field.current?.focus();
+    }
+  };
+
+  useEffect(() => {
+    document.title = 'Sign in · almoner desk';
+    const given = tokenFromLink();
+    if (given !== '') signIn(given);
+    else field.current?.focus();
+  }, []);
+
+  return (
+    <main class="login">
+      <form
+        class="panel"
+        onSubmit={(event) => {
+          event.preventDefault();
+          signIn(token);
+        }}
+      >
+        <div class="login-head">
+          <Mark />
+          <h1>almoner desk</h1>
+        </div>
+        {why !== '' && failure === null && <Notice tone="warn">{why}</Notice>}
+        <label for="token">Desk token</label>
+        <input
+          id="token"
+          ref={field}
+          type="password"
+          autocomplete="current-password"
+          value={token}
+          required
+          aria-describedby="token-help"
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <div role="alert">
+          {failure !== null && (
+            <Notice tone="bad">
+              <b>{failure.message}</b> {failure.next}
+            </Notice>
+          )}
+        </div>
+        <p id="token-help" class="soft small">
+          <code>almoner serve</code> prints a link with a one-time token;{' '}
+          <code>almoner desk token add NAME</code> makes one that stays.
+        </p>
+      </form>
+    </main>
+  );
+}

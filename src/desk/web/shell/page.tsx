@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+type PageProps = {
+  readonly title: string;
+  readonly rehearsal?: boolean;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+};
+
+let firstPage = true;
+
+/**
+ * The frame of every page. Its heading takes the focus when the viewer came here from another page, so that a
+ * screen reader says where they are and the Tab key starts at the top.
+ */
+export function Page({ title, rehearsal = false, lead, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (!firstPage) {
+      heading.current?.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+    }
+    firstPage = false;
+  }, []);
+  useEffect(() => {
+    document.title = `${rehearsal ? 'REHEARSAL · ' : ''}${title} · almoner desk`;
+  }, [title, rehearsal]);
+  return (
+    <main class="page" id="page">
+      {rehearsal && <RehearsalStrip />}
+      <div class="heading">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead !== undefined && <div class="soft">{lead}</div>}
+        </div>
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </main>
+  );
+}
+
+function RehearsalStrip() {
+  return (
+    <p class="strip rehearsal">
+      <b>REHEARSAL</b> <span>On the embedded realm service. No real member is paid.</span>
+    </p>
+  );
+}

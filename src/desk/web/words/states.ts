@@ -1,0 +1,51 @@
+import type { BatchState, OrderState } from '../../../core/states.js';
+
+/** What each state means to somebody who sees it for the first time. */
+export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
+  paid: 'The points were moved.',
+  refused: 'The realm said no. Nothing was moved.',
+  exhausted: 'Every attempt failed, or a person found it unpaid. Nothing was moved.',
+  doubt: 'Nobody can prove whether the points were moved. A person decides.',
+  unknown: 'The answer got lost; almoner is finding out.',
+  sending: 'On its way to the realm.',
+  duplicate: 'Its reference is already spent. Not sent.',
+  invalid: 'The row could not be read as an order. Not sent.',
+  planned: 'Waiting. Not sent yet.',
+  cancelled: 'Taken back before it was sent.',
+};
+
+/** Good news first, open questions in the middle, what never left last. */
+export const STATES_SHOWN: readonly OrderState[] = [
+  'paid',
+  'doubt',
+  'unknown',
+  'sending',
+  'refused',
+  'exhausted',
+  'invalid',
+  'duplicate',
+  'planned',
+  'cancelled',
+];
+
+export const BATCH_WORDS: Readonly<Record<BatchState, string>> = {
+  planned: 'Sealed, nothing sent yet.',
+  running: 'Being worked off.',
+  paused: 'Stands still until somebody resumes it.',
+  halted: 'Stopped by the program; the reason says what to do.',
+  done: 'Every order has ended.',
+  cancelled: 'What was not sent will not be.',
+};
+
+export function orderState(text: string | null): OrderState | null {
+  return STATES_SHOWN.find((state) => state === text) ?? null;
+}
+
+export const BATCH_STATES_SHOWN: readonly BatchState[] = [
+  'running',
+  'halted',
+  'paused',
+  'planned',
+  'done',
+  'cancelled',
+];
