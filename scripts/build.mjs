@@ -1,8 +1,10 @@
-// Compiles src to dist and puts what tsc does not copy (Lua scripts and other assets) beside it.
+// Compiles src to dist, puts what tsc does not copy (Lua scripts and other assets) beside it, and bundles the
+// desk's pages.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
 import { BUILD_STAMP } from './build-age.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -14,7 +16,9 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
 });
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
-const isAsset = (path) => !['.ts', '.tsx'].includes(extname(path));
-cpSync('src', 'dist', { recursive: true, filter: (path) => extname(path) === '' || isAsset(path) });
+const web = join('src', 'desk', 'web');
+const isAsset = (path) => path !== web && !['.ts', '.tsx'].includes(extname(path));
+cpSync('src', 'dist', { recursive: true, filter: isAsset });
+await build({ configFile: join(web, 'vite.config.ts') });
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync(BUILD_STAMP, '');
