@@ -24,11 +24,10 @@ export async function retryOrder(
       ref.no,
       index,
       row.order.tokens,
-      encodeDetail({ event: 'retried', at: by.at, who: by.who, why: by.why }),
+      encodeDetail({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
       key?.shard ?? '',
       key?.field.toString('hex') ?? '',
       contentDigest(row.order),
-      by.nonce,
     ]),
   );
   return status === 'ok' ? 'ok' : { why: retryRefusal(why, more) };

@@ -50,8 +50,9 @@ const detail = z.discriminatedUnion('event', [
 ]);
 export type Detail = z.infer<typeof detail>;
 
-export function encodeDetail(value: Detail): string {
-  return JSON.stringify(value);
+/** With the nonce of the call that notes it, the scripts know a repeated call by its detail. */
+export function encodeDetail(value: Detail, nonce?: string): string {
+  return JSON.stringify(nonce === undefined ? value : { ...value, nonce });
 }
 
 export function decodeDetail(json: string): Detail {

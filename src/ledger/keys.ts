@@ -34,6 +34,7 @@ export function batchKeys(realm: string, no: string) {
     attention: `${batch}:a`,
     due: `${batch}:due`,
     waiting: `${batch}:waiting`,
+    holding: `${batch}:holding`,
     generations: `${batch}:g`,
     audit: `${batch}:log`,
     latency: `${batch}:lat`,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { Order } from '../core/order.js';
@@ -21,7 +22,8 @@ import type { Reason } from './views.js';
 export type OrderRef = { readonly no: string; readonly index: number };
 
 export type Claim =
-  | { readonly answer: 'go'; readonly unknown: boolean }
+  /** `hold` names the hold under which balances may be read now; empty where nothing is held. */
+  | { readonly answer: 'go'; readonly unknown: boolean; readonly hold: string }
   | { readonly answer: 'wait'; readonly ms: number }
   | { readonly answer: 'held' }
   | { readonly answer: 'stop'; readonly why: string };
@@ -32,12 +34,12 @@ export async function claim(
   owner: string,
   hold: readonly string[],
 ): Promise<Claim> {
-  const [answer, more = ''] = texts(
+  const [answer, more = '', token = ''] = texts(
     await books.caller.script('claim', books.realm, [ref.no, ref.index, owner, ...hold]),
   );
   switch (answer) {
     case 'go':
-      return { answer, unknown: more === 'u' };
+      return { answer, unknown: more === 'u', hold: token };
     case 'held':
       return { answer };
     case 'wait':
@@ -68,6 +70,8 @@ export type BeginRequest = {
   readonly mayResend: boolean;
   readonly before: Detail | null;
   readonly capReason: Reason;
+  /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
+  readonly hold: string;
 };
 
 export async function beginSending(
@@ -88,6 +92,7 @@ export async function beginSending(
       request.mayResend ? '1' : '',
       request.before === null ? '' : encodeDetail(request.before),
       JSON.stringify(request.capReason),
+      request.hold,
     ]),
   );
   if (reply[0] !== 'go') return { no: reply[1] ?? '' };
@@ -145,7 +150,6 @@ export async function settle(
   ref: OrderRef,
   nonce: string,
   row: PlanRow & { readonly order: Order },
-  held: readonly string[],
   result: Settlement,
 ): Promise<Settled> {
   const facts = {
@@ -155,7 +159,6 @@ export async function settle(
     latency: latencyBucket(result.latencyMs),
     slice: Math.max(0, Math.floor((result.sentAt + result.tookMs - result.batchCreatedAt) / result.sliceMs)),
     ...ownReferences(row),
-    members: held,
     class: result.errorCode ?? '',
     haltRealm: result.haltRealm === null ? null : JSON.stringify(result.haltRealm),
     refusals: {
@@ -197,6 +200,7 @@ export async function orphan(
   tokens: number,
   detail: Detail,
   toDoubt: boolean,
+  nonce: string = newNonce(),
 ): Promise<boolean> {
   const [status] = texts(
     await books.caller.script('orphan', books.realm, [
@@ -204,7 +208,7 @@ export async function orphan(
       ref.index,
       session,
       tokens,
-      encodeDetail(detail),
+      encodeDetail(detail, nonce),
       toDoubt ? '1' : '',
     ]),
   );
@@ -228,8 +232,8 @@ export async function conclude(
   books: Books,
   ref: OrderRef,
   row: PlanRow & { readonly order: Order },
-  held: readonly string[],
   conclusion: Conclusion,
+  nonce: string = newNonce(),
 ): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
   const reply = texts(
     await books.caller.script('conclude', books.realm, [
@@ -239,13 +243,12 @@ export async function conclude(
       conclusion.to,
       row.order.tokens,
       conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
-      encodeDetail(conclusion.detail),
+      encodeDetail(conclusion.detail, nonce),
       utcDay(conclusion.sentAt),
       conclusion.dueInMs,
       conclusion.audit ?? '',
       JSON.stringify({
         ...ownReferences(row),
-        members: held,
         balance: conclusion.balance ?? '',
         tries: conclusion.tries,
       }),
@@ -256,6 +259,11 @@ export async function conclude(
     state: reply[1] ?? '',
     next: reply[0] === 'ok' ? handedOver(reply[2] ?? '[]') : [],
   };
+}
+
+/** One per call: a call whose reply was lost is made again with it and counts once. */
+function newNonce(): string {
+  return randomBytes(6).toString('base64url');
 }
 
 function ownReferences(row: PlanRow) {

@@ -5,7 +5,11 @@ import { connect, createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { CATALOGUE } from '../core/errors/catalogue.js';
 import type { Books } from './books.js';
+import { openBatches } from './feeding.js';
+import { disownBatch } from './steering.js';
+import type { Reason } from './views.js';
 
 /**
  * A sending process is a session. It is registered in the ledger before its first claim and listens on a
@@ -81,10 +85,26 @@ export async function listSessions(books: Books): Promise<SessionEntry[]> {
   return all.map((json) => sessionEntry.parse(JSON.parse(json)));
 }
 
+/** Of a session that is gone. Its batches lose their owner first: nobody else would let go of their members. */
 export async function forgetSession(books: Books, id: string): Promise<void> {
   const { redis } = books.caller;
+  for (const { no, owner } of await openBatches(books, 0))
+    if (owner === id)
+      await disownBatch(
+        books,
+        no,
+        GONE,
+        { at: Date.now(), who: 'almoner', what: 'run ended', why: null },
+        id,
+      );
   await books.caller.patiently('forget session', () => redis.hdel(`${books.realm}:sessions`, id));
 }
+
+const GONE: Reason = {
+  code: 'ALM_BATCH_INTERRUPTED',
+  message: 'The process that was working this run is gone. Nothing is being sent.',
+  next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
+};
 
 export async function liveness(entry: SessionEntry): Promise<Liveness> {
   const here = await thisMachine();

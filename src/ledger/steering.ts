@@ -63,6 +63,11 @@ export function cancelBatch(books: Books, no: string, audit: AuditEntry) {
   return steer(books, no, 'cancel', audit, ['', '', '*', '', '']);
 }
 
+/** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
+export function disownBatch(books: Books, no: string, why: Reason, audit: AuditEntry, owner: string) {
+  return steer(books, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
+}
+
 export type RealmState = { readonly halt: Reason | null; readonly breakerSince: number | null };
 
 export async function realmState(books: Books): Promise<RealmState> {

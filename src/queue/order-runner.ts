@@ -1,5 +1,5 @@
 import { type Decision, decide } from '../core/decide.js';
-import { type MemberId, orderId } from '../core/ids.js';
+import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -57,23 +57,25 @@ export class OrderRunner {
     if (!isPlannedOrder(row)) return OVER;
     const held = profile.certainty === 'readback' ? membersOf(row.order) : [];
 
+    let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
       const answer = await claim(this.parts.books, ref, this.parts.owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
       if (answer.answer !== 'go') return OVER;
-      if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row, held);
+      if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row);
+      hold = answer.hold;
     }
     const before = held.length > 0 ? await readback.before(row.order) : null;
     if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
     const slot = await pace.take(() => !this.parts.stopping());
-    return slot === undefined ? OVER : this.attempt(ref, row, held, before, slot);
+    return slot === undefined ? OVER : this.attempt(ref, row, hold, before, slot);
   }
 
   private async attempt(
     ref: OrderRef,
     row: PlannedOrder,
-    held: readonly MemberId[],
+    hold: string,
     before: Detail | null,
     slot: Slot,
   ): Promise<Delivered> {
@@ -90,23 +92,18 @@ export class OrderRunner {
       mayResend: profile.certainty === 'idempotent',
       before,
       capReason: capReason(profile),
+      hold,
     });
     if ('no' in begun) {
       slot.answered();
       // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-      return begun.no === 'u' ? this.parts.readback.resolve(ref, row, held) : OVER;
+      return begun.no === 'u' ? this.parts.readback.resolve(ref, row) : OVER;
     }
     const key = `${orderId(manifest.batch, ref.index)}.${begun.keyNumber}`;
     const outcome = await this.send(row.order, key);
     slot.answered(outcome.kind === 'slow-down' ? (outcome.retryAfterMs ?? profile.attempts.backoffMs) : null);
     const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome });
-    const settled = await this.settle(
-      ref,
-      row,
-      held,
-      { manifest, nonce, sentAt, begun, key, outcome },
-      decision,
-    );
+    const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
     this.parts.onSettled(ref, row, settled, outcome);
     if (!settled.settled) return OVER;
     if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order);
@@ -140,13 +137,12 @@ export class OrderRunner {
   private settle(
     ref: OrderRef,
     row: PlannedOrder,
-    held: readonly MemberId[],
     { manifest, nonce, begun, key, outcome, sentAt }: Attempt,
     decision: Decision,
   ): Promise<Settled> {
     const { profile } = this.parts;
     const plain = decision.next === 'paid' && begun.attempts === 1;
-    return settle(this.parts.books, ref, nonce, row, held, {
+    return settle(this.parts.books, ref, nonce, row, {
       code: NEXT_CODE[decision.next],
       keyNumber: decision.keyNumber,
       attempts: begun.attempts,

@@ -1,5 +1,4 @@
 import { backoffMs } from '../core/backoff.js';
-import type { MemberId } from '../core/ids.js';
 import { effectsOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
@@ -29,7 +28,7 @@ export class Readback {
     return { event: 'balances', at: Date.now(), when: 'before', balances };
   }
 
-  async resolve(ref: OrderRef, row: PlannedOrder, held: readonly MemberId[]): Promise<Delivered> {
+  async resolve(ref: OrderRef, row: PlannedOrder): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
     const [record, details] = await Promise.all([
       readRecord(batch, ref.index),
@@ -37,7 +36,7 @@ export class Readback {
     ]);
     if (record.code !== 'u') return OVER;
     const end = (conclusion: Omit<Conclusion, 'from' | 'sentAt' | 'audit'>) =>
-      this.conclude(batch, ref, row, held, {
+      this.conclude(batch, ref, row, {
         ...conclusion,
         from: 'u',
         sentAt: record.sentAt ?? Date.now(),
@@ -103,10 +102,9 @@ export class Readback {
     batch: BatchRef,
     ref: OrderRef,
     row: PlannedOrder,
-    held: readonly MemberId[],
     conclusion: Conclusion,
   ): Promise<Delivered> {
-    const done = await conclude(batch.books, ref, row, held, conclusion);
+    const done = await conclude(batch.books, ref, row, conclusion);
     if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order);
     return conclusion.to === 'w' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }

@@ -6,13 +6,14 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] session  ARGV[4] nonce  ARGV[5] tokens
   ARGV[6] sent at (base 36)  ARGV[7] UTC day  ARGV[8] daily cap ('' for none)  ARGV[9] '1': an unknown may be resent
   ARGV[10] JSON evidence to keep before sending ('' for none; read-back's balances)
-  ARGV[11] reason JSON for a batch halted by the daily cap
+  ARGV[11] reason JSON for a batch halted by the daily cap  ARGV[12] token of the hold ('' unless read-back)
 
   Returns {'go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)} | {'no', why}
-    why: halted | breaker | <batch state> | owner | order | cap | state code of the order | in-order
+    why: halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "hold"
 local T, no, index, session, nonce, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -33,6 +34,9 @@ if meta[1] ~= 'running' and not (meta[1] == 'cancelled' and code == 'u') then
 end
 if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
 if code ~= 'w' and not (code == 'u' and ARGV[9] == '1') then return { 'no', code } end
+if not redis.call('ZSCORE', B .. ':due', index) then return { 'no', 'not-due' } end
+-- The balances were read under a hold that has been given up since: they prove nothing any more.
+if ARGV[12] ~= '' and holdToken(T, no, index) ~= ARGV[12] then return { 'no', 'hold' } end
 if meta[3] == '1' then
   local others = countOf(T, no, 's') + countOf(T, no, 'u') - (code == 'u' and 1 or 0)
   if others > 0 then return { 'no', 'in-order' } end
@@ -45,6 +49,7 @@ if code == 'w' then
     local sum = tonumber(redis.call('HGET', days, ARGV[7]) or '0')
     if sum + tonumber(tokens) > tonumber(ARGV[8]) then
       redis.call('HSET', B, 'state', 'halted', 'reason', ARGV[11])
+      standStill(T, no, nowMs())
       return { 'no', 'cap' }
     end
   end

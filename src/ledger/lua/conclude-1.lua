@@ -1,24 +1,29 @@
 --[[
-  Ends an unknown or a doubt by evidence: read-back (from unknown) or an operator (from doubt).
+  Ends an unknown or a doubt by evidence: read-back (from unknown) or an operator (from doubt). The detail
+  carries the call's nonce: asked again, it is the same conclusion. A doubt never goes back to work by this;
+  it ends, and a person may retry it then.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] state it must be in: 'u' or 'D'  ARGV[4] new state code: P, X, w or D
   ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON  ARGV[8] UTC day it was sent
   ARGV[9] due at, ms from now (for w)  ARGV[10] audit JSON ('' for none)
-  ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, members: [...], balance: '', tries: n}
+  ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null}
 
   Returns {'ok', batch state, next orders JSON} | {'stale', state code}
 ]]
 --- @include "record"
 --- @include "move"
 --- @include "reference"
---- @include "release"
+--- @include "hold"
 local T, no, index, from, to, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
 if not record then return { 'stale', 'p' } end
 local fields = split(record)
-if fields[1] ~= from then return { 'stale', fields[1] } end
+if fields[1] ~= from or (from == 'D' and to == 'w') then
+  if alreadyNoted(T, no, index, ARGV[7]) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
+  return { 'stale', fields[1] }
+end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 
@@ -29,7 +34,8 @@ if to == 'w' and isCancelled(T, no) then to = 'c' end
 fields[1] = to
 fields[9] = ARGV[6]
 if facts.balance ~= '' then fields[6] = facts.balance end
-if facts.tries then fields[4] = tostring(facts.tries) end
+-- JSON's null arrives as a value that counts as true.
+if type(facts.tries) == 'number' then fields[4] = tostring(facts.tries) end
 writeRecord(T, no, index, table.concat(fields, '|'))
 move(T, no, index, from, to, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[7])
@@ -39,6 +45,7 @@ if to == 'w' then
   redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
 else
   redis.call('ZREM', B .. ':due', index)
+  redis.call('HDEL', B .. ':g', index)
 end
 if to == 'w' or to == 'X' or to == 'c' then redis.call('HINCRBY', T .. ':days', ARGV[8], '-' .. tokens) end
 if (to == 'X' or to == 'c') and type(facts.ref) == 'table' then
@@ -47,5 +54,5 @@ end
 if to == 'P' and type(facts.undoes) == 'table' then
   releaseReference(T, facts.undoes[1], unhex(facts.undoes[2]), facts.undoes[3], facts.undoes[4])
 end
-local handed = releaseMembers(T, no, index, facts.members, now)
+local handed = releaseHolds(T, no, index, now)
 return { 'ok', finishIfDone(T, no) or '', cjson.encode(handed) }

@@ -26,6 +26,7 @@ for _, old in ipairs(content.replaces) do
     local fields = split(record)
     fields[10] = string.gsub(fields[10] or '', 'r' .. no .. '$', '')
     writeRecord(T, old[1], old[2], table.concat(fields, '|'))
+    redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
   end
 end
 redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))

@@ -10,9 +10,10 @@
 ]]
 --- @include "record"
 --- @include "move"
+local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner')
+local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high')
 local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
@@ -22,26 +23,36 @@ if state == 'planned' then
   redis.call('HSET', B, 'state', 'running')
   redis.call('HSETNX', B, 'startedAt', now)
 end
+-- Orders that wait for a member are out of the window, but their list must not grow without end.
+local waiting = redis.call('HLEN', B .. ':waiting')
+if waiting >= WAITING_MAX then return {} end
 -- Strictly one after the other: the next order is fed when the one before has come to its end.
 if meta[5] == '1' then
-  if redis.call('ZCARD', B .. ':due') > 0 or countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return {} end
+  if redis.call('ZCARD', B .. ':due') > 0 or waiting > 0 or countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return {} end
   most = 1
 end
 
 local cursor = tonumber(meta[2])
-local last = tonumber(meta[3])
+local last, high = tonumber(meta[3]), tonumber(meta[7] or '0')
 if meta[4] then most = math.min(most, tonumber(meta[4])) end
 local fed = {}
 -- A long stretch of rows that are no orders must not hold Redis up: at most this many are looked at.
 local lookEnd = math.min(last, cursor + 2000)
 while cursor <= lookEnd and #fed < most do
   local index = tostring(cursor)
-  if not readRecord(T, no, index) then
+  local record = readRecord(T, no, index)
+  local open = not record
+  -- Below the high mark orders were fed before: only what was taken back is fed again.
+  if cursor < high and (open or string.sub(record, 1, 1) == 'w') then
+    open = not redis.call('ZSCORE', B .. ':due', index) and redis.call('HEXISTS', B .. ':waiting', index) == 0
+  end
+  if open then
     fed[#fed + 1] = index
     redis.call('ZADD', B .. ':due', now, index)
   end
   cursor = cursor + 1
 end
 redis.call('HSET', B, 'cursor', cursor)
-if meta[4] then redis.call('HINCRBY', B, 'limit', -#fed) end
+-- Lua writes minus nothing as '-0', which Redis does not take for a number.
+if meta[4] and #fed > 0 then redis.call('HINCRBY', B, 'limit', -#fed) end
 return fed

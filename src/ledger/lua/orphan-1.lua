@@ -5,16 +5,19 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
   ARGV[6] '1': straight to doubt (certainty manual)
 
-  Returns {'ok', n, attempts} | {'stale'}
+  Returns {'ok'} | {'stale'}
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "hold"
 local T, no, index, session, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local B = batchKey(T, no)
 local old = readRecord(T, no, index)
 if not old then return { 'stale' } end
 local was = split(old)
-if was[1] ~= 's' or was[5] ~= session then return { 'stale' } end
+if was[1] ~= 's' or was[5] ~= session then
+  return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
+end
 
 local code = ARGV[6] == '1' and 'D' or 'u'
 local now = nowMs()
@@ -26,6 +29,8 @@ if code == 'u' then
   redis.call('ZADD', B .. ':due', now, index)
 else
   redis.call('ZREM', B .. ':due', index)
+  redis.call('HDEL', B .. ':g', index)
+  releaseHolds(T, no, index, now)
 end
 finishIfDone(T, no)
-return { 'ok', was[2], was[3] }
+return { 'ok' }

@@ -1,10 +1,11 @@
 --[[
-  Gives orders that are due, but have no live job, a new dispatch generation; ':g' remembers it while they are open.
+  Gives orders that are due, but have no live job, a new dispatch generation; ':g' remembers it while they
+  are open. What waits for a member, or was taken back, is not due and gets none.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] session ('' unless the batch is a run)  ARGV[3…] indexes
 
-  Returns the generation followed by the indexes that are still open
+  Returns the generation (0 where the batch is not the asker's to work) followed by the indexes that are still open
 ]]
 --- @include "record"
 local T, no = KEYS[1], ARGV[1]
@@ -14,12 +15,11 @@ local meta = redis.call('HMGET', B, 'state', 'owner')
 if (meta[1] ~= 'running' and meta[1] ~= 'cancelled') or meta[2] ~= ARGV[2] then return { 0 } end
 local open = { redis.call('HINCRBY', B, 'generation', 1) }
 for i = 3, #ARGV do
-  local record = readRecord(T, no, ARGV[i])
-  local code = record and string.sub(record, 1, 1) or 'w'
-  if code == 'w' or code == 'u' then
+  local code = stateOf(readRecord(T, no, ARGV[i]), meta[1] == 'cancelled')
+  if (code == 'p' or code == 'u') and redis.call('ZSCORE', B .. ':due', ARGV[i]) then
     open[#open + 1] = ARGV[i]
     redis.call('HSET', B .. ':g', ARGV[i], open[1])
-  elseif code ~= 's' then
+  elseif code ~= 's' and code ~= 'p' and code ~= 'u' then
     redis.call('ZREM', B .. ':due', ARGV[i])
     redis.call('HDEL', B .. ':g', ARGV[i])
   end

@@ -6,15 +6,20 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry  ARGV[8] digests JSON
   ARGV[9] '1': strictly one order after the other
 
-  Returns 'sealed' | 'already' | 'not-importer'
+  Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer'
 ]]
 --- @include "record"
 --- @include "move"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer')
-if held[1] ~= 'importing' then return held[1] and 'already' or 'not-importer' end
+local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
+if held[1] and held[1] ~= 'importing' then return held[2] == importer and 'sealed' or 'already' end
 if held[2] ~= importer then return 'not-importer' end
+
+-- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
+for block = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS)), tonumber(held[3]) - 1 do
+  redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
+end
 
 for field, value in pairs(cjson.decode(ARGV[4])) do
   redis.call('HSET', B .. ':n', field, value)

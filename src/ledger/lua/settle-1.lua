@@ -1,6 +1,7 @@
 --[[
   Takes the result of an attempt: moves the order from sending to what the result means. Only the attempt
-  that holds the nonce can do it; a repeated or late call changes nothing and is told what stands.
+  that holds the nonce can do it. A repeated call changes nothing and gets its answer again, but for the
+  orders handed over, which are due anyway; a late one is told what stands.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] nonce  ARGV[4] tokens  ARGV[5] new record
@@ -11,7 +12,6 @@
     latency: bucket, slice: n,               where the attempt is counted in histogram and chart
     ref: [shard, field hex] | null           the order's own reference, released when it ends unpaid
     undoes: [shard, field hex, no, index] | null   the reference that a paid undo frees
-    members: [...]                           holds to release when the order leaves sending and unknown
     class: error code or ''                  for the breaker
     haltRealm: reason JSON | null, refusals: {reason, inARow, beforePaid}, unknowns: n
   }
@@ -21,13 +21,17 @@
 --- @include "record"
 --- @include "move"
 --- @include "reference"
---- @include "release"
+--- @include "hold"
 local T, no, index, nonce, tokens, new = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local old = readRecord(T, no, index)
 if not old then return { 'stale', '' } end
 local was = split(old)
-if was[1] ~= 's' or was[6] ~= nonce then return { 'stale', old } end
+if was[1] ~= 's' or was[6] ~= nonce then
+  -- Attempts are counted: only this very attempt can have left this very record.
+  if string.sub(old, 2) ~= string.sub(new, 2) then return { 'stale', old } end
+  return { 'ok', was[1], redis.call('HGET', B, 'state'), redis.call('HGET', T, 'seq'), '[]', '' }
+end
 
 local facts = cjson.decode(ARGV[9])
 local now = nowMs()
@@ -65,7 +69,7 @@ if code == 'P' and type(facts.undoes) == 'table' then
 end
 
 local handed = {}
-if code ~= 'u' then handed = releaseMembers(T, no, index, facts.members, now) end
+if code ~= 'u' then handed = releaseHolds(T, no, index, now) end
 
 redis.call('HINCRBY', B, 'requests', facts.requests)
 if facts.retries > 0 then redis.call('HINCRBY', B, 'retries', facts.retries) end
@@ -92,6 +96,7 @@ elseif code == 'R' then
   local limit = countOf(T, no, 'P') == 0 and facts.refusals.beforePaid or facts.refusals.inARow
   if inARow >= limit and countOf(T, no, 'p') > 0 and redis.call('HGET', B, 'state') == 'running' then
     redis.call('HSET', B, 'state', 'halted', 'reason', facts.refusals.reason)
+    standStill(T, no, now)
     redis.call('HDEL', B, 'refusals', 'refusalClass')
   end
 elseif code == 'u' or code == 'D' then

@@ -1,51 +1,90 @@
 --[[
-  A person, or an interrupted run, steers a batch. What is being sent finishes in every case.
+  A person, or an interrupted run, steers a batch. What is being sent finishes in every case. The audit entry
+  is the call's nonce: asked again, it is the same move.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] pause | resume | cancel  ARGV[3] audit JSON  ARGV[4] reason JSON (pause)
+  ARGV[1] batch no  ARGV[2] pause | resume | cancel | disown  ARGV[3] audit JSON  ARGV[4] reason JSON (pause, disown)
   ARGV[5] owner after a resume ('' hands it to the workers)
   ARGV[6] owner it must have now ('*' for any): an interrupted run pauses only what is still its own
   ARGV[7] how many orders this resume may feed ('' for all)  ARGV[8] reason JSON when that many are through
+
+  disown: the session that owned the batch is gone. It lets go of its members and is paused (a halted realm
+  stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
 
   Returns {'ok', state} | {'no', state}
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "hold"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner')
-local state = meta[1]
+local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high')
+local state, owner = meta[1], meta[2]
 if not state or state == 'importing' or state == 'archived' then return { 'no', state or 'gone' } end
-if ARGV[6] ~= '*' and ARGV[6] ~= meta[2] then return { 'no', 'owner' } end
+if ARGV[3] ~= '' and redis.call('LPOS', B .. ':log', ARGV[3], 'RANK', -1, 'MAXLEN', 100) then
+  return { 'ok', state }
+end
+if ARGV[6] ~= '*' and ARGV[6] ~= owner then return { 'no', 'owner' } end
+local now = nowMs()
+local going = state == 'running' or state == 'planned'
 
-if verb == 'pause' then
-  if state ~= 'running' and state ~= 'planned' then return { 'no', state } end
-  redis.call('HSET', B, 'state', 'paused', 'reason', ARGV[4])
+--- Calls `found` for every order that was dispatched and is not being sent or unknown.
+local function eachDispatched(found)
+  for _, index in ipairs(redis.call('ZRANGE', B .. ':due', 0, -1)) do
+    if string.sub(readRecord(T, no, index) or 'w', 1, 1) == 'w' then found(index) end
+  end
+end
+
+local function takeBack(index)
+  redis.call('ZREM', B .. ':due', index)
+  redis.call('HDEL', B .. ':g', index)
+end
+
+if verb == 'pause' or verb == 'disown' then
+  if verb == 'disown' and state == 'cancelled' then
+    redis.call('HSET', B, 'owner', '')
+  elseif not going then
+    return { 'no', state }
+  elseif verb == 'pause' or redis.call('HEXISTS', T, 'halt') == 0 then
+    redis.call('HSET', B, 'state', 'paused', 'reason', ARGV[4])
+  end
+  standStill(T, no, now)
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
-  redis.call('HSETNX', B, 'startedAt', nowMs())
+  redis.call('HSETNX', B, 'startedAt', now)
   redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass', 'limit', 'limitReason')
   if ARGV[7] ~= '' then
-    redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8])
+    -- What was dispatched before counts as well: it is taken back and fed again, so many and no more.
+    standStill(T, no, now)
+    local cursor = tonumber(meta[3])
+    local lowest = cursor
+    eachDispatched(function(index)
+      takeBack(index)
+      lowest = math.min(lowest, tonumber(index))
+    end)
+    redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8],
+      'cursor', lowest, 'high', math.max(cursor, tonumber(meta[4] or '0')))
   end
   redis.call('SADD', T .. ':open', no)
 elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
-  redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', nowMs())
+  redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', now)
   redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
+  -- A run that nobody works any more leaves what is unknown in it to the workers.
+  if not going or redis.call('HEXISTS', T .. ':sessions', owner) == 0 then redis.call('HSET', B, 'owner', '') end
   -- All that was never sent becomes cancelled by this one flag; the counters say so at once.
   local counters = B .. ':n'
   local planned = redis.call('HMGET', counters, 'c:p', 't:p')
   redis.call('HINCRBY', counters, 'c:c', planned[1] or '0')
   redis.call('HINCRBY', counters, 't:c', planned[2] or '0')
   redis.call('HSET', counters, 'c:p', 0, 't:p', 0)
-  -- What waits for a retry leaves the due list; an unknown stays, it must still be resolved.
-  for _, index in ipairs(redis.call('ZRANGE', B .. ':due', 0, -1)) do
-    local record = readRecord(T, no, index)
-    if not record or string.sub(record, 1, 1) == 'w' then redis.call('ZREM', B .. ':due', index) end
-  end
+  -- An unknown stays dispatched, it must still be resolved.
+  standStill(T, no, now)
+  eachDispatched(takeBack)
+else
+  return redis.error_reply('ERR steer knows no ' .. verb)
 end
 if ARGV[3] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[3]) end
 redis.call('HINCRBY', B, 'version', 1)
-return { 'ok', redis.call('HGET', B, 'state') }
+return { 'ok', finishIfDone(T, no) }

@@ -22,7 +22,22 @@ if hold > now + farthest then
   hold = now + W
   redis.call('HSET', pace, 'hold', string.format('%.3f', hold))
 end
-if at > now + farthest then at = now end
+-- No grant and no answer lies in the future. The cut is written down, and for all slots at once: cut anew at
+-- every asking, a slot would stay out of reach for as long as the step was; cut one by one, every slot would
+-- cost a window of its own.
+local function clockWentBack(stamp)
+  if stamp <= now + W then return false end
+  local entries = redis.call('HGETALL', answers)
+  for i = 1, #entries, 2 do
+    if tonumber(string.sub(entries[i + 1], 2)) > now then
+      redis.call('HSET', answers, entries[i], string.sub(entries[i + 1], 1, 1) .. string.format('%.3f', now))
+    end
+  end
+  at = math.min(at, now)
+  redis.call('HSET', pace, 'at', string.format('%.3f', at))
+  return true
+end
+clockWentBack(at)
 
 if hold > now then return { 'wait', math.ceil(hold - now) } end
 -- A little lateness may be caught up with (timers and round trips are late); idle time may not be saved up.
@@ -32,7 +47,7 @@ if even > now then return { 'wait', math.ceil(even - now) } end
 local before = redis.call('HGET', answers, k - N)
 if before then
   local kind, stamp = string.sub(before, 1, 1), tonumber(string.sub(before, 2))
-  if stamp > now + farthest then stamp = now end
+  if clockWentBack(stamp) then stamp = now end
   if kind == 'a' then
     if now < stamp + W then return { 'wait', math.ceil(stamp + W - now) } end
   elseif now < stamp + tonumber(ARGV[3]) + W then

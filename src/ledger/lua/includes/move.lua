@@ -36,23 +36,34 @@ local function countOf(T, no, code)
   return tonumber(redis.call('HGET', T .. ':b:' .. no .. ':n', 'c:' .. code) or '0')
 end
 
---- Ends a batch in which nothing is left to send or to find out. `limit` is what `--first N` may still feed.
+--- Ends a batch in which nothing is left to send or to find out, also when its last order came to its end
+--- after a pause. `limit` is what `--first N` may still feed.
 local function finishIfDone(T, no)
   local B = batchKey(T, no)
   local state = redis.call('HGET', B, 'state')
-  if state ~= 'running' then return state end
   if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
+  if state == 'cancelled' then
+    redis.call('SREM', T .. ':open', no)
+    return state
+  end
+  if state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
   if countOf(T, no, 'p') == 0 then
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
     redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
     redis.call('SREM', T .. ':open', no)
     return 'done'
   end
-  local limit = redis.call('HGET', B, 'limit')
-  if limit == '0' and redis.call('ZCARD', B .. ':due') == 0 then
-    redis.call('HSET', B, 'state', 'paused', 'reason', redis.call('HGET', B, 'limitReason'))
+  local limit = redis.call('HMGET', B, 'limit', 'limitReason')
+  local dispatched = redis.call('ZCARD', B .. ':due') + redis.call('HLEN', B .. ':waiting')
+  if state == 'running' and limit[1] == '0' and dispatched == 0 then
+    redis.call('HSET', B, 'state', 'paused', 'reason', limit[2] or '')
     redis.call('HDEL', B, 'limit', 'limitReason')
     return 'paused'
   end
   return state
+end
+
+--- Whether the order's history holds this very entry: the call is a repeated one, whose first answer was lost.
+local function alreadyNoted(T, no, index, detail)
+  return redis.call('LPOS', T .. ':b:' .. no .. ':x:' .. index, detail, 'RANK', -1)
 end
