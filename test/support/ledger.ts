@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../src/core/ids.js';
+import { OPS, type Op, type Order } from '../../src/core/order.js';
+import { tokens } from '../../src/core/points.js';
+import type { BatchRef } from '../../src/ledger/batches.js';
+import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
+import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
+import { blockClaims, openBatch, putBlock, sealBatch } from '../../src/ledger/plan-store.js';
+import type { Manifest } from '../../src/ledger/views.js';
+import { startRedis, type TestRedis } from './redis-server.js';
+
+/** Books on a real Redis, and sealed batches in them, in one call each. */
+
+export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
+
+export type LedgerBench = {
+  /** Empty books of a realm that no other test of the file has. */
+  books(): Promise<Books>;
+  readonly redis: () => TestRedis;
+};
+
+/** One server per test file. At its end every key must lie in the slot of its realm: Redis Cluster asks for it. */
+export function ledgerBench(): LedgerBench {
+  let server: TestRedis | undefined;
+  let realms = 0;
+  const redis = () => {
+    if (server === undefined) throw new Error('Redis is not started');
+    return server;
+  };
+  beforeAll(async () => {
+    // What is tested here are the scripts; that writes survive is tested with the store.
+    server = await startRedis(['--appendonly', 'no']);
+  });
+  afterAll(async () => {
+    const keys = await redis().client().keys('*');
+    await redis().stop();
+    const strays = keys.filter((key) => key !== REALMS_KEY && !/^almoner:\{[0-9a-f]{12}\}(:|$)/.test(key));
+    if (strays.length > 0) throw new Error(`keys outside the slot of a realm: ${strays.join(', ')}`);
+  });
+  return {
+    redis,
+    async books() {
+      realms += 1;
+      const caller = new Caller(redis().client(), 10_000, () => {});
+      const owner = {
+        name: 'meadow',
+        baseUrl: 'http://127.0.0.1:1',
+        realmId: `realm-${realms}`,
+        rehearsal: false,
+      };
+      const books = openBooks(caller, owner);
+      await registerRealm(books);
+      return books;
+    },
+  };
+}
+
+/** One row: a credit of 5 to a member of its own, unless said otherwise. */
+export type Line = {
+  readonly op?: Op;
+  readonly member?: string;
+  readonly to?: string;
+  readonly tokens?: number;
+  readonly reference?: string;
+  readonly replaces?: { readonly batch: BatchId; readonly index: number };
+  readonly duplicateOf?: string;
+  readonly invalid?: boolean;
+  readonly undoes?: PlanRow['undoes'];
+};
+
+export type PlannedRow = PlanRow & { readonly order: Order };
+
+export type TestBatch = {
+  readonly books: Books;
+  readonly ref: BatchRef;
+  readonly no: string;
+  readonly rows: readonly PlanRow[];
+  readonly owner: string;
+  row(index: number): PlannedRow;
+};
+
+export type SealOptions = {
+  readonly id?: string;
+  readonly owner?: string;
+  readonly importer?: string;
+  readonly manifest?: Partial<Manifest>;
+  readonly batchNumberOf?: (batch: BatchId) => string | undefined;
+};
+
+export async function sealed(
+  books: Books,
+  lines: readonly Line[],
+  options: SealOptions = {},
+): Promise<TestBatch> {
+  const rows = lines.map((line, i) => planRow(line, i + 1));
+  const content = contentHash(lines, options.id ?? '');
+  const id = batchId(options.id ?? `b-${content.slice(0, 10)}`);
+  const importer = options.importer ?? 'importer';
+  const owner = options.owner ?? '';
+  const opened = await openBatch(books, { content, id, importer, createdAt: START });
+  for (const [block, part] of blocksOf(rows).entries()) {
+    const claims = blockClaims(block * PLAN_BLOCK_ROWS + 1, part, options.batchNumberOf ?? (() => undefined));
+    const put = await putBlock(books, { no: opened.no, importer, block }, encodePlanBlock(part), claims);
+    if (put !== 'ok') throw new Error(`block ${block} was not stored: ${JSON.stringify(put)}`);
+  }
+  const manifest = manifestOf(books, id, rows, options.manifest);
+  const audit = { at: START, who: 'ada', what: 'imported', why: null };
+  await sealBatch(books, { no: opened.no, importer, owner }, manifest, countersOf(rows), audit, []);
+  return testBatch(books, opened.no, id, rows, owner);
+}
+
+export function testBatch(
+  books: Books,
+  no: string,
+  id: BatchId,
+  rows: readonly PlanRow[],
+  owner = '',
+): TestBatch {
+  return {
+    books,
+    ref: { books, no, id },
+    no,
+    rows,
+    owner,
+    row(index) {
+      const row = rows[index - 1];
+      if (row?.order == null) throw new Error(`row ${index} is no order`);
+      return { ...row, order: row.order };
+    },
+  };
+}
+
+/** The row that stands at a line's place; members are told apart by their index unless named. */
+export function planRow(line: Line, index: number): PlanRow {
+  const order = line.invalid === true ? null : orderOf(line, index);
+  return {
+    line: index + 1,
+    order,
+    reference: line.reference ?? null,
+    reason: null,
+    replaces: line.replaces === undefined ? null : orderId(line.replaces.batch, line.replaces.index),
+    cells: [line.member ?? String(9000 + index), String(line.tokens ?? 5)],
+    fault: line.invalid === true ? { code: 'ALM_ROW_TOKENS_INVALID', message: 'tokens: not digits' } : null,
+    duplicateOf: line.duplicateOf ?? null,
+    undoes: line.undoes ?? null,
+  };
+}
+
+function orderOf(line: Line, index: number): Order {
+  const member: MemberId = memberId(line.member ?? String(9000 + index));
+  const amount = tokens(line.tokens ?? 5);
+  if (line.to !== undefined) return { op: 'transfer', member, recipient: memberId(line.to), tokens: amount };
+  return { op: line.op === 'debit' ? 'debit' : 'credit', member, recipient: null, tokens: amount };
+}
+
+export function blocksOf(rows: readonly PlanRow[]): PlanRow[][] {
+  const blocks: PlanRow[][] = [];
+  for (let first = 0; first < rows.length; first += PLAN_BLOCK_ROWS)
+    blocks.push(rows.slice(first, first + PLAN_BLOCK_ROWS));
+  return blocks;
+}
+
+export function contentHash(lines: readonly Line[], salt = ''): string {
+  return createHash('sha256')
+    .update(JSON.stringify([lines, salt]))
+    .digest('hex');
+}
+
+export function manifestOf(
+  books: Books,
+  batch: BatchId,
+  rows: readonly PlanRow[],
+  changes: Partial<Manifest> = {},
+): Manifest {
+  const orders = { credit: 0, debit: 0, transfer: 0 };
+  const sums = { credit: 0n, debit: 0n, transfer: 0n };
+  for (const { order } of rows)
+    for (const op of OPS)
+      if (order?.op === op) {
+        orders[op] += 1;
+        sums[op] += BigInt(order.tokens);
+      }
+  return {
+    batch,
+    realm: books.owner.name,
+    realmId: books.owner.realmId,
+    baseUrl: books.owner.baseUrl,
+    rehearsal: false,
+    certainty: 'manual',
+    currency: null,
+    source: 'orders.csv',
+    delimiter: ',',
+    header: ['member', 'tokens'],
+    rows: rows.length,
+    orders,
+    tokens: sums,
+    members: rows.length,
+    duplicates: rows.filter(({ order, duplicateOf }) => order !== null && duplicateOf !== null).length,
+    invalid: rows.filter(({ order }) => order === null).length,
+    sha256: 'c0ffee'.padEnd(64, '0'),
+    again: null,
+    inOrder: false,
+    sliceMs: 1_000,
+    mode: 'import',
+    createdAt: START,
+    createdBy: 'ada',
+    ...changes,
+  };
+}
+
+export function countersOf(rows: readonly PlanRow[]): Record<string, string> {
+  const sum = (some: readonly PlanRow[]) =>
+    String(some.reduce((total, { order }) => total + BigInt(order?.tokens ?? 0), 0n));
+  const invalid = rows.filter(({ order }) => order === null);
+  const duplicate = rows.filter(({ order, duplicateOf }) => order !== null && duplicateOf !== null);
+  const planned = rows.filter(({ order, duplicateOf }) => order !== null && duplicateOf === null);
+  return {
+    'c:p': String(planned.length),
+    't:p': sum(planned),
+    'c:d': String(duplicate.length),
+    't:d': sum(duplicate),
+    'c:i': String(invalid.length),
+    't:i': '0',
+  };
+}

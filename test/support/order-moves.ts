@@ -1,0 +1,176 @@
+import type { ErrorCode } from '../../src/core/errors/catalogue.js';
+import { membersOf } from '../../src/core/order.js';
+import { feed } from '../../src/ledger/feeding.js';
+import type { StateCode } from '../../src/ledger/record.js';
+import {
+  type Begun,
+  beginSending,
+  type Claim,
+  type Conclusion,
+  claim,
+  conclude,
+  type Settled,
+  type Settlement,
+  settle,
+} from '../../src/ledger/sending.js';
+import type { AuditEntry, Reason } from '../../src/ledger/views.js';
+import { START, type TestBatch } from './ledger.js';
+
+/** The moves of orders as a worker makes them, with everything filled in that a test does not care about. */
+
+export const WHY: Reason = { code: 'ALM_BATCH_REFUSALS', message: 'a test says so', next: 'nothing' };
+
+let moments = 0;
+/** Audit entries and details tell calls apart by their text: each has a moment of its own. */
+export function moment(): number {
+  moments += 1;
+  return START + moments;
+}
+
+export function audit(what: string): AuditEntry {
+  return { at: moment(), who: 'ada', what, why: null };
+}
+
+export type BeginOptions = {
+  readonly session?: string;
+  readonly nonce?: string;
+  readonly sentAt?: number;
+  readonly dayCap?: number | null;
+  readonly mayResend?: boolean;
+  readonly hold?: string;
+};
+
+export function begin(batch: TestBatch, index: number, options: BeginOptions = {}) {
+  return beginSending(
+    batch.books,
+    { no: batch.no, index },
+    {
+      session: options.session ?? (batch.owner || 'worker'),
+      nonce: options.nonce ?? `nonce-${index}`,
+      order: batch.row(index).order,
+      sentAt: options.sentAt ?? START,
+      dayCap: options.dayCap ?? null,
+      mayResend: options.mayResend ?? false,
+      before: null,
+      capReason: { ...WHY, code: 'ALM_BATCH_DAY_CAP' },
+      hold: options.hold ?? '',
+    },
+  );
+}
+
+/** Begins, and fails the test when the ledger says no. */
+export async function begun(batch: TestBatch, index: number, options: BeginOptions = {}): Promise<Begun> {
+  const answer = await begin(batch, index, options);
+  if ('no' in answer) throw new Error(`order ${index} may not be sent: ${answer.no}`);
+  return answer;
+}
+
+export function claimFor(batch: TestBatch, index: number, owner = batch.owner): Promise<Claim> {
+  return claim(batch.books, { no: batch.no, index }, owner, membersOf(batch.row(index).order));
+}
+
+/** Claims with its members held; the token is what `begin` asks for. */
+export async function held(batch: TestBatch, index: number): Promise<string> {
+  const answer = await claimFor(batch, index);
+  if (answer.answer !== 'go') throw new Error(`order ${index} got no hold: ${JSON.stringify(answer)}`);
+  return answer.hold;
+}
+
+export type SettleOptions = Partial<Settlement> & { readonly nonce?: string };
+
+const CLASS: Partial<Record<StateCode, ErrorCode>> = {
+  R: 'ALM_REFUSED_NOT_FOUND',
+  X: 'ALM_SEND_NOT_SENT',
+  u: 'ALM_SEND_TIMEOUT',
+  D: 'ALM_SEND_TIMEOUT',
+};
+
+export function settleAs(
+  batch: TestBatch,
+  index: number,
+  code: Settlement['code'],
+  of: Begun,
+  options: SettleOptions = {},
+): Promise<Settled> {
+  const { nonce = `nonce-${index}`, ...changes } = options;
+  return settle(batch.books, { no: batch.no, index }, nonce, batch.row(index), {
+    code,
+    keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
+    attempts: of.attempts,
+    tries: of.tries + (code === 'X' ? 1 : 0),
+    status: code === 'P' ? 200 : code === 'R' ? 404 : null,
+    balance: code === 'P' ? '105' : null,
+    sentAt: of.firstSentAt,
+    tookMs: 40,
+    latencyMs: 40,
+    evidence: code === 'P' || code === 'R' ? 'answer' : null,
+    dueInMs: 0,
+    detail:
+      code === 'P'
+        ? null
+        : {
+            event: 'attempt',
+            at: START,
+            key: `k.${of.keyNumber}`,
+            kind: code,
+            code: CLASS[code] ?? null,
+            message: `ended as ${code}`,
+            status: null,
+            phase: 'done',
+            requestId: null,
+            latencyMs: 40,
+            body: '',
+          },
+    requests: 1,
+    limited: false,
+    errorCode: CLASS[code] ?? null,
+    sliceMs: 1_000,
+    batchCreatedAt: START,
+    haltRealm: null,
+    refusalReason: WHY,
+    ...changes,
+  });
+}
+
+/** Feeds if need be, sends and settles one order. */
+export async function sendAs(
+  batch: TestBatch,
+  index: number,
+  code: Settlement['code'],
+  options: SettleOptions & BeginOptions = {},
+): Promise<Settled> {
+  const of = await begun(batch, index, options);
+  return settleAs(batch, index, code, of, options);
+}
+
+export function feedAll(batch: TestBatch): Promise<number[]> {
+  return feed(batch.books, batch.no, 1_000, batch.owner);
+}
+
+export function concludeAs(
+  batch: TestBatch,
+  index: number,
+  from: Conclusion['from'],
+  to: Conclusion['to'],
+  options: Partial<Conclusion> & { readonly nonce?: string } = {},
+) {
+  const { nonce = `conclusion-${moment()}`, ...changes } = options;
+  return conclude(
+    batch.books,
+    { no: batch.no, index },
+    batch.row(index),
+    {
+      from,
+      to,
+      evidence: from === 'D' ? 'operator' : 'readback',
+      detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
+      sentAt: START,
+      dueInMs: 0,
+      audit: null,
+      balance: null,
+      tries: null,
+      ...changes,
+    },
+    nonce,
+  );
+}

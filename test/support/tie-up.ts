@@ -1,0 +1,199 @@
+import { membersOf } from '../../src/core/order.js';
+import { type OrderState, SPENDING_STATES } from '../../src/core/states.js';
+import { type BatchRef, listBatches } from '../../src/ledger/batches.js';
+import type { Books } from '../../src/ledger/books.js';
+import { batchKeys } from '../../src/ledger/keys.js';
+import { decodeManifest } from '../../src/ledger/manifest.js';
+import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
+import { decodeRecord, type OrderRecord, STATE_CODES } from '../../src/ledger/record.js';
+import { utcDay } from '../../src/ledger/sending.js';
+import type { PlannedRow } from './ledger.js';
+
+/**
+ * An auditor that shares nothing with the scripts: it reads plan and records, adds everything up again and
+ * compares with what the ledger claims. Answers what does not tie, in words; nothing at all means it does.
+ */
+
+type Audited = {
+  readonly ref: BatchRef;
+  readonly state: string;
+  readonly cursor: number;
+  readonly orders: readonly {
+    readonly index: number;
+    readonly row: PlannedRow;
+    readonly record: OrderRecord;
+    readonly state: OrderState;
+  }[];
+  readonly due: ReadonlySet<string>;
+  readonly waiting: Readonly<Record<string, string>>;
+  readonly holding: Readonly<Record<string, string>>;
+};
+
+/** `undone`: references that a paid undo has freed, which no record tells. */
+export async function tieUp(books: Books, undone: readonly string[] = []): Promise<string[]> {
+  const faults: string[] = [];
+  const batches: Audited[] = [];
+  for (const ref of await listBatches(books)) {
+    const audited = await auditBatch(ref, faults);
+    if (audited !== null) batches.push(audited);
+  }
+  for (const batch of batches) {
+    checkDispatch(batch, faults);
+    await checkReferences(books, batch, new Set(undone), faults);
+  }
+  await checkDays(books, batches, faults);
+  await checkHolds(books, batches, faults);
+  return faults;
+}
+
+const RANK = { sending: 1, unknown: 2, refused: 3, exhausted: 4, doubt: 5 } as const;
+const CODES = { w: 'p' } as Readonly<Record<string, string>>;
+
+async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | null> {
+  const { redis } = ref.books.caller;
+  const keys = batchKeys(ref.books.realm, ref.no);
+  const [meta, counters, attention, due, waiting, holding, open] = await Promise.all([
+    redis.hgetall(keys.meta),
+    redis.hgetall(keys.counters),
+    redis.zrange(keys.attention, 0, '-1', 'WITHSCORES'),
+    redis.zrange(keys.due, 0, '-1'),
+    redis.hgetall(keys.waiting),
+    redis.hgetall(keys.holding),
+    redis.sismember(`${ref.books.realm}:open`, ref.no),
+  ]);
+  if (meta.manifest === undefined) return null;
+  const manifest = decodeManifest(meta.manifest);
+  const plans = new PlanReader(ref.books);
+  const counts = new Map<string, number>();
+  const sums = new Map<string, bigint>();
+  const seen = new Map<string, string>();
+  const orders: Audited['orders'][number][] = [];
+  const blocks = Array.from({ length: Math.ceil(manifest.rows / 128) }, (_, block) => keys.records(block));
+  const records = await Promise.all(blocks.map((key) => redis.hgetall(key)));
+  for (let index = 1; index <= manifest.rows; index++) {
+    const row = await plans.row(ref.no, index);
+    const record = decodeRecord(records[Math.floor((index - 1) / 128)]?.[String(index)]);
+    const cancelled = meta.state === 'cancelled' && (record.code === 'w' || record.code === 'p');
+    const code = cancelled ? 'c' : (CODES[record.code] ?? record.code);
+    const state = cancelled ? 'cancelled' : STATE_CODES[record.code];
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+    sums.set(code, (sums.get(code) ?? 0n) + BigInt(row.order?.tokens ?? 0));
+    const rank = Object.entries(RANK).find(([name]) => name === state)?.[1];
+    if (rank !== undefined) seen.set(String(index), String(rank * 2 ** 32 + index));
+    if (row.order !== null && row.duplicateOf === null)
+      orders.push({ index, row: { ...row, order: row.order }, record, state });
+  }
+  const say = (what: string) => faults.push(`batch ${ref.no} (${meta.state}): ${what}`);
+  const codes = new Set([...counts.keys(), ...Object.keys(counters).map((field) => field.slice(2))]);
+  for (const code of codes) {
+    const count = Number(counters[`c:${code}`] ?? 0);
+    const sum = BigInt(counters[`t:${code}`] ?? 0);
+    if (count !== (counts.get(code) ?? 0)) say(`${count} counted in ${code}, ${counts.get(code) ?? 0} found`);
+    if (sum !== (sums.get(code) ?? 0n)) say(`sum ${sum} in ${code}, ${sums.get(code) ?? 0n} found`);
+  }
+  const listed = new Map<string, string>();
+  for (let i = 0; i < attention.length; i += 2) listed.set(attention[i] ?? '', attention[i + 1] ?? '');
+  if (!sameEntries(listed, seen)) say(`attention lists ${show(listed)}, records say ${show(seen)}`);
+  const left = (counts.get('p') ?? 0) + (counts.get('s') ?? 0) + (counts.get('u') ?? 0);
+  if (meta.state === 'done' && left > 0) say(`${left} orders are left in a batch that is done`);
+  if (meta.state === 'running' && left === 0) say('nothing is left in a batch that runs');
+  if ((meta.state === 'running' || left > 0) && meta.state !== 'cancelled' && open === 0) say('is not open');
+  if (meta.state === 'done' && open === 1) say('is still open');
+  return {
+    ref,
+    state: meta.state ?? '',
+    cursor: Number(meta.cursor),
+    orders,
+    due: new Set(due),
+    waiting,
+    holding,
+  };
+}
+
+/** No order that is to be worked on may be in nobody's list, and nothing that is over may stand in one. */
+function checkDispatch(batch: Audited, faults: string[]): void {
+  const say = (what: string) => faults.push(`batch ${batch.ref.no} (${batch.state}): ${what}`);
+  for (const { index, state } of batch.orders) {
+    const due = batch.due.has(String(index));
+    const waits = batch.waiting[String(index)] !== undefined;
+    if (due && waits) say(`order ${index} is due and waits as well`);
+    if (due && !['planned', 'sending', 'unknown'].includes(state))
+      say(`order ${index} is due though ${state}`);
+    if (waits && state !== 'planned' && state !== 'unknown') say(`order ${index} waits though ${state}`);
+    if (state === 'unknown' && !due && !waits) say(`order ${index} is unknown and nobody will resolve it`);
+    if (state === 'planned' && index < batch.cursor && !due && !waits)
+      say(`order ${index} is lost to everybody`);
+  }
+}
+
+async function checkReferences(
+  books: Books,
+  batch: Audited,
+  undone: ReadonlySet<string>,
+  faults: string[],
+): Promise<void> {
+  for (const { index, row, state } of batch.orders) {
+    if (row.reference === null) continue;
+    const holder = (await findSpent(books, [row.reference])).get(row.reference);
+    const mine = holder?.no === batch.ref.no && holder.index === index;
+    const spends = (SPENDING_STATES as readonly OrderState[]).includes(state) && !undone.has(row.reference);
+    if (mine !== spends)
+      faults.push(
+        `batch ${batch.ref.no}: reference of ${state} order ${index} is ${mine ? '' : 'not '}spent`,
+      );
+  }
+}
+
+/** The day's sum is what was sent and not proven unapplied. */
+async function checkDays(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
+  const found = new Map<string, string>();
+  for (const { orders } of batches)
+    for (const { state, record, row } of orders)
+      if (['sending', 'unknown', 'doubt', 'paid'].includes(state)) {
+        const day = utcDay(record.sentAt ?? Number.NaN);
+        found.set(day, String(BigInt(found.get(day) ?? 0) + BigInt(row.order.tokens)));
+      }
+  const days = await books.caller.redis.hgetall(`${books.realm}:days`);
+  const kept = new Map(Object.entries(days).filter(([, sum]) => sum !== '0'));
+  if (!sameEntries(kept, found)) faults.push(`days say ${show(kept)}, orders say ${show(found)}`);
+}
+
+/** Whoever holds a member says so in both places; whoever waits for one waits for one that is held. */
+async function checkHolds(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
+  const { redis } = books.caller;
+  const holders = new Map<string, string>();
+  const queued = new Map<string, string[]>();
+  for (const key of await redis.keys(`${books.realm}:hold:*`))
+    holders.set(key.slice(`${books.realm}:hold:`.length), (await redis.get(key)) ?? '');
+  for (const key of await redis.keys(`${books.realm}:wait:*`))
+    queued.set(key.slice(`${books.realm}:wait:`.length), await redis.lrange(key, 0, -1));
+  const noted = new Map<string, string>();
+  for (const { ref, state: batchState, orders, waiting, holding } of batches)
+    for (const { index, state, row } of orders) {
+      const order = `${ref.no}:${index}`;
+      const [, ...holds] = holding[String(index)]?.split(' ') ?? [];
+      for (const member of holds) noted.set(member, order);
+      if (holds.length > 0 && holds.join() !== membersOf(row.order).join())
+        faults.push(`order ${order} holds ${holds.join()} only`);
+      const may =
+        state === 'sending' || state === 'unknown' || (state === 'planned' && batchState === 'running');
+      if (holds.length > 0 && !may)
+        faults.push(`order ${order} is ${state} in a ${batchState} batch and holds`);
+      const [member, ...all] = waiting[String(index)]?.split(' ') ?? [];
+      if (member === undefined) continue;
+      if (batchState !== 'running') faults.push(`order ${order} waits in a batch that is ${batchState}`);
+      if (all.join() !== membersOf(row.order).join()) faults.push(`order ${order} waits for ${all.join()}`);
+      if (!holders.has(member)) faults.push(`order ${order} waits for ${member}, whom nobody holds`);
+      if (!queued.get(member)?.includes(order)) faults.push(`order ${order} is in no queue for ${member}`);
+      if (holds.length > 0) faults.push(`order ${order} holds and waits`);
+    }
+  if (!sameEntries(holders, noted)) faults.push(`holds are ${show(holders)}, orders say ${show(noted)}`);
+}
+
+function sameEntries(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
+}
+
+function show(entries: ReadonlyMap<string, string>): string {
+  return JSON.stringify(Object.fromEntries(entries));
+}
