@@ -57,14 +57,14 @@ export type BatchReply = {
 export type SteerRequest = { readonly reason?: string };
 
 export type OrdersQuery = {
-  readonly state?: OrderState;
-  readonly class?: string;
+  readonly state?: OrderState | undefined;
+  readonly class?: string | undefined;
   /** Exact for `line`, `member`, `recipient`, `reference`; part of the text for `error` and `any`. */
-  readonly search?: string;
-  readonly field?: 'any' | 'member' | 'recipient' | 'reference' | 'line' | 'error';
-  readonly cursor?: string;
+  readonly search?: string | undefined;
+  readonly field?: 'any' | 'member' | 'recipient' | 'reference' | 'line' | 'error' | undefined;
+  readonly cursor?: string | undefined;
   /** 1 to 200, 50 unless told. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 };
 export type OrderRow = {
   readonly order: string;

@@ -5,15 +5,15 @@ import type { BatchSummary, OrderRow } from './api-types-batches.js';
 
 export type DeadSelection = {
   /** Either these very orders, or all that meet the filter; an empty filter is refused. */
-  readonly orders?: readonly string[];
-  readonly realm?: string;
-  readonly batch?: string;
-  readonly class?: string;
-  readonly message?: string;
+  readonly orders?: readonly string[] | undefined;
+  readonly realm?: string | undefined;
+  readonly batch?: string | undefined;
+  readonly class?: string | undefined;
+  readonly message?: string | undefined;
 };
 export type SelectionCount = { readonly count: number; readonly tokens: string };
 /** `expect` is the count the person saw; when it is another one by now, 409 and nothing was done. */
-export type RetryRequest = DeadSelection & { readonly expect: number; readonly reason?: string };
+export type RetryRequest = DeadSelection & { readonly expect: number; readonly reason?: string | undefined };
 export type DiscardRequest = DeadSelection & { readonly expect: number; readonly reason: string };
 export type DeadGroups = {
   readonly groups: readonly {

@@ -80,13 +80,13 @@ async function countRows(rows: AsyncIterable<{ state: OrderState; tokens: number
   };
 }
 
-function histogram(stored: Record<string, string>): LatencyHistogram {
+export function histogram(stored: Record<string, string>): LatencyHistogram {
   return Object.entries(stored)
     .map(([bucket, count]) => ({ upToMs: latencyOfBucket(Number(bucket)), count: Number(count) }))
     .sort((a, b) => a.upToMs - b.upToMs);
 }
 
-function series(stored: Record<string, string>, batch: BatchView): RunSeries {
+export function series(stored: Record<string, string>, batch: BatchView): RunSeries {
   const { sliceMs, createdAt } = batch.manifest;
   const slices = new Map<number, { requests: number; paid: number; failed: number; rateLimited: number }>();
   for (const [field, text] of Object.entries(stored)) {

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { hashOf, type Identity, ROLES } from './tokens.js';
+
+/**
+ * Sessions live in the store under the hash of their cookie, so that neither a restart of the desk nor a
+ * second desk asks people to sign in again, and a reader of the store cannot become anybody. Idle sessions
+ * end by expiry; the absolute end is checked besides.
+ */
+const PREFIX = 'almoner:desk:session:';
+export const IDLE_MS = 2 * 60 * 60 * 1000;
+/** A day's shift with the tab open, and some. */
+export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
+
+const stored = z.object({
+  name: z.string(),
+  role: z.enum(ROLES),
+  tokenHash: z.string(),
+  csrf: z.string(),
+  endsAt: z.number(),
+});
+
+export type DeskSession = Identity & {
+  readonly key: string;
+  readonly csrf: string;
+  readonly endsAt: number;
+  readonly idleUntil: number;
+};
+
+export class Sessions {
+  constructor(
+    private readonly redis: Redis,
+    private readonly now: () => number,
+  ) {}
+
+  async begin(identity: Identity): Promise<{ cookie: string; session: DeskSession }> {
+    const cookie = randomBytes(32).toString('base64url');
+    const key = `${PREFIX}${hashOf(cookie)}`;
+    const now = this.now();
+    const entry = { ...identity, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
+    await this.redis.set(key, JSON.stringify(entry), 'PX', IDLE_MS);
+    return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
+  }
+
+  /** The session of a cookie, kept alive by being asked for. */
+  find(cookie: string): Promise<DeskSession | null> {
+    return this.touch(`${PREFIX}${hashOf(cookie)}`);
+  }
+
+  async touch(key: string): Promise<DeskSession | null> {
+    const json = await this.redis.getex(key, 'PX', IDLE_MS);
+    if (json === null) return null;
+    const entry = stored.parse(JSON.parse(json));
+    const now = this.now();
+    if (now < entry.endsAt) return { ...entry, key, idleUntil: Math.min(now + IDLE_MS, entry.endsAt) };
+    await this.redis.del(key);
+    return null;
+  }
+
+  async end(key: string): Promise<void> {
+    await this.redis.del(key);
+  }
+}

@@ -1,0 +1,114 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import { ORDER_STATES } from '../core/states.js';
+import { batchKeys } from '../ledger/keys.js';
+import { histogram } from '../ledger/snapshot.js';
+import type { Desk } from './desk.js';
+import { LatencyFamily } from './latency-family.js';
+import type { Picture } from './overview/overview.js';
+
+/**
+ * What Prometheus asks for, computed from the ledger when it asks: any number of workers on any number of
+ * machines are seen through the one truth, and a restarted desk loses no counts.
+ */
+export class DeskMetrics {
+  private readonly latency = new LatencyFamily();
+
+  constructor(private readonly desk: Desk) {}
+
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+  async text(): Promise<string> {
+    const picture = await this.desk.board.look();
+    // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
+    const family = familiesOf(new Registry());
+    fillOrders(family, picture);
+    fillRealms(family, picture);
+    this.fillProcesses(family, picture);
+    return `${await family.registry.metrics()}\n${this.latency.text(await this.latencies(picture))}`;
+  }
+
+  private fillProcesses({ gauge }: Families, { overview }: Picture): void {
+    const { store, workers } = overview;
+    gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
+    gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
+    gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
+    gauge('workers', 'Worker processes not proven dead.', []).set(workers.alive);
+    gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
+    gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(this.desk.live.clients);
+    gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.parts.version }, 1);
+  }
+
+  private latencies({ seen }: Picture) {
+    return Promise.all(
+      seen.map(async ({ ref, view }) => {
+        const { caller, realm } = ref.books;
+        const stored = await caller.patiently('read latency', () =>
+          caller.redis.hgetall(batchKeys(realm, ref.no).latency),
+        );
+        return { realm: view.manifest.realm, histogram: histogram(stored) };
+      }),
+    );
+  }
+}
+
+type Families = ReturnType<typeof familiesOf>;
+
+function familiesOf(registry: Registry) {
+  const options = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: `almoner_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    registry,
+    gauge: (...facts: Parameters<typeof options>) => new Gauge<string>(options(...facts)),
+    counter: (...facts: Parameters<typeof options>) => new Counter<string>(options(...facts)),
+  };
+}
+
+function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
+  const orders = gauge('orders', 'Orders by realm and state.', ['realm', 'state']);
+  const tokens = gauge('tokens', 'Tokens by realm and state of their order.', ['realm', 'state']);
+  const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
+  const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
+  const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
+  const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
+  for (const { view } of seen) {
+    const { realm } = view.manifest;
+    for (const state of ORDER_STATES) {
+      orders.inc({ realm, state }, view.counts[state] ?? 0);
+      tokens.inc({ realm, state }, Number(view.sums[state] ?? 0n));
+    }
+    batches.inc({ realm, state: view.state });
+    requests.inc({ realm }, view.requests);
+    retries.inc({ realm }, view.retries);
+    limited.inc({ realm }, view.rateLimited);
+  }
+}
+
+function fillRealms({ gauge }: Families, { overview }: Picture): void {
+  const allowed = gauge('pace_allowed_per_second', 'Requests allowed, per second.', ['realm']);
+  const used = gauge('pace_used_per_second', 'Requests that left, per second of the window.', ['realm']);
+  const waiting = gauge('queue_depth', 'Orders that wait for a worker or are being sent.', ['realm']);
+  const fill = gauge('window_jobs', 'Orders dispatched to the queue and not settled.', ['realm']);
+  const oldest = gauge('oldest_unsettled_seconds', 'Age of the oldest unsettled order.', ['realm']);
+  const doubts = gauge('doubts', 'Orders that wait for an operator.', ['realm']);
+  const dead = gauge('dead_letters', 'Orders that ended without being paid.', ['realm']);
+  const halted = gauge('realm_halted', '1 while the program has halted the realm.', ['realm']);
+  const breaker = gauge('breaker_open', '1 while the realm gives no definite answers.', ['realm']);
+  for (const card of overview.realms) {
+    const { realm, pace } = card;
+    const windowMs = pace.allowed?.windowMs ?? 60_000;
+    if (pace.allowed !== null) allowed.set({ realm }, (pace.allowed.requests / windowMs) * 1000);
+    used.set({ realm }, (pace.used / windowMs) * 1000);
+    waiting.set({ realm }, card.waiting);
+    fill.set({ realm }, card.queued);
+    const since = card.oldestUnsettledAt === null ? Date.now() : Date.parse(card.oldestUnsettledAt);
+    oldest.set({ realm }, Math.max(0, (Date.now() - since) / 1000));
+    doubts.set({ realm }, card.doubts);
+    dead.set({ realm }, card.dead);
+    halted.set({ realm }, card.halt === null ? 0 : 1);
+    breaker.set({ realm }, card.breakerSince === null ? 0 : 1);
+  }
+}

@@ -1,0 +1,86 @@
+import { attentionCount, attentionPage, isAttentionState } from '../../ledger/attention-page.js';
+import { type RowContext, readRow } from '../../ledger/rows.js';
+import type { BatchView, RowView } from '../../ledger/views.js';
+import type { OrdersPage, OrdersQuery } from '../api-types.js';
+import { findLine } from './find-line.js';
+import { orderRow } from './order-row.js';
+import { type Scanned, scanBlocks } from './scan-blocks.js';
+import { includes, type Wanted, wantedOf } from './wanted.js';
+
+/**
+ * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
+ * line is found by halving; states that stand in the attention list come from there, without a scan; all
+ * else is a scan that stops after a fraction of a second and is asked again.
+ */
+const LOOK_MS = 250;
+const LIMIT_USUAL = 50;
+const ATTENTION_STEP = 200;
+
+export async function ordersPage(
+  context: RowContext,
+  view: BatchView,
+  query: OrdersQuery,
+): Promise<OrdersPage> {
+  const { rows } = view.manifest;
+  const from = query.cursor === undefined ? 1 : Number(query.cursor);
+  const limit = query.limit ?? LIMIT_USUAL;
+  if (query.field === 'line' && query.search !== undefined) return linePage(context, rows, query);
+  const wanted = wantedOf(query);
+  const inAttention = wanted.state !== null && isAttentionState(wanted.state) && !wanted.search?.inPlan;
+  if (inAttention) return attentionListPage(context, view, wanted, from, limit);
+  const untilMs = performance.now() + LOOK_MS;
+  const scanned = await scanBlocks(context, rows, wanted, { from, limit, untilMs });
+  return page(context, scanned, (scanned.next ?? rows + 1) - 1, rows);
+}
+
+async function linePage(context: RowContext, rows: number, query: OrdersQuery): Promise<OrdersPage> {
+  const line = /^[0-9]{1,9}$/.test(query.search ?? '') ? Number(query.search) : 0;
+  const index = await findLine(context, rows, line);
+  const row = index === null ? null : await readRow(context, index);
+  const { state, class: code } = wantedOf(query);
+  const fits =
+    row !== null && (state ?? row.state) === row.state && (code ?? row.errorCode) === row.errorCode;
+  return page(context, { found: fits ? [row] : [], next: null }, rows, rows);
+}
+
+async function attentionListPage(
+  context: RowContext,
+  view: BatchView,
+  wanted: Wanted,
+  from: number,
+  limit: number,
+): Promise<OrdersPage> {
+  const { state } = wanted;
+  if (state === null || !isAttentionState(state)) throw new Error(`${state} has no attention list`);
+  const untilMs = performance.now() + LOOK_MS;
+  const found: RowView[] = [];
+  let after = from - 1;
+  let more = true;
+  do {
+    const step = wanted.class === null && wanted.search === null ? limit - found.length : ATTENTION_STEP;
+    const indexes = await attentionPage(context.ref, state, after, step);
+    more = indexes.length === step;
+    const rows = await Promise.all(indexes.map((index) => readRow(context, index)));
+    for (const row of rows) {
+      after = row.index;
+      if (row.state === state && fits(row, wanted)) found.push(row);
+      if (found.length === limit) break;
+    }
+    more ||= after < (indexes.at(-1) ?? 0);
+  } while (more && found.length < limit && performance.now() < untilMs);
+  const looked = await attentionCount(context.ref, state, after);
+  return page(context, { found, next: more ? after + 1 : null }, looked, view.counts[state] ?? 0);
+}
+
+function fits(row: RowView, { class: code, search }: Wanted): boolean {
+  return (code === null || row.errorCode === code) && (search === null || includes(row.error, search.text));
+}
+
+function page({ ref }: RowContext, { found, next }: Scanned, scanned: number, of: number): OrdersPage {
+  return {
+    orders: found.map((row) => orderRow(ref, row)),
+    next: next === null ? null : String(next),
+    scanned,
+    of,
+  };
+}

@@ -1,0 +1,109 @@
+import { inflateRawSync } from 'node:zlib';
+import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
+import { decodePlanBlock } from '../../ledger/plan-block.js';
+import { decodeRecord, type OrderRecord } from '../../ledger/record.js';
+import { lastTrouble, type RowContext, readDetails, rowView, stateOf } from '../../ledger/rows.js';
+import type { RowView } from '../../ledger/views.js';
+import { includes, mayHaveError, type Search, type Wanted } from './wanted.js';
+
+/**
+ * Looks through a batch in file order, a block of some hundred rows at a time, and stops when it has enough
+ * or has looked long enough: a million rows are searched by asking again with the place it stopped at. Each
+ * call to Redis is a small one, so that nothing else waits behind a search.
+ */
+export type Scanned = { readonly found: readonly RowView[]; readonly next: number | null };
+
+const VIEWS_AT_ONCE = 64;
+
+export async function scanBlocks(
+  context: RowContext,
+  rows: number,
+  wanted: Wanted,
+  options: { readonly from: number; readonly limit: number; readonly untilMs: number },
+): Promise<Scanned> {
+  const found: RowView[] = [];
+  let from = options.from;
+  do {
+    const block = Math.floor((from - 1) / PLAN_BLOCK_ROWS);
+    const to = Math.min((block + 1) * PLAN_BLOCK_ROWS, rows);
+    found.push(...(await matchesIn(context, block, { from, to }, wanted, options.limit - found.length)));
+    const last = found.at(-1);
+    if (found.length >= options.limit && last !== undefined)
+      return { found, next: last.index < rows ? last.index + 1 : null };
+    from = to + 1;
+  } while (from <= rows && performance.now() < options.untilMs);
+  return { found, next: from <= rows ? from : null };
+}
+
+async function matchesIn(
+  context: RowContext,
+  block: number,
+  span: { readonly from: number; readonly to: number },
+  wanted: Wanted,
+  limit: number,
+): Promise<RowView[]> {
+  const { search } = wanted;
+  const inPlan = search === null ? null : await planHits(context, block, search);
+  if (inPlan?.size === 0 && search?.inErrors !== true) return [];
+  const records = await recordsOf(context, block);
+  const candidates: { index: number; record: OrderRecord; certain: boolean }[] = [];
+  for (let index = span.from; index <= span.to; index++) {
+    const record = records.get(index) ?? decodeRecord(null);
+    if (wanted.state !== null && stateOf(record, context.cancelled) !== wanted.state) continue;
+    const certain = inPlan === null || inPlan.has(index);
+    const mayErr = mayHaveError(record);
+    if ((!certain || wanted.class !== null) && !mayErr) continue;
+    if (!certain && search?.inErrors !== true) continue;
+    candidates.push({ index, record, certain });
+  }
+  const found: RowView[] = [];
+  while (candidates.length > 0 && found.length < limit) {
+    const some = candidates.splice(0, Math.min(VIEWS_AT_ONCE, limit - found.length));
+    const views = await Promise.all(some.map(({ index, record }) => view(context, index, record)));
+    for (const [i, row] of views.entries()) {
+      if (wanted.class !== null && row.errorCode !== wanted.class) continue;
+      if (some[i]?.certain || includes(row.error, search?.text ?? '')) found.push(row);
+    }
+  }
+  return found;
+}
+
+async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView> {
+  const [row, trouble] = await Promise.all([
+    context.plans.row(context.ref.no, index),
+    mayHaveError(record) ? readDetails(context.ref, index).then(lastTrouble) : null,
+  ]);
+  return rowView(context, index, row, record, trouble);
+}
+
+/** Indexes of the block's rows that have it; a block that cannot have it is not even parsed. */
+async function planHits(context: RowContext, block: number, search: Search): Promise<Set<number>> {
+  const { inPlan } = search;
+  if (inPlan === null) return new Set();
+  const { books, no } = context.ref;
+  const bytes = await books.caller.patiently('read plan', () =>
+    books.caller.redis.getBuffer(batchKeys(books.realm, no).plan(block)),
+  );
+  if (bytes === null) return new Set();
+  const needle = JSON.stringify(search.text).slice(1, -1);
+  if (!includes(inflateRawSync(bytes).toString('utf8'), needle)) return new Set();
+  const hits = decodePlanBlock(bytes).flatMap((row, offset) =>
+    inPlan(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : [],
+  );
+  return new Set(hits);
+}
+
+async function recordsOf({ ref }: RowContext, block: number): Promise<Map<number, OrderRecord>> {
+  const { caller, realm } = ref.books;
+  const keys = batchKeys(realm, ref.no);
+  const perBlock = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
+  const read = await caller.patiently('read orders', () =>
+    Promise.all(
+      Array.from({ length: perBlock }, (_, i) => caller.redis.hgetall(keys.records(block * perBlock + i))),
+    ),
+  );
+  const records = new Map<number, OrderRecord>();
+  for (const hash of read)
+    for (const [index, text] of Object.entries(hash)) records.set(Number(index), decodeRecord(text));
+  return records;
+}

@@ -1,0 +1,55 @@
+import type { RealmProfile } from '../../core/profile.js';
+import type { RealmOwner } from '../../ledger/books.js';
+import type { RealmState } from '../../ledger/steering.js';
+import type { RealmCard } from '../api-types.js';
+import { iso } from '../orders/order-row.js';
+import type { SeenBatch } from './batch-views.js';
+import type { PaceHistory } from './pace-history.js';
+import { openOf } from './settle-rates.js';
+
+/** A realm on the front page: its pace, what waits, and what wants attention. */
+const UNLIMITED_WINDOW_MS = 60_000;
+
+export function realmCard(facts: {
+  readonly owner: RealmOwner;
+  readonly profile: RealmProfile | undefined;
+  readonly state: RealmState;
+  readonly batches: readonly SeenBatch[];
+  readonly pace: PaceHistory;
+  readonly now: number;
+}): RealmCard {
+  const { owner, profile, state, batches, pace, now } = facts;
+  const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
+  const unsettled = batches.filter(({ view }) => isOpen(view.state) && openOf(view) > 0);
+  const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
+  return {
+    realm: profile?.name ?? owner.name,
+    realmId: owner.realmId,
+    baseUrl: owner.baseUrl,
+    rehearsal: owner.rehearsal,
+    configured: profile !== undefined,
+    certainty: profile?.certainty ?? null,
+    currency: profile?.currency ?? null,
+    halt: state.halt,
+    breakerSince: iso(state.breakerSince),
+    pace: {
+      allowed: profile?.rate ?? null,
+      used: pace.within(profile?.rate?.windowMs ?? UNLIMITED_WINDOW_MS, now),
+      recent: pace.slices(now),
+    },
+    waiting: sum((batch) => (isForWorkers(batch) ? openOf(batch.view) : 0)),
+    queued: sum(({ view, dispatched }) => (isOpen(view.state) ? dispatched : 0)),
+    dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
+    doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
+    oldestUnsettledAt: unsettled.length === 0 ? null : new Date(oldest).toISOString(),
+  };
+}
+
+/** Would be sent if only somebody did it. */
+export function isForWorkers({ view }: SeenBatch): boolean {
+  return view.owner === '' && (view.state === 'planned' || view.state === 'running');
+}
+
+function isOpen(state: string): boolean {
+  return state !== 'done' && state !== 'cancelled';
+}

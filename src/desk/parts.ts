@@ -1,0 +1,89 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { RealmProfile } from '../core/profile.js';
+import type { BatchRef } from '../ledger/batches.js';
+import type { Caller } from '../ledger/caller.js';
+import type { BatchView } from '../ledger/views.js';
+import type { PlanReply, WorkerRow } from './api-types.js';
+import type { By, OrderPlace } from './by.js';
+import type { RuleParts } from './rule-parts.js';
+
+/**
+ * What the desk is given. It reads the ledger itself; everything that changes something or asks a realm is a
+ * function handed in, the same one that the command line calls.
+ */
+export type DeskParts = {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly caller: Caller;
+  readonly store: { readonly embedded: boolean; readonly address: string };
+  readonly connect: (use: string) => Redis;
+  readonly profiles: readonly RealmProfile[];
+  readonly dataFolder: string;
+  readonly reportsFolder: string;
+  /** The built pages. */
+  readonly webFolder: string;
+  readonly isInterrupted: (ref: BatchRef, view: BatchView & { readonly owner: string }) => Promise<boolean>;
+  readonly processes: () => Promise<readonly WorkerRow[]>;
+  readonly steer: (ref: BatchRef, verb: 'pause' | 'resume' | 'cancel', by: By) => Promise<void>;
+  readonly writeReport: (ref: BatchRef) => Promise<void>;
+  readonly undo: (ref: BatchRef, write: (text: string) => Promise<void>) => Promise<void>;
+  readonly plan: (file: PlannableFile, by: By) => Promise<PlannedUpload>;
+  readonly retryDead: Mend;
+  readonly discardDead: Mend;
+  readonly doubt: (place: OrderPlace, readNow: boolean) => Promise<DoubtEvidence>;
+  readonly resolveDoubts: (
+    places: readonly OrderPlace[],
+    decision: 'paid' | 'unpaid',
+    by: By & { readonly why: string },
+    onProgress: (done: number) => void,
+  ) => Promise<Mended>;
+  readonly rules: RuleParts | null;
+};
+
+export type Mended = {
+  readonly taken: number;
+  readonly refused: readonly { readonly order: string; readonly why: string }[];
+};
+
+export type Mend = (
+  places: readonly OrderPlace[],
+  by: By,
+  onProgress: (done: number) => void,
+) => Promise<Mended>;
+
+export type PlannableFile = {
+  readonly path: string;
+  /** As the person's computer calls it. */
+  readonly name: string;
+  readonly realm: string | undefined;
+  readonly skipInvalid: boolean;
+  readonly map: readonly string[];
+  readonly again: string | null;
+};
+
+/** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
+export type PlannedUpload = {
+  readonly document: PlanReply;
+  writeFaults(path: string): void;
+  enqueue(options: { readonly inOrder: boolean }): Promise<{ ref: BatchRef; existing: boolean }>;
+  close(): void;
+};
+
+export type DoubtEvidence = {
+  readonly sides: readonly {
+    readonly member: string;
+    readonly role: 'member' | 'recipient';
+    readonly lastSeen: string | null;
+    readonly ifPaid: string | null;
+    readonly ifUnpaid: string | null;
+    readonly whenDoubtArose: string | null;
+    readonly now: string | null;
+  }[];
+  /** Order ids. */
+  readonly later: readonly string[];
+  readonly key: string | null;
+  readonly requestId: string | null;
+  readonly sentAt: number | null;
+  readonly decisions: readonly { readonly decision: 'paid' | 'unpaid'; readonly does: string }[];
+};

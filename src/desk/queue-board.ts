@@ -1,0 +1,45 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { openBooks } from '../ledger/books.js';
+import { DEAD_QUEUE, ORDERS_QUEUE, openQueue } from '../queue/queues.js';
+import { BoardAdapter } from './board-adapter.js';
+import type { DeskParts } from './parts.js';
+
+/**
+ * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
+ * to an order is done through the ledger.
+ */
+export type QueueBoard = { readonly adapter: BoardAdapter; close(): Promise<void> };
+
+export function openQueueBoard(parts: Pick<DeskParts, 'caller' | 'profiles' | 'connect'>): QueueBoard {
+  const connection = parts.connect('board');
+  const queues = parts.profiles.flatMap(({ name, baseUrl, realmId, rehearsal }) => {
+    const books = openBooks(parts.caller, { name, baseUrl, realmId, rehearsal });
+    return [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
+      realm: name,
+      queue: openQueue<unknown>(books, queue, connection),
+    }));
+  });
+  const adapter = new BoardAdapter();
+  createBullBoard({
+    queues: queues.map(
+      ({ realm, queue }) =>
+        new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, prefix: `${realm}.` }),
+    ),
+    serverAdapter: adapter,
+    options: {
+      uiConfig: {
+        boardTitle: 'almoner queues',
+        miscLinks: [{ text: 'Back to the desk', url: '/' }],
+        hideRedisDetails: true,
+      },
+    },
+  });
+  return {
+    adapter,
+    async close() {
+      await Promise.all(queues.map(({ queue }) => queue.close()));
+      connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import { PlanReader } from '../../ledger/plan-store.js';
+import { readDetails, readRow, rowContext } from '../../ledger/rows.js';
+import type { DoubtReply, OrderReply, TaskReply } from '../api-types.js';
+import { sealedBatch } from '../batch-page.js';
+import { chooseDead, chooseDoubts, deadGroups, deadPage, findOrder, listPage } from '../orders/dead.js';
+import { historyPage } from '../orders/history.js';
+import { iso, orderRow } from '../orders/order-row.js';
+import { route } from '../route.js';
+import { cursor, limit, member, name, orderParams, orders, realm, reason } from '../schemas.js';
+
+/** Single orders, dead letters, doubts, and everything about a member. */
+const where = { realm: realm.optional(), batch: z.string().min(1).max(80).optional() };
+const filter = { ...where, class: name.optional(), message: z.string().max(400).optional() };
+const selection = z.object({ ...filter, orders: orders.optional() });
+const expect = z.number().int().min(0);
+
+/** The person confirmed a number; with any other one nothing is done. */
+function checkExpected(found: number, expected: number): void {
+  if (found !== expected)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      `${found} orders are meant by now, not the ${expected} that were confirmed. Nothing was done.`,
+    );
+}
+
+export const ORDER_ROUTES = [
+  route('GET /api/orders/:order', 'viewer', {
+    summary: 'One order with all it met.',
+    params: orderParams,
+    reply: 'OrderReply',
+    async handle(desk, { params }): Promise<OrderReply> {
+      const { ref, index } = await findOrder(desk.parts.caller, params.order);
+      const [view, context] = await Promise.all([
+        sealedBatch(ref),
+        rowContext(ref, new PlanReader(ref.books)),
+      ]);
+      const [row, history] = await Promise.all([readRow(context, index), readDetails(ref, index)]);
+      const dead = (row.state === 'refused' || row.state === 'exhausted') && row.marks.length === 0;
+      return {
+        order: orderRow(ref, row),
+        cells: row.cells.map((value, i) => ({ column: view.manifest.header[i] ?? `column ${i + 1}`, value })),
+        history,
+        can: row.state === 'doubt' ? ['resolve'] : dead ? ['retry', 'discard'] : [],
+      };
+    },
+  }),
+  route('GET /api/dead', 'viewer', {
+    summary: 'Dead letters grouped by class and message.',
+    query: z.object({ ...where, class: name.optional() }),
+    reply: 'DeadGroups',
+    handle: (desk, { query }) => deadGroups(desk.parts.caller, query),
+  }),
+  route('GET /api/dead/orders', 'viewer', {
+    summary: 'Dead letters one by one.',
+    query: z.object({ ...filter, cursor: cursor.optional(), limit: limit(200).optional() }),
+    reply: 'OrdersPage',
+    handle: (desk, { query }) => deadPage(desk.parts.caller, query),
+  }),
+  route('POST /api/dead/count', 'viewer', {
+    summary: 'How many dead letters an action would touch.',
+    body: selection,
+    reply: 'SelectionCount',
+    async handle(desk, { body }) {
+      const { places, tokens } = await chooseDead(desk.parts.caller, body);
+      return { count: places.length, tokens: String(tokens) };
+    },
+  }),
+  ...(['retry', 'discard'] as const).map((verb) =>
+    route(`POST /api/dead/${verb}`, 'operator', {
+      summary: verb === 'retry' ? 'Send dead letters again.' : 'Mark dead letters as done with.',
+      body: selection.extend({ expect, reason: verb === 'discard' ? reason : reason.optional() }),
+      reply: 'TaskReply',
+      audit: ({ body }) => ({ what: `${verb} ${body.expect} dead letters`, batch: body.batch ?? null }),
+      async handle(desk, { body, visitor }): Promise<TaskReply> {
+        const { places } = await chooseDead(desk.parts.caller, body);
+        checkExpected(places.length, body.expect);
+        const by = { who: visitor.identity.name, why: body.reason ?? null };
+        const mend = verb === 'retry' ? desk.parts.retryDead : desk.parts.discardDead;
+        return desk.tasks.start(
+          `${verb} ${places.length} dead letters`,
+          by.who,
+          places.length,
+          async (progress) => {
+            const { taken, refused } = await mend(places, by, progress);
+            return { done: taken, refused };
+          },
+        );
+      },
+    }),
+  ),
+  route('GET /api/doubts', 'viewer', {
+    summary: 'Orders nobody can prove paid or unpaid.',
+    query: z.object({ ...where, cursor: cursor.optional(), limit: limit(200).optional() }),
+    reply: 'OrdersPage',
+    handle: (desk, { query }) => listPage(desk.parts.caller, { ...query, states: ['doubt'] }, () => true),
+  }),
+  route('GET /api/doubts/:order', 'viewer', {
+    summary: 'The evidence about one doubt; `now=true` also reads the realm, at its pace.',
+    params: orderParams,
+    query: z.object({ now: z.enum(['true', 'false']).default('false') }),
+    reply: 'DoubtReply',
+    async handle(desk, { params, query }): Promise<DoubtReply> {
+      const { caller, doubt } = desk.parts;
+      const place = await findOrder(caller, params.order);
+      const rowAt = async ({ ref, index }: typeof place) =>
+        orderRow(ref, await readRow(await rowContext(ref, new PlanReader(ref.books)), index));
+      const { later, sentAt, ...evidence } = await doubt(place, query.now === 'true');
+      const laterPlaces = await Promise.all(later.slice(0, 50).map((order) => findOrder(caller, order)));
+      return {
+        ...evidence,
+        order: await rowAt(place),
+        later: await Promise.all(laterPlaces.map(rowAt)),
+        sentAt: iso(sentAt),
+      };
+    },
+  }),
+  route('POST /api/doubts/resolve', 'operator', {
+    summary: 'End doubts as paid or unpaid, with a reason; nothing is sent.',
+    body: z.object({
+      orders: orders.optional(),
+      batch: z.string().min(1).max(80).optional(),
+      decision: z.enum(['paid', 'unpaid']),
+      reason,
+      expect,
+    }),
+    reply: 'TaskReply',
+    audit: ({ body }) => ({
+      what: `resolve ${body.expect} doubts as ${body.decision}`,
+      batch: body.batch ?? null,
+    }),
+    async handle(desk, { body, visitor }): Promise<TaskReply> {
+      const { places } = await chooseDoubts(desk.parts.caller, body);
+      checkExpected(places.length, body.expect);
+      const by = { who: visitor.identity.name, why: body.reason };
+      const what = `resolve ${places.length} doubts as ${body.decision}`;
+      return desk.tasks.start(what, by.who, places.length, async (progress) => {
+        const { taken, refused } = await desk.parts.resolveDoubts(places, body.decision, by, progress);
+        return { done: taken, refused };
+      });
+    },
+  }),
+  route('GET /api/members/:member/history', 'viewer', {
+    summary: 'Every order that ever touched a member; asks again with `next` while it is not null.',
+    params: z.object({ member }),
+    query: z.object({
+      realm: realm.optional(),
+      since: z.iso.datetime().or(z.iso.date()).optional(),
+      cursor: cursor.optional(),
+    }),
+    reply: 'HistoryPage',
+    handle: (desk, { params, query }) => historyPage(desk.parts.caller, params.member, query),
+  }),
+];

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { isMemberId, parseOrderId } from '../../core/ids.js';
+import { everyBatch } from '../../ledger/batches.js';
+import type { FindReply } from '../api-types.js';
+import { OpenLine, route } from '../route.js';
+import { cursor, limit } from '../schemas.js';
+
+/** The front page, what keeps it live, its search box, and the desk's own audit and tasks. */
+export const OVERVIEW_ROUTES = [
+  route('GET /api/overview', 'viewer', {
+    summary: 'Realms, running batches, what wants attention, workers and the store.',
+    reply: 'Overview',
+    handle: async (desk) => (await desk.board.look()).overview,
+  }),
+  route('GET /api/events', 'viewer', {
+    summary: 'The same, live: events `overview`, `batch` (with ?batch) and `bye`.',
+    query: z.object({ batch: z.string().min(1).max(80).optional() }),
+    reply: 'text/event-stream',
+    handle: (_, { query }) => new OpenLine(query.batch ?? null),
+  }),
+  route('GET /api/find', 'viewer', {
+    summary: 'What a text may mean: a batch by its beginning, an order, a member.',
+    query: z.object({ q: z.string().trim().min(1).max(100) }),
+    reply: 'FindReply',
+    async handle(desk, { query: { q } }): Promise<FindReply> {
+      const refs = await everyBatch(desk.parts.caller);
+      const wanted = parseOrderId(q);
+      const batches = refs.filter(({ id }) => id.startsWith(q) && q.length >= 2).slice(-5);
+      const owner = refs.find(({ id }) => id === wanted?.batch);
+      return {
+        found: [
+          ...batches.map((ref) => ({
+            kind: 'batch' as const,
+            id: ref.id,
+            note: `realm ${ref.books.owner.name}`,
+          })),
+          ...(owner === undefined ? [] : [{ kind: 'order' as const, id: q, note: `batch ${owner.id}` }]),
+          ...(isMemberId(q)
+            ? [{ kind: 'member' as const, id: q, note: 'everything that touched them' }]
+            : []),
+        ],
+      };
+    },
+  }),
+  route('GET /api/tasks', 'viewer', {
+    summary: 'What the desk is busy with, newest first.',
+    reply: 'TasksReply',
+    handle: (desk) => ({ tasks: desk.tasks.list() }),
+  }),
+  route('GET /api/tasks/:task', 'viewer', {
+    summary: 'How far one task is.',
+    params: z.object({ task: z.string().max(40) }),
+    reply: 'TaskReply',
+    handle: (desk, { params }) => desk.tasks.find(params.task),
+  }),
+  route('GET /api/audit', 'viewer', {
+    summary: 'Who did what at the desk, newest first.',
+    query: z.object({ cursor: cursor.regex(/^[0-9]+$/).optional(), limit: limit(200).default(100) }),
+    reply: 'AuditPage',
+    handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit),
+  }),
+];

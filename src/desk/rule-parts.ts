@@ -1,0 +1,14 @@
+import type { BatchRef } from '../ledger/batches.js';
+import type { ExplainReply, RulePlanPage, RuleRow } from './api-types.js';
+import type { By } from './by.js';
+
+/** What the desk is given about reward rules. */
+export type RuleParts = {
+  list(): Promise<readonly RuleRow[]>;
+  /** Reads the members at the realm's pace, which may take long; answers the plan's id. */
+  plan(rule: string, by: By, onProgress: (done: number, total: number | null) => void): Promise<string>;
+  planPage(plan: string, from: number, limit: number): Promise<RulePlanPage>;
+  run(plan: string, by: By): Promise<BatchRef | null>;
+  approve(rule: string, by: By): Promise<void>;
+  explain(run: string, member: string): Promise<ExplainReply>;
+};

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import type { TaskReply } from './api-types.js';
+
+/**
+ * Changes that take longer than a request: retrying ten thousand orders, planning a rule at the realm's pace.
+ * Each step of them is safe by itself in the ledger, so a desk that dies in the middle leaves nothing half
+ * done; the person starts it again for the rest. Tasks live in this process and are forgotten with it.
+ */
+const RUNNING_MAX = 8;
+const KEPT_MAX = 50;
+const REFUSED_MAX = 100;
+
+export type TaskWork = (progress: (done: number, total?: number | null) => void) => Promise<TaskEnd>;
+
+export type TaskEnd = {
+  readonly done: number;
+  readonly refused?: readonly { readonly order: string; readonly why: string }[];
+  readonly batch?: string | null;
+  readonly plan?: string | null;
+};
+
+export class Tasks {
+  private readonly tasks = new Map<string, TaskReply>();
+  private readonly under = new Set<Promise<void>>();
+
+  constructor(private readonly logger: Logger) {}
+
+  start(what: string, who: string, total: number | null, work: TaskWork): TaskReply {
+    const running = [...this.tasks.values()].filter(({ state }) => state === 'running').length;
+    if (running >= RUNNING_MAX)
+      throw new AlmonerError(
+        'ALM_DESK_BUSY',
+        `${running} tasks are running already. This one was not started.`,
+      );
+    const task = randomBytes(9).toString('base64url');
+    const begun: TaskReply = {
+      task,
+      what,
+      who,
+      state: 'running',
+      total,
+      done: 0,
+      refused: [],
+      refusedCount: 0,
+      error: null,
+      result: { batch: null, plan: null },
+      startedAt: new Date().toISOString(),
+      endedAt: null,
+    };
+    this.tasks.set(task, begun);
+    this.forgetOldest();
+    const run = this.run(task, work).finally(() => this.under.delete(run));
+    this.under.add(run);
+    return begun;
+  }
+
+  list(): TaskReply[] {
+    return [...this.tasks.values()].reverse();
+  }
+
+  find(task: string): TaskReply {
+    const found = this.tasks.get(task);
+    if (found === undefined)
+      throw new AlmonerError(
+        'ALM_DESK_NOT_FOUND',
+        'There is no such task; they are forgotten when the desk restarts.',
+      );
+    return found;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.under);
+  }
+
+  private async run(task: string, work: TaskWork): Promise<void> {
+    const endedAt = () => new Date().toISOString();
+    try {
+      const end = await work((done, total) =>
+        this.change(task, total === undefined ? { done } : { done, total }),
+      );
+      const refused = end.refused ?? [];
+      this.change(task, {
+        state: 'done',
+        done: end.done,
+        refused: refused.slice(0, REFUSED_MAX),
+        refusedCount: refused.length,
+        result: { batch: end.batch ?? null, plan: end.plan ?? null },
+        endedAt: endedAt(),
+      });
+    } catch (thrown) {
+      const error = isAlmonerError(thrown)
+        ? thrown
+        : new AlmonerError('ALM_DESK_INTERNAL', 'Something failed that should not have; the log says more.');
+      this.logger.warn({ task, err: thrown }, 'a task of the desk failed');
+      const { code, message, next } = error;
+      this.change(task, { state: 'failed', error: { code, message, next }, endedAt: endedAt() });
+    }
+  }
+
+  private change(task: string, change: Partial<TaskReply>): void {
+    const before = this.tasks.get(task);
+    if (before !== undefined) this.tasks.set(task, { ...before, ...change });
+  }
+
+  private forgetOldest(): void {
+    for (const [id, { state }] of this.tasks)
+      if (this.tasks.size > KEPT_MAX && state !== 'running') this.tasks.delete(id);
+  }
+}

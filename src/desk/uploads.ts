@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import type { PlannedUpload } from './parts.js';
+import { tooLarge, type UploadLimits, UploadWatch } from './upload-watch.js';
+
+/**
+ * Files that people upload, on disk until they are started, thrown away, or an hour old. They are streamed,
+ * so that a file of a million rows costs no memory; what a dead desk left behind goes at the next start.
+ */
+export type Upload = {
+  readonly id: string;
+  readonly name: string;
+  readonly who: string;
+  readonly path: string;
+  readonly faultsPath: string;
+  readonly bytes: number;
+  readonly receivedAt: number;
+};
+
+const KEEP_MS = 60 * 60 * 1000;
+const SWEEP_MS = 60 * 1000;
+/** Plans held in memory between preview and start; an older one is simply made again. */
+const PLANS_MAX = 2;
+
+export class Uploads {
+  private readonly uploads = new Map<string, Upload>();
+  private readonly plans = new Map<string, { options: string; planned: PlannedUpload }>();
+  private receiving = 0;
+  private readonly sweep: NodeJS.Timeout;
+
+  constructor(
+    private readonly folder: string,
+    private readonly limits: UploadLimits,
+  ) {
+    this.sweep = setInterval(() => void this.removeOld(), SWEEP_MS);
+    this.sweep.unref();
+  }
+
+  async open(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await this.removeOld();
+  }
+
+  async receive(body: Readable, told: { name: string; who: string; length: number | null }): Promise<Upload> {
+    if (told.length !== null && told.length > this.limits.bytesMax) throw tooLarge(this.limits);
+    if (this.uploads.size + this.receiving >= this.limits.filesMax)
+      throw new AlmonerError(
+        'ALM_DESK_UPLOAD_TOO_LARGE',
+        `${this.limits.filesMax} uploaded files wait already. This one was not taken.`,
+        { next: 'Start or throw away the others first.' },
+      );
+    const id = randomBytes(16).toString('base64url');
+    const path = join(this.folder, `${id}.csv`);
+    const watch = new UploadWatch(this.limits);
+    this.receiving += 1;
+    try {
+      await pipeline(body, watch, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    } catch (error) {
+      await rm(path, { force: true });
+      if (isAlmonerError(error)) throw error;
+      throw new AlmonerError('ALM_DESK_UPLOAD_BROKEN', 'The upload broke off. Nothing of it was kept.', {
+        cause: error,
+      });
+    } finally {
+      this.receiving -= 1;
+    }
+    const faultsPath = join(this.folder, `${id}.faults.csv`);
+    const { name, who } = told;
+    const upload = { id, name, who, path, faultsPath, bytes: watch.bytes, receivedAt: Date.now() };
+    this.uploads.set(id, upload);
+    return upload;
+  }
+
+  find(id: string): Upload {
+    const upload = this.uploads.get(id);
+    if (upload === undefined)
+      throw new AlmonerError('ALM_DESK_UPLOAD_UNKNOWN', 'There is no such upload. Nothing was done.');
+    return upload;
+  }
+
+  /** The plan of an upload under these options: kept from the preview, or made now. */
+  async planned(upload: Upload, options: string, make: () => Promise<PlannedUpload>): Promise<PlannedUpload> {
+    const known = this.plans.get(upload.id);
+    if (known?.options === options) return known.planned;
+    this.forgetPlan(upload.id);
+    const planned = await make();
+    this.plans.set(upload.id, { options, planned });
+    for (const [id] of this.plans) if (this.plans.size > PLANS_MAX) this.forgetPlan(id);
+    return planned;
+  }
+
+  forgetPlan(id: string): void {
+    this.plans.get(id)?.planned.close();
+    this.plans.delete(id);
+  }
+
+  async remove(id: string): Promise<void> {
+    const upload = this.uploads.get(id);
+    this.uploads.delete(id);
+    this.forgetPlan(id);
+    if (upload === undefined) return;
+    await rm(upload.path, { force: true });
+    await rm(upload.faultsPath, { force: true });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.sweep);
+    for (const id of [...this.uploads.keys()]) await this.remove(id);
+  }
+
+  private async removeOld(): Promise<void> {
+    const before = Date.now() - KEEP_MS;
+    for (const { id, receivedAt } of [...this.uploads.values()])
+      if (receivedAt < before) await this.remove(id);
+    for (const file of await readdir(this.folder).catch(() => [])) {
+      const path = join(this.folder, file);
+      const age = await stat(path).catch(() => null);
+      // Files of another desk in the same folder are left alone until they are old.
+      if (age !== null && age.mtimeMs < before) await rm(path, { force: true });
+    }
+  }
+}
