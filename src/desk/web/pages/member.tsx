@@ -38,7 +38,7 @@ export function MemberPage({ member }: { readonly member: string }) {
         <OrdersTable
           label={`Orders of member ${member}`}
           found={found}
-          withBatch
+          mixed
           empty={
             <Empty title="Nothing touched this member.">
               Not in these books, at least. Ids are compared digit by digit; check that none is missing.

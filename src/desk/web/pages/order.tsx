@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { DeadSelection, OrderReply, TaskReply } from '../../api-types.js';
+import { useIsRehearsal } from '../live/rehearsals.js';
 import { useResource } from '../live/resource.js';
 import { mayChange, session } from '../live/session.js';
 import { useStore } from '../live/store.js';
@@ -21,11 +22,13 @@ export function OrderPage({ order }: { readonly order: string }) {
   const [asking, setAsking] = useState<DeadVerb | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
   const who = useStore(session);
+  const isRehearsal = useIsRehearsal();
   const selection: DeadSelection = { orders: [order] };
   const may = (what: 'retry' | 'discard' | 'resolve') => mayChange(who) && value?.can.includes(what) === true;
   return (
     <Page
       title={`Order ${order}`}
+      rehearsal={value !== null && isRehearsal(value.order.realm)}
       actions={
         <>
           {may('retry') && (

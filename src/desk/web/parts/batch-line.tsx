@@ -3,6 +3,7 @@ import { StateBar } from '../charts/state-bar.js';
 import { Link } from '../shell/link.js';
 import { grouped, paceWords, percent } from '../words/numbers.js';
 import { STATES_SHOWN } from '../words/states.js';
+import { Prose } from './prose.js';
 import { BatchStateMark, RehearsalChip, StateMark } from './state.js';
 import { Eta, Time } from './time.js';
 
@@ -27,13 +28,14 @@ export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
         <div>
           <b>{percent(settled, batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
         </div>
-        <div class="soft small">
-          <Pace batch={batch} />
-        </div>
+        <Pace batch={batch} />
       </div>
       {batch.reason !== null && (
         <p class="batch-reason">
-          <b>{batch.reason.message}</b> {batch.reason.next}
+          <b>
+            <Prose text={batch.reason.message} />
+          </b>{' '}
+          <Prose text={batch.reason.next} />
         </p>
       )}
     </li>
@@ -44,13 +46,20 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
   if (batch.state === 'running')
     return (
       <>
-        {batch.perSecond === null ? 'starting' : paceWords(batch.perSecond)}
-        {batch.allowedPerSecond !== null && ` of ${paceWords(batch.allowedPerSecond)}`}
-        {' · '}
-        <Eta seconds={batch.etaSeconds} />
+        <div class="soft small">
+          {batch.perSecond === null ? 'starting' : `${paceWords(batch.perSecond)} settled`}
+          {batch.allowedPerSecond !== null && `, ${paceWords(batch.allowedPerSecond)} allowed`}
+        </div>
+        <div class="soft small">
+          <Eta seconds={batch.etaSeconds} />
+        </div>
       </>
     );
-  return <Time at={batch.finishedAt ?? batch.startedAt ?? batch.createdAt} />;
+  return (
+    <div class="soft small">
+      <Time at={batch.finishedAt ?? batch.startedAt ?? batch.createdAt} />
+    </div>
+  );
 }
 
 function Tallies({ batch }: { readonly batch: BatchSummary }) {

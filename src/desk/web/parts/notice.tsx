@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { CallFailed } from '../live/call.js';
+import { Prose } from './prose.js';
 
 export type Tone = 'bad' | 'warn' | 'good' | 'plain' | 'loud';
 
@@ -18,9 +19,15 @@ export function Failure({
   return (
     <div class="notice bad" role="alert">
       <p>
-        <b>{failure.message}</b>
+        <b>
+          <Prose text={failure.message} />
+        </b>
       </p>
-      {failure.next !== '' && <p>{failure.next}</p>}
+      {failure.next !== '' && (
+        <p>
+          <Prose text={failure.next} />
+        </p>
+      )}
       {failure.details.length > 0 && (
         <ul class="bullets">
           {failure.details.map((detail) => (

@@ -1,24 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import type { OrderRow } from '../../api-types.js';
 import type { OrdersFound } from '../live/orders.js';
-import { Link, MemberLink, OrderLink } from '../shell/link.js';
+import { useIsRehearsal } from '../live/rehearsals.js';
+import { MemberLink, OrderLink } from '../shell/link.js';
 import { grouped } from '../words/numbers.js';
 import { Failure, Loading } from './notice.js';
 import { Scroll } from './scroll.js';
-import { Marks, StateMark } from './state.js';
+import { Marks, RehearsalChip, StateMark } from './state.js';
 import { Time } from './time.js';
 
 type OrdersTableProps = {
   readonly label: string;
   readonly found: OrdersFound;
   readonly empty: ComponentChildren;
-  /** Shown where rows come from several batches. */
-  readonly withBatch?: boolean;
+  /** Rows come from several realms: those of a rehearsal say so. */
+  readonly mixed?: boolean;
   readonly choose?: (order: OrderRow) => ComponentChildren;
   readonly act?: (order: OrderRow) => ComponentChildren;
 };
 
-export function OrdersTable({ label, found, empty, withBatch = false, choose, act }: OrdersTableProps) {
+export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
+  const isRehearsal = useIsRehearsal();
   if (found.failure !== null && found.orders.length === 0) return <Failure failure={found.failure} />;
   if (found.orders.length === 0 && found.looking && found.scanned === 0) return <Loading rows={8} />;
   return (
@@ -49,7 +51,7 @@ export function OrdersTable({ label, found, empty, withBatch = false, choose, ac
                 <th scope="col">Member</th>
                 <th scope="col">Error, or balance after</th>
                 <th scope="col">Settled</th>
-                <th scope="col">{withBatch ? 'Batch and order' : 'Order'}</th>
+                <th scope="col">Order</th>
                 {act !== undefined && <th scope="col">Do</th>}
               </tr>
             </thead>
@@ -80,11 +82,7 @@ export function OrdersTable({ label, found, empty, withBatch = false, choose, ac
                     <Time at={order.settledAt} none="" />
                   </td>
                   <td>
-                    {withBatch && (
-                      <Link to={`/batches/${encodeURIComponent(order.batch)}`} class="mono soft">
-                        {order.batch}
-                      </Link>
-                    )}{' '}
+                    {mixed && <RehearsalChip on={isRehearsal(order.realm)} />}{' '}
                     <OrderLink order={order.order} />
                   </td>
                   {act !== undefined && <td class="do">{act(order)}</td>}

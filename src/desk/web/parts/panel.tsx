@@ -6,14 +6,16 @@ type PanelProps = {
   readonly aside?: ComponentChildren;
   readonly tone?: 'warn' | 'bad';
   readonly flush?: boolean;
+  /** An id to scroll to. */
+  readonly anchor?: string;
   readonly children: ComponentChildren;
 };
 
 /** A titled box; `flush` for tables that reach its edges. */
-export function Panel({ title, aside, tone, flush = false, children }: PanelProps) {
+export function Panel({ title, aside, tone, flush = false, anchor, children }: PanelProps) {
   const id = useId();
   return (
-    <section class={`panel ${tone ?? ''}`} aria-labelledby={id}>
+    <section id={anchor} class={`panel ${tone ?? ''}`} aria-labelledby={id}>
       <div class="panel-head">
         <h2 id={id}>{title}</h2>
         {aside !== undefined && <div class="aside">{aside}</div>}

@@ -1,9 +1,10 @@
 import type { RealmCard } from '../../api-types.js';
 import { PaceChart } from '../charts/pace-chart.js';
-import { counted, grouped } from '../words/numbers.js';
+import { grouped } from '../words/numbers.js';
 import { duration } from '../words/times.js';
 import { Notice } from './notice.js';
 import { Panel } from './panel.js';
+import { Prose } from './prose.js';
 import { RehearsalChip } from './state.js';
 import { Time } from './time.js';
 
@@ -24,7 +25,10 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
     >
       {realm.halt !== null && (
         <Notice tone="bad">
-          <b>Halted: {realm.halt.message}</b> {realm.halt.next}
+          <b>
+            Halted: <Prose text={realm.halt.message} />
+          </b>{' '}
+          <Prose text={realm.halt.next} />
         </Notice>
       )}
       {realm.breakerSince !== null && (
@@ -54,12 +58,12 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
       </div>
       <PaceChart pace={pace} realm={realm.realm} />
       <p class="soft small n realm-foot">
-        {counted(realm.waiting, 'order')} waiting · {grouped(realm.queued)} in the queue · certainty{' '}
+        {grouped(realm.waiting)} waiting · {grouped(realm.queued)} queued · certainty{' '}
         {realm.certainty ?? 'not known'}
         {realm.oldestUnsettledAt !== null && (
           <>
             {' '}
-            · oldest unsettled <Time at={realm.oldestUnsettledAt} />
+            · oldest open <Time at={realm.oldestUnsettledAt} />
           </>
         )}
       </p>

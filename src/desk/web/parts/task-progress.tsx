@@ -4,6 +4,7 @@ import { announce } from '../shell/announce.js';
 import { BatchLink, OrderLink } from '../shell/link.js';
 import { counted, grouped } from '../words/numbers.js';
 import { Notice } from './notice.js';
+import { Prose } from './prose.js';
 
 type TaskProgressProps = {
   readonly started: TaskReply;
@@ -36,7 +37,10 @@ export function TaskProgress({ started, onEnd, onClose }: TaskProgressProps) {
         {failure !== null && <p class="small">{failure.message} It goes on in the server; asking again.</p>}
         {task.error !== null && (
           <p>
-            <b>{task.error.message}</b> {task.error.next} <code>{task.error.code}</code>
+            <b>
+              <Prose text={task.error.message} />
+            </b>{' '}
+            <Prose text={task.error.next} /> <code>{task.error.code}</code>
           </p>
         )}
         {task.result.batch !== null && (

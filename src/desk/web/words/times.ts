@@ -21,6 +21,7 @@ export function utc(at: Date): string {
 }
 
 export function duration(ms: number): string {
+  if (ms < 1) return 'under 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(Math.round(ms / 100) / 10).toString()} s`;
   const seconds = Math.round(ms / 1_000);

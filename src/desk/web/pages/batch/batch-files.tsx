@@ -1,15 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { BatchReply } from '../../../api-types.js';
+import type { BatchReply, FilesReply } from '../../../api-types.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Empty, Failure, Loading } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';
+import { Time } from '../../parts/time.js';
 import { announce } from '../../shell/announce.js';
 import { bytesWords } from '../../words/numbers.js';
-
-type FilesReply = { readonly files: readonly { readonly name: string; readonly bytes: number }[] };
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'results.csv': 'one line per row of the input, with what became of it',
@@ -74,7 +73,9 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
               {file.name}
             </a>
             <span class="soft small">{MEANINGS[file.name] ?? ''}</span>
-            <span class="soft small n">{bytesWords(file.bytes)}</span>
+            <span class="soft small n">
+              {bytesWords(file.bytes)}, <Time at={file.writtenAt} />
+            </span>
           </li>
         ))}
       </ul>

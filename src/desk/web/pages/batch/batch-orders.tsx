@@ -27,7 +27,7 @@ export function BatchOrders({ reply }: { readonly reply: BatchReply }) {
   const found = useOrders(path, query.get('cursor'), round);
   const classes = [...new Set(found.orders.flatMap((order) => order.class ?? []))];
   return (
-    <Panel title="Orders" flush>
+    <Panel title="Orders" flush anchor="orders">
       <div class="filters">
         <TextFilter name="q" label="Search" placeholder="member, recipient, reference, line, error" />
         <ListFilter name="field" label="In" values={FIELDS} />

@@ -1,5 +1,5 @@
-import { useEffect } from 'preact/hooks';
-import type { BatchReply } from '../../../api-types.js';
+import { useEffect, useRef } from 'preact/hooks';
+import type { BatchReply, BatchSummary } from '../../../api-types.js';
 import { LatencyChart } from '../../charts/latency-chart.js';
 import { RunChart } from '../../charts/run-chart.js';
 import { useResource } from '../../live/resource.js';
@@ -7,7 +7,9 @@ import { useStore } from '../../live/store.js';
 import { live, watchBatch } from '../../live/stream.js';
 import { Failure, Loading, Notice } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';
+import { Prose } from '../../parts/prose.js';
 import { BatchStateMark } from '../../parts/state.js';
+import { announce } from '../../shell/announce.js';
 import { Page } from '../../shell/page.js';
 import { BatchAudit } from './batch-audit.js';
 import { BatchFiles } from './batch-files.js';
@@ -24,6 +26,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
   const id = value?.summary.batch ?? null;
   useEffect(() => watchBatch(id), [id]);
   useEffect(() => () => watchBatch(null), []);
+  useStateSpoken(news?.summary ?? null);
   const reply = news !== null && news.summary.batch === id ? news : value;
   if (reply === null)
     return (
@@ -51,7 +54,10 @@ export function BatchPage({ batch }: { readonly batch: string }) {
     >
       {summary.reason !== null && (
         <Notice tone={summary.state === 'halted' ? 'bad' : 'warn'}>
-          <b>{summary.reason.message}</b> {summary.reason.next} <code>{summary.reason.code}</code>
+          <b>
+            <Prose text={summary.reason.message} />
+          </b>{' '}
+          <Prose text={summary.reason.next} /> <code>{summary.reason.code}</code>
         </Notice>
       )}
       {overview?.noWorker === true && summary.state === 'running' && summary.mode === 'import' && (
@@ -67,11 +73,22 @@ export function BatchPage({ batch }: { readonly batch: string }) {
         </Panel>
         <ManifestPanel reply={reply} />
       </div>
-      <BatchOrders reply={reply} />
       <div class="halves">
         <BatchFiles reply={reply} />
         <BatchAudit batch={summary.batch} state={summary.state} />
       </div>
+      <BatchOrders reply={reply} />
     </Page>
   );
+}
+
+/** Counts would be noise to a listener; that it was paused, halted or done is news. */
+function useStateSpoken(summary: BatchSummary | null): void {
+  const before = useRef<string | null>(null);
+  const state = summary?.state ?? null;
+  useEffect(() => {
+    if (summary !== null && before.current !== null && before.current !== state)
+      announce(`${summary.source} is now ${summary.state}`);
+    before.current = state ?? before.current;
+  }, [state]);
 }

@@ -57,7 +57,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
           {shown.map((state) => (
             <tr key={state}>
               <th scope="row">
-                <Link to={`${here}?state=${state}`}>
+                <Link to={`${here}?state=${state}`} onFollow={toOrders}>
                   <StateMark state={state} />
                 </Link>
               </th>
@@ -83,4 +83,9 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
       </table>
     </Panel>
   );
+}
+
+/** The table stands below the charts; without this a click would seem to do nothing. */
+function toOrders(): void {
+  document.getElementById('orders')?.scrollIntoView();
 }

@@ -17,7 +17,7 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           ...ops.map(
             (op) =>
               [
-                op,
+                op.charAt(0).toUpperCase() + op.slice(1),
                 `${counted(manifest.orders[op], 'order')}, ${grouped(manifest.tokens[op])} tokens`,
               ] as const,
           ),

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeadGroups, DeadSelection } from '../../../api-types.js';
 import { SCREEN_ROWS, useOrders } from '../../live/orders.js';
+import { useIsRehearsal } from '../../live/rehearsals.js';
 import { Empty } from '../../parts/notice.js';
 import { OrdersTable } from '../../parts/orders-table.js';
-import { StateMark } from '../../parts/state.js';
+import { RehearsalChip, StateMark } from '../../parts/state.js';
 import { apiPath } from '../../shell/address.js';
 import { BatchLink } from '../../shell/link.js';
 import { counted, grouped } from '../../words/numbers.js';
@@ -24,6 +25,7 @@ type DeadGroupProps = {
 /** One cause: how many orders it hit, and what to do with all or one of them. */
 export function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
   const [open, setOpen] = useState(false);
+  const isRehearsal = useIsRehearsal();
   const selection: DeadSelection = {
     ...(filter.realm === null ? {} : { realm: filter.realm }),
     ...(filter.batch === null ? {} : { batch: filter.batch }),
@@ -37,7 +39,8 @@ export function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProp
         <div class="dead-what">
           <h2>{group.message}</h2>
           <p class="soft small">
-            <StateMark state={group.state} /> <code>{group.class}</code> in{' '}
+            <RehearsalChip on={group.realms.every(isRehearsal)} /> <StateMark state={group.state} />{' '}
+            <code>{group.class}</code> in{' '}
             {group.batches.slice(0, 3).map((batch) => (
               <span key={batch}>
                 <BatchLink batch={batch} />{' '}
@@ -83,7 +86,7 @@ function GroupOrders({ group, filter, operator, ask, round }: DeadGroupProps) {
       <OrdersTable
         label={`Orders: ${group.message}`}
         found={found}
-        withBatch
+        mixed
         empty={<Empty title="None left in this group." />}
         {...(operator
           ? {

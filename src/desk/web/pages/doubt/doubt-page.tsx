@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { DoubtReply, TaskReply } from '../../../api-types.js';
+import { useIsRehearsal } from '../../live/rehearsals.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
@@ -23,9 +24,14 @@ export function DoubtPage({ order }: { readonly order: string }) {
   const [asking, setAsking] = useState<Decision | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = mayChange(useStore(session));
+  const isRehearsal = useIsRehearsal();
   const isOpen = value?.order.state === 'doubt' && task === null;
   return (
-    <Page title={`Doubt: ${order}`} lead={<Link to="/doubts">All doubts</Link>}>
+    <Page
+      title={`Doubt: ${order}`}
+      rehearsal={value !== null && isRehearsal(value.order.realm)}
+      lead={<Link to="/doubts">All doubts</Link>}
+    >
       {failure !== null && <Failure failure={failure} onRetry={reload} />}
       {value === null && failure === null && <Loading rows={12} />}
       {task !== null && <TaskProgress key={task.task} started={task} onEnd={reload} />}
@@ -37,33 +43,35 @@ export function DoubtPage({ order }: { readonly order: string }) {
               <OrderLink order={order} />.
             </Notice>
           )}
-          <Evidence
-            reply={value}
-            busy={loading}
-            onAskRealm={() => {
-              if (askRealm) reload();
-              else setAskRealm(true);
-            }}
-          />
           <div class="halves">
-            {value.decisions.map(({ decision, does }) => (
-              <Panel key={decision} title={decision === 'paid' ? 'If it was paid' : 'If it was not paid'}>
-                <div class="stack">
-                  <p>{does}</p>
-                  <div>
-                    <button
-                      type="button"
-                      class="primary"
-                      disabled={!operator || !isOpen}
-                      onClick={() => setAsking(decision)}
-                    >
-                      {decision === 'paid' ? 'It was paid' : 'It was not paid'}
-                    </button>
-                    {!operator && <span class="soft small"> An operator may decide.</span>}
+            <Evidence
+              reply={value}
+              busy={loading}
+              onAskRealm={() => {
+                if (askRealm) reload();
+                else setAskRealm(true);
+              }}
+            />
+            <div class="stack">
+              {value.decisions.map(({ decision, does }) => (
+                <Panel key={decision} title={decision === 'paid' ? 'If it was paid' : 'If it was not paid'}>
+                  <div class="stack">
+                    <p>{does}</p>
+                    <div>
+                      <button
+                        type="button"
+                        class="primary"
+                        disabled={!operator || !isOpen}
+                        onClick={() => setAsking(decision)}
+                      >
+                        {decision === 'paid' ? 'It was paid' : 'It was not paid'}
+                      </button>
+                      {!operator && <span class="soft small"> An operator may decide.</span>}
+                    </div>
                   </div>
-                </div>
-              </Panel>
-            ))}
+                </Panel>
+              ))}
+            </div>
           </div>
           <div class="halves">
             <Upstream reply={value} />
@@ -89,7 +97,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
               <p class="panel-note soft">They moved the same balances afterwards, so compare with care.</p>
               <OrdersTable
                 label="Later orders"
-                withBatch
+                mixed
                 empty={null}
                 found={{
                   orders: value.later,

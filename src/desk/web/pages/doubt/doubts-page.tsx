@@ -79,7 +79,7 @@ export function DoubtsPage() {
         <OrdersTable
           label="Orders in doubt"
           found={found}
-          withBatch
+          mixed
           empty={
             <Empty title="No doubts.">
               Every order’s outcome is proven{batch === null ? '' : ' in this batch'}. That is the normal

@@ -11,7 +11,17 @@ type EvidenceProps = {
   readonly onAskRealm: () => void;
 };
 
-/** The balances that speak for one decision or the other, in one row per member. */
+type Side = DoubtReply['sides'][number];
+
+const ROWS: readonly (readonly [string, (side: Side) => string | null])[] = [
+  ['Last seen before', (side) => side.lastSeen],
+  ['Should be, if paid', (side) => side.ifPaid],
+  ['Should be, if not paid', (side) => side.ifUnpaid],
+  ['When the doubt arose', (side) => side.whenDoubtArose],
+  ['Now', (side) => side.now],
+];
+
+/** The balances one under the other, digit by digit, so that equal ones are seen to be equal. */
 export function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
   return (
     <Panel
@@ -24,48 +34,42 @@ export function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
       }
     >
       {reply.sides.length === 0 ? (
-        <Empty title="No balance was seen." />
+        <Empty title="No balance was seen.">Read it now, or look upstream for the request.</Empty>
       ) : (
         <Scroll label="Balances">
           <table class="evidence">
             <thead>
               <tr>
-                <th scope="col">Whose</th>
-                <th scope="col" class="n">
-                  Last seen before
-                </th>
-                <th scope="col" class="n">
-                  If paid
-                </th>
-                <th scope="col" class="n">
-                  If not paid
-                </th>
-                <th scope="col" class="n">
-                  When the doubt arose
-                </th>
-                <th scope="col" class="n">
-                  Now
-                </th>
-                <th scope="col">Speaks for</th>
+                <th scope="col">Balance</th>
+                {reply.sides.map((side) => (
+                  <th key={side.role} scope="col" class="n">
+                    {side.role} <MemberLink member={side.member} />
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
-              {reply.sides.map((side) => (
-                <tr key={side.role}>
-                  <th scope="row">
-                    {side.role} <MemberLink member={side.member} />
-                  </th>
-                  <Balance value={side.lastSeen} />
-                  <Balance value={side.ifPaid} />
-                  <Balance value={side.ifUnpaid} />
-                  <Balance value={side.whenDoubtArose} />
-                  <Balance value={side.now} none="not read" />
-                  <td>
-                    <b>{speaksFor(side, reply.later.length)}</b>
-                  </td>
+              {ROWS.map(([name, pick]) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  {reply.sides.map((side) => (
+                    <td key={side.role} class="n">
+                      <Balance value={pick(side)} none={name === 'Now' ? 'not read' : 'not known'} />
+                    </td>
+                  ))}
                 </tr>
               ))}
             </tbody>
+            <tfoot>
+              <tr>
+                <th scope="row">Speaks for</th>
+                {reply.sides.map((side) => (
+                  <td key={side.role} class="n">
+                    {speaksFor(side, reply.later.length)}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
           </table>
         </Scroll>
       )}
@@ -73,12 +77,12 @@ export function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
   );
 }
 
-function Balance({ value, none = 'not known' }: { readonly value: string | null; readonly none?: string }) {
-  return <td class="n">{value === null ? <span class="soft">{none}</span> : grouped(value)}</td>;
+function Balance({ value, none }: { readonly value: string | null; readonly none: string }) {
+  return value === null ? <span class="soft">{none}</span> : <span>{grouped(value)}</span>;
 }
 
 /** A hint, not a decision: somebody else may have moved the member meanwhile. */
-function speaksFor(side: DoubtReply['sides'][number], later: number): string {
+function speaksFor(side: Side, later: number): string {
   const seen = side.now ?? side.whenDoubtArose;
   if (seen === null || side.ifPaid === null || side.ifUnpaid === null) return 'not enough known';
   if (later > 0 && side.now !== null) return 'blurred by later orders';

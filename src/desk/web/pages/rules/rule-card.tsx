@@ -1,6 +1,8 @@
 import type { RuleRow } from '../../../api-types.js';
+import { useIsRehearsal } from '../../live/rehearsals.js';
 import { Notice } from '../../parts/notice.js';
 import { Facts, Panel } from '../../parts/panel.js';
+import { RehearsalChip } from '../../parts/state.js';
 import { Time } from '../../parts/time.js';
 import { BatchLink } from '../../shell/link.js';
 
@@ -14,12 +16,14 @@ type RuleCardProps = {
 const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
 
 export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
+  const isRehearsal = useIsRehearsal();
   return (
     <Panel
       title={rule.rule}
       {...(rule.state === 'faulty' ? { tone: 'bad' as const } : {})}
       aside={
         <>
+          <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
           {operator && rule.state === 'waits' && (
             <button type="button" aria-label={`Approve ${rule.rule}`} onClick={onApprove}>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api-types.js';
 import { change } from '../../live/call.js';
+import { useIsRehearsal } from '../../live/rehearsals.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
@@ -25,8 +26,10 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
   const [asking, setAsking] = useState(false);
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = mayChange(useStore(session));
+  const isRehearsal = useIsRehearsal();
   return (
     <Page
+      rehearsal={value !== null && isRehearsal(value.realm)}
       title={value === null ? 'Plan of a rule' : `Plan of ${value.rule}`}
       lead={
         <>
