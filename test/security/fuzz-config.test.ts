@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isAlmonerError } from '../../src/core/errors/error.js';
+import { loadConfig } from '../../src/runtime/config/config.js';
+
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'almoner-fuzz-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** Whatever stands there, it is a configuration or an error with a code; never a crash, never a hang. */
+function load(yaml: string | null, env: NodeJS.ProcessEnv): unknown {
+  const file = join(cwd, 'almoner.config.yaml');
+  if (yaml === null) rmSync(file, { force: true });
+  else writeFileSync(file, yaml);
+  try {
+    return loadConfig({ env: { HOME: cwd, ...env }, cwd, flags: {} });
+  } catch (error) {
+    if (isAlmonerError(error)) {
+      expect(error.exit).toBe(2);
+      return error.details;
+    }
+    throw error;
+  }
+}
+
+const settings = fc.dictionary(
+  fc.constantFrom(
+    'redisUrl',
+    'dataFolder',
+    'realms',
+    'risks',
+    'retentionDays',
+    'logLevel',
+    '__proto__',
+    'constructor',
+    'x',
+  ),
+  fc.jsonValue({ maxDepth: 4 }),
+);
+
+test('any bytes as the file', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => void load(text, {})),
+    { numRuns: 300 },
+  );
+});
+
+test('any tree under the known names; nothing reaches the prototype', () => {
+  fc.assert(
+    fc.property(settings, (tree) => {
+      load(JSON.stringify(tree), {});
+      expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    }),
+    { numRuns: 300 },
+  );
+  load('__proto__: {polluted: yes}\nrealms: {__proto__: {polluted: 1}}', {});
+  expect('polluted' in {}).toBe(false);
+});
+
+test('any text in any variable', () => {
+  const names = [
+    'REDIS_URL',
+    'ALMONER_REALM_URL',
+    'ALMONER_REALM_ID',
+    'ALMONER_API_KEY',
+    'ALMONER_RATE',
+    'ALMONER_DATA',
+    'ALMONER_CERTAINTY',
+  ];
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 60 })),
+      (env) => void load(null, env),
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a YAML bomb is refused at once', () => {
+  const levels = Array.from(
+    { length: 30 },
+    (_, i) =>
+      `a${i}: &a${i} [${
+        i === 0
+          ? '"x"'
+          : Array(10)
+              .fill(`*a${i - 1}`)
+              .join(',')
+      }]`,
+  );
+  const started = performance.now();
+  load(`${levels.join('\n')}\nrealms: *a29\n`, {});
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('a base URL can name neither another scheme, nor credentials, nor a query', () => {
+  for (const url of [
+    'file:///etc/passwd',
+    'gopher://x/',
+    'http://user:pass@host/',
+    'http://host/?a=b',
+    'http://host/#f',
+    'javascript:1',
+    'http://',
+  ])
+    expect(
+      load(null, { ALMONER_REALM_URL: url, ALMONER_REALM_ID: 'r', ALMONER_API_KEY: 'k'.repeat(20) }),
+      url,
+    ).toBeInstanceOf(Array);
+});

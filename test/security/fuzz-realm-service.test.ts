@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedRealm, startEmbeddedRealm } from '../../src/realm/embedded.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+
+let redis: TestRedis;
+let realm: EmbeddedRealm;
+beforeAll(async () => {
+  redis = await startRedis();
+  realm = await startEmbeddedRealm({ redis: redis.client(), realmId: 'fuzz' });
+  await realm.admin.putMembers('fuzz', [
+    { member: '1', tokens: 1_000 },
+    { member: '2', tokens: 1_000 },
+  ]);
+});
+afterAll(async () => {
+  await realm.close();
+  await redis.stop();
+});
+
+async function patch(path: string, body: string, headers: Record<string, string> = {}): Promise<number> {
+  const response = await fetch(`${realm.baseUrl}/api/v4/realms/fuzz/members/${path}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${realm.key}`, 'content-type': 'application/json', ...headers },
+    body,
+  });
+  await response.text();
+  return response.status;
+}
+
+test('any body is answered with a client error or applied, and the sum of points changes by what was accepted', async () => {
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.integer(),
+    fc.double(),
+    fc.constant('1e3'),
+    fc.bigInt().map(String),
+  );
+  const body = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc
+      .record({ tokens: value, recipientId: value }, { requiredKeys: [] })
+      .map((tree) => JSON.stringify(tree)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom('1/tokenBalance', '1/transfer'), body, async (path, text) => {
+      const before = await realm.admin.totalPoints('fuzz');
+      const status = await patch(path, text);
+      expect([200, 400, 404, 413, 415, 422]).toContain(status);
+      if (status !== 200 || path === '1/transfer') expect(await realm.admin.totalPoints('fuzz')).toBe(before);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('any path and header value is answered, and never with a 500', async () => {
+  const id = fc.oneof(
+    fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
+    fc.constantFrom('..', '%2e%2e', 'includes', '0', '1e3', '-1', '9'.repeat(40)),
+  );
+  await fc.assert(
+    fc.asyncProperty(id, fc.stringMatching(/^[\x20-\x7e]{0,80}$/), async (member, key) => {
+      const status = await patch(`${encodeURIComponent(member)}/tokenBalance`, '{"tokens":1}', {
+        'idempotency-key': key,
+      });
+      expect(status).toBeLessThan(500);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('broken HTTP never ends the service', async () => {
+  const { hostname, port } = new URL(realm.baseUrl);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.end(bytes);
+      socket.resume();
+      await once(socket, 'close');
+    }),
+    { numRuns: 60 },
+  );
+  expect(await patch('1/tokenBalance', '{"tokens":1}')).toBe(200);
+});
