@@ -1,17 +1,23 @@
 import type { OrderState } from '../core/states.js';
 import type { BatchRef } from './batches.js';
 import { batchKeys } from './keys.js';
+import { type RowContext, readRow } from './rows.js';
+import type { RowView } from './views.js';
 
 /**
  * Orders that are neither planned nor paid stand in one sorted set per batch, scored by state and index
  * (see lua/includes/move.lua): any list of them is a range, never a scan.
  */
-const RANKS = { sending: 1, unknown: 2, refused: 3, exhausted: 4, doubt: 5 } as const satisfies Partial<
-  Record<OrderState, number>
->;
+export const RANKS = {
+  sending: 1,
+  unknown: 2,
+  refused: 3,
+  exhausted: 4,
+  doubt: 5,
+} as const satisfies Partial<Record<OrderState, number>>;
 export type AttentionState = keyof typeof RANKS;
 
-const SPAN = 2 ** 32;
+export const SPAN = 2 ** 32;
 const PAGE = 1000;
 
 /** Indexes of the orders in a state, in file order, read page by page. */
@@ -28,4 +34,21 @@ export async function* attention(ref: BatchRef, state: AttentionState): AsyncGen
     if (page.length < PAGE) return;
     after = Number(page.at(-1));
   }
+}
+
+const ROWS_AT_ONCE = 64;
+
+/** The same orders as views, in file order; one that has left the state meanwhile is left out. */
+export async function* attentionRows(context: RowContext, state: AttentionState): AsyncGenerator<RowView> {
+  let page: number[] = [];
+  const read = async () => {
+    const rows = await Promise.all(page.map((index) => readRow(context, index)));
+    page = [];
+    return rows.filter((row) => row.state === state);
+  };
+  for await (const index of attention(context.ref, state)) {
+    page.push(index);
+    if (page.length === ROWS_AT_ONCE) yield* await read();
+  }
+  yield* await read();
 }

@@ -27,12 +27,17 @@ export async function batchNumber(books: Books, id: BatchId): Promise<string | n
   return books.caller.patiently('find batch', () => redis.hget(`${books.realm}:batches`, id));
 }
 
-/** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
-export async function findBatch(caller: Caller, wanted: string, realm?: string): Promise<BatchRef> {
+/** All batches of all realms of the store, or of one, by its name or id. */
+export async function everyBatch(caller: Caller, realm?: string): Promise<BatchRef[]> {
   const books = (await allBooks(caller)).filter(
     ({ owner }) => realm === undefined || owner.name === realm || owner.realmId === realm,
   );
-  const all = (await Promise.all(books.map((one) => listBatches(one)))).flat();
+  return (await Promise.all(books.map((one) => listBatches(one)))).flat();
+}
+
+/** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
+export async function findBatch(caller: Caller, wanted: string, realm?: string): Promise<BatchRef> {
+  const all = await everyBatch(caller, realm);
   if (wanted === 'last') {
     const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
     const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];

@@ -88,6 +88,11 @@ export function decodePlanBlock(bytes: Buffer): PlanRow[] {
   }));
 }
 
+/** Whether a member can stand in the block at all: a scan need not parse the blocks in which it cannot. */
+export function mayMention(bytes: Buffer, member: string): boolean {
+  return inflateRawSync(bytes).includes(`"${member}"`);
+}
+
 function unpackOrder([op, member, recipient, tokens]: [number, string, string | 0, number]): Order {
   const name = OPS[op];
   if (name === undefined || !isMemberId(member) || !isTokens(tokens))

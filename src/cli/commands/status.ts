@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findBatch, listBatches, readBatch } from '../../ledger/batches.js';
-import { allBooks } from '../../ledger/books.js';
+import { everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
 import { grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
+import { type UnfinishedImport, unfinishedImports } from '../../runtime/operations/unfinished-imports.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
 import { batchLines, batchNext } from '../batch-text.js';
@@ -24,10 +24,13 @@ export const command = defineCommand({
       const { output, args, options } = context;
       if (args.BATCH === undefined) {
         const batches = await allStatuses(app, context.global.realm);
-        const workers = await countWorkers(app);
+        const [workers, unfinished] = await Promise.all([
+          countWorkers(app),
+          unfinishedImports(app.caller, context.global.realm),
+        ]);
         output.print({
-          json: { batches, workers },
-          text: listLines(batches, workers),
+          json: { batches, workers, unfinished },
+          text: [...listLines(batches, workers), ...unfinishedLines(unfinished)],
           next: batches.length === 0 ? 'almoner plan FILE' : 'almoner status BATCH',
         });
         return 0;
@@ -56,14 +59,18 @@ export const command = defineCommand({
 });
 
 async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
-  const books = (await allBooks(app.caller)).filter(
-    ({ owner }) => realm === undefined || owner.name === realm || owner.realmId === realm,
-  );
-  const refs = (await Promise.all(books.map((one) => listBatches(one)))).flat();
+  const refs = await everyBatch(app.caller, realm);
   const sealed = await Promise.all(
     refs.map(async (ref) => ((await readBatch(ref)) === undefined ? [] : [await batchStatus(ref)])),
   );
   return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
+  return imports.map(
+    ({ batch, realm, createdAt }) =>
+      `${batch.padEnd(14)} ${realm.padEnd(12)} an import that did not finish (begun ${createdAt}): import the file again, or almoner cancel ${batch}`,
+  );
 }
 
 function listLines(batches: readonly BatchStatus[], workers: number): string[] {

@@ -63,6 +63,21 @@ export const BATCH_ERRORS = {
     next: 'See the reason given for each order.',
     exit: 2,
   },
+  ALM_BATCH_REALM_NOT_HERE: {
+    means: 'The realm of the batch is not configured here, so it cannot be asked.',
+    next: 'Configure the realm on this machine, or give the command where it is configured.',
+    exit: 2,
+  },
+  ALM_BATCH_DECISIONS: {
+    means: 'Some of the doubts cannot be resolved as asked, so none was.',
+    next: 'Mend what is listed, then give the command again.',
+    exit: 3,
+  },
+  ALM_BATCH_FILE_EXISTS: {
+    means: 'There is already a file of that name, and it is never overwritten.',
+    next: 'Move it away, or choose another name with --out.',
+    exit: 2,
+  },
   ALM_BATCH_REPORT_FOLDER: {
     means: 'The place for a report holds a link, or something else that is not a plain folder or file.',
     next: 'Move it away, or choose another folder with `almoner report BATCH --out DIR`.',

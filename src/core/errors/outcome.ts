@@ -108,6 +108,11 @@ export const OUTCOME_ERRORS = {
     next: 'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
     exit: 4,
   },
+  ALM_SEND_SAID_UNPAID: {
+    means: 'An operator resolved the doubt as not paid.',
+    next: 'Nothing is sent again by itself; `almoner dead retry` sends it with the same key.',
+    exit: 4,
+  },
   ALM_SEND_HALTED: {
     means:
       'The realm answered with a status that the profile declares a reason to stop. Nothing was applied.',

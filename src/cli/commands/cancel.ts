@@ -1,0 +1,46 @@
+import { findBatch } from '../../ledger/batches.js';
+import { grouped } from '../../report/spelling.js';
+import { cancel } from '../../runtime/operations/steering-batches.js';
+import { releaseImport } from '../../runtime/operations/unfinished-imports.js';
+import { batchLines } from '../batch-text.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+import { REASON } from '../reason-option.js';
+import { underWayLines } from '../steering-text.js';
+
+export const command = defineCommand({
+  name: 'cancel',
+  description:
+    'Ends a batch for good. Orders being sent finish; what was not sent stays unsent and frees its references. An import that did not finish is taken back.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: REASON,
+  examples: ['almoner cancel last --reason "wrong file"'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'cancel', async (app) => {
+      const { output, args, options } = context;
+      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const released = await releaseImport(ref, app.newNonce());
+      if (released !== null) {
+        output.print({
+          json: { ...released, state: 'cancelled', changed: true },
+          text: `The import ${released.batch} had not finished. It is taken back: nothing of it was sent, and its references are free.`,
+          next: 'import the file again when it is meant after all',
+        });
+        return 0;
+      }
+      const why = options.reason ?? null;
+      const { changed, status } = await cancel(ref, { who: app.config.operator, why });
+      output.print({
+        json: { ...status, changed },
+        text: [
+          ...(changed ? [] : [`Batch ${status.batch} was cancelled already.`]),
+          ...batchLines(status, output.colours),
+          ...underWayLines(status),
+          `${grouped(status.counts.cancelled ?? 0)} orders stay unsent; their references are free.`,
+        ],
+        next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
+      });
+      return 0;
+    }),
+});

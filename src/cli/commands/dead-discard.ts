@@ -1,0 +1,47 @@
+import { counted, grouped } from '../../report/spelling.js';
+import { idOf } from '../../runtime/operations/choosing.js';
+import { chooseDead } from '../../runtime/operations/dead-letters.js';
+import { discardDead } from '../../runtime/operations/mending-dead.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
+import { withApp } from '../open-app.js';
+import { usage } from '../options.js';
+import { refusalLines, slowProgress } from '../order-text.js';
+import { needReason, REASON } from '../reason-option.js';
+
+export const command = defineCommand({
+  name: 'dead discard',
+  description:
+    'Marks dead letters as done with, giving a reason. They keep their state and are never retried; doubts are not touched.',
+  arguments: ORDERS,
+  options: { ...DEAD_OPTIONS, ...REASON },
+  examples: ['almoner dead discard 7k3m9q2x4v8w-17 --reason "left the community"'],
+  run: async (context) => {
+    const { output, args, options } = context;
+    const selection = readSelection(args.ORDER, options);
+    const why = needReason(options.reason);
+    return withApp<ExitStatus>(context, 'dead-discard', async (app) => {
+      const chosen = await chooseDead(app.caller, selection, context.global.realm);
+      if (chosen.places.length === 0)
+        throw usage(
+          'There is no dead letter to discard. Nothing was done.',
+          'List them with `almoner dead list --all`.',
+        );
+      const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
+      const by = { who: app.config.operator, why };
+      const { taken, refused } = await discardDead(app, chosen.places, by, (done) =>
+        tell(done, chosen.places.length),
+      );
+      output.print({
+        json: { discarded: taken.map(idOf), refused },
+        text: [
+          `${counted(taken.length, 'dead letter')} discarded.`,
+          ...(refused.length > 0 ? [`${counted(refused.length, 'order')} left as they are:`] : []),
+          ...refusalLines(refused),
+        ],
+        next: 'almoner dead list shows what is left; --all shows these as well',
+      });
+      return refused.length > 0 ? 4 : 0;
+    });
+  },
+});

@@ -1,0 +1,97 @@
+import type { BatchRef } from '../../ledger/batches.js';
+import { counted, grouped } from '../../report/spelling.js';
+import type { App } from '../../runtime/app.js';
+import { isRehearsalOfItsOwn } from '../../runtime/operations/batch-realm.js';
+import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
+import { idOf } from '../../runtime/operations/choosing.js';
+import { chooseDead } from '../../runtime/operations/dead-letters.js';
+import { batchesOf, retryDead } from '../../runtime/operations/mending-dead.js';
+import { countWorkers } from '../../runtime/operations/workers.js';
+import { batchLines, batchNext } from '../batch-text.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
+import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
+import { withApp } from '../open-app.js';
+import { flag, usage } from '../options.js';
+import { refusalLines, slowProgress } from '../order-text.js';
+import { REASON } from '../reason-option.js';
+import { noWorkerLine } from '../steering-text.js';
+import { workOff } from '../work-off.js';
+
+export const command = defineCommand({
+  name: 'dead retry',
+  description:
+    'Puts dead letters back to work, never a doubt. The workers send them; --run sends them in this process.',
+  arguments: ORDERS,
+  options: { ...DEAD_OPTIONS, ...REASON, run: flag('work them off in this process, right away') },
+  examples: [
+    'almoner dead retry --batch last --class ALM_SEND_NOT_SENT',
+    'almoner dead retry 7k3m9q2x4v8w-17',
+  ],
+  run: async (context) => {
+    const { output, args, options } = context;
+    const selection = readSelection(args.ORDER, options);
+    return withApp<ExitStatus>(context, 'dead-retry', async (app) => {
+      const chosen = await chooseDead(app.caller, selection, context.global.realm);
+      if (chosen.places.length === 0)
+        throw usage(
+          `There is no dead letter to retry${left(chosen)}. Nothing was done.`,
+          'List them with `almoner dead list --all`.',
+        );
+      output.note(`Retrying ${counted(chosen.places.length, 'dead letter')}…`);
+      const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
+      const by = { who: app.config.operator, why: options.reason ?? null };
+      const { taken, refused } = await retryDead(app, chosen.places, by, (done) =>
+        tell(done, chosen.places.length),
+      );
+      const statuses: BatchStatus[] = [];
+      for (const ref of batchesOf(taken)) statuses.push(await goOn(context, app, ref, options.run));
+      const workers = await countWorkers(app);
+      const idle = statuses.flatMap((status) => noWorkerLine(status, workers)).slice(0, 1);
+      output.print({
+        json: {
+          retried: taken.map(idOf),
+          refused: refused.map((each) => ({ ...each, code: 'ALM_BATCH_NOT_RETRIED' })),
+          batches: statuses,
+          workers,
+        },
+        text: [
+          `${counted(taken.length, 'order is', 'orders are')} back to work${left(chosen)}.`,
+          ...(refused.length > 0 ? [`${counted(refused.length, 'order')} not retried:`] : []),
+          ...refusalLines(refused),
+          ...statuses.flatMap((status) => batchLines(status, output.colours)),
+          ...idle.map(output.colours.yellow),
+        ],
+        next: next(statuses, idle.length > 0),
+      });
+      return exit(statuses, refused.length, options.run);
+    });
+  },
+});
+
+/** A batch that a person paused stays paused, whatever was retried in it. */
+async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
+  const status = await batchStatus(ref, { existing: true });
+  // Nobody but a command ever works a rehearsal of its own.
+  const here = run || isRehearsalOfItsOwn(app.config, ref.books.owner);
+  return here && status.state === 'running' ? workOff(context, app, ref) : status;
+}
+
+function left({ discarded, doubts }: { discarded: number; doubts: number }): string {
+  const parts = [
+    ...(discarded > 0 ? [`${grouped(discarded)} discarded`] : []),
+    ...(doubts > 0 ? [`${grouped(doubts)} in doubt`] : []),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(' and ')} left alone)`;
+}
+
+function next(statuses: readonly BatchStatus[], idle: boolean): string | null {
+  const [status] = statuses;
+  if (status === undefined) return 'almoner dead list --all';
+  if (idle) return `almoner worker, or work it off here: almoner run ${status.source}`;
+  return batchNext(status);
+}
+
+function exit(statuses: readonly BatchStatus[], refused: number, run: boolean): ExitStatus {
+  const worked = run ? statuses.map(exitOf).find((status) => status !== 0) : undefined;
+  return worked ?? (refused > 0 ? 4 : 0);
+}

@@ -1,0 +1,37 @@
+import { findOrder } from '../../runtime/operations/choosing.js';
+import { orderStory } from '../../runtime/operations/order-story.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+import { orderWords } from '../order-text.js';
+import { detailLines, oneLine } from '../story-text.js';
+
+export const command = defineCommand({
+  name: 'dead show',
+  description: 'One order with everything it met: attempts, answers, balances read, and what people did.',
+  arguments: { ORDER: argument('an order id, as `almoner dead list` prints it') },
+  options: {},
+  examples: ['almoner dead show 7k3m9q2x4v8w-17'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'dead-show', async (app) => {
+      const { output, args } = context;
+      const story = await orderStory(await findOrder(app.caller, args.ORDER, context.global.realm));
+      const [first = null, ...others] = story.next;
+      output.print({
+        json: story,
+        text: [
+          ...(story.rehearsal ? [output.colours.yellow('REHEARSAL: no real points moved.')] : []),
+          `Order ${output.colours.bold(story.order)} (line ${story.line}) on ${story.realm}: ${orderWords(story)}`,
+          `  ${[story.state, ...story.marks].join(', ')}${story.evidence === null ? '' : `, proven by ${story.evidence}`}, ${story.attempts} attempts`,
+          ...(story.class === null ? [] : [`  ${story.class}: ${story.message ?? ''}`]),
+          ...(story.reference === null ? [] : [`  reference ${oneLine(story.reference)}`]),
+          ...(story.reason === null ? [] : [`  reason ${oneLine(story.reason)}`]),
+          ...(story.history.length === 0
+            ? ['Nothing out of the ordinary happened to it.']
+            : ['What it met:', ...story.history.flatMap(detailLines)]),
+        ],
+        next: first === null ? null : [first, ...others.map((way) => `      ${way}`)].join('\n'),
+      });
+      return 0;
+    }),
+});

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import { readDecisions } from '../../intake/decisions.js';
+import type { Caller } from '../../ledger/caller.js';
+import { counted } from '../../report/spelling.js';
+import { type BatchStatus, batchStatus } from '../../runtime/operations/batch-status.js';
+import { batchesOf } from '../../runtime/operations/mending-dead.js';
+import {
+  checkRulings,
+  type Ruling,
+  resolveDoubts,
+  rulingsOfFile,
+  rulingsOnBatch,
+  rulingsOnOrders,
+  type Verdict,
+} from '../../runtime/operations/resolving-doubts.js';
+import { batchLines } from '../batch-text.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argumentList, flag, text, usage } from '../options.js';
+import { refusalLines } from '../order-text.js';
+import { needReason, REASON } from '../reason-option.js';
+
+export const command = defineCommand({
+  name: 'doubt resolve',
+  description:
+    'Ends doubts on your word. --paid ends paid; --unpaid ends exhausted and sends nothing before a `dead retry`. All are checked first; one that is wrong stops all.',
+  arguments: { ORDER: argumentList('order ids, as `almoner doubt list` prints them') },
+  options: {
+    batch: text('BATCH', 'all doubts of this batch'),
+    file: text('FILE', 'a doubt.csv whose column `decision` says paid or unpaid; empty leaves a doubt alone'),
+    paid: flag('they were applied'),
+    unpaid: flag('they were not applied'),
+    ...REASON,
+  },
+  examples: [
+    'almoner doubt resolve 7k3m9q2x4v8w-17 --paid --reason "seen in the upstream log"',
+    'almoner doubt resolve --file reports/7k3m9q2x4v8w/doubt.csv --reason "checked with support"',
+  ],
+  run: async (context) => {
+    const { output, args, options, cwd, global } = context;
+    const asked = readAsked(args.ORDER, options);
+    const why = needReason(options.reason);
+    return withApp<ExitStatus>(context, 'doubt-resolve', async (app) => {
+      const rulings = await checkRulings(await rulingsOf(app.caller, asked, cwd, global.realm));
+      if (rulings.length === 0)
+        throw usage(
+          'There is no doubt to resolve. Nothing was done.',
+          'List them with `almoner doubt list`.',
+        );
+      const { resolved, missed } = await resolveDoubts(app, rulings, { who: app.config.operator, why });
+      const refs = batchesOf(rulings.map(({ place }) => place));
+      const statuses = await Promise.all(refs.map((ref) => batchStatus(ref)));
+      const paid = resolved.filter(({ state }) => state === 'paid').length;
+      output.print({
+        json: { resolved, missed, batches: statuses },
+        text: [
+          `${counted(resolved.length, 'doubt')} resolved: ${paid} paid, ${resolved.length - paid} unpaid. Nothing was sent.`,
+          ...refusalLines(missed),
+          ...statuses.flatMap((status) => batchLines(status, output.colours)),
+        ],
+        next: next(statuses, resolved.length - paid),
+      });
+      return missed.length > 0 ? 4 : 0;
+    });
+  },
+});
+
+type Asked = {
+  readonly orders: readonly string[];
+  readonly batch: string | undefined;
+  readonly file: string | undefined;
+  readonly verdict: Verdict | null;
+};
+
+function readAsked(
+  orders: readonly string[],
+  options: { batch: string | undefined; file: string | undefined; paid: boolean; unpaid: boolean },
+): Asked {
+  const { batch, file, paid, unpaid } = options;
+  const ways = [orders.length > 0, batch !== undefined, file !== undefined].filter(Boolean).length;
+  if (ways !== 1) throw usage('Give order ids, or --batch, or --file: exactly one. Nothing was done.');
+  if (paid && unpaid) throw usage('Give --paid or --unpaid, not both. Nothing was done.');
+  if (!paid && !unpaid && file === undefined)
+    throw usage('Say --paid or --unpaid. Nothing was done.', 'See the evidence with `almoner doubt show`.');
+  return { orders, batch, file, verdict: paid ? 'paid' : unpaid ? 'unpaid' : null };
+}
+
+async function rulingsOf(
+  caller: Caller,
+  { orders, batch, file, verdict }: Asked,
+  cwd: string,
+  realm: string | undefined,
+): Promise<Ruling[]> {
+  if (file !== undefined)
+    return rulingsOfFile(caller, await readDecisions(resolve(cwd, file)), verdict, realm);
+  if (verdict === null) throw new Error('only a file may leave the verdict open');
+  if (batch !== undefined) return rulingsOnBatch(caller, batch, verdict, realm);
+  return rulingsOnOrders(caller, orders, verdict, realm);
+}
+
+function next(statuses: readonly BatchStatus[], unpaid: number): string {
+  const [status] = statuses;
+  const batch = statuses.length === 1 ? (status?.batch ?? 'BATCH') : 'BATCH';
+  if (statuses.some(({ counts }) => (counts.doubt ?? 0) > 0)) return `almoner doubt list --batch ${batch}`;
+  if (unpaid > 0) return `almoner dead retry --batch ${batch} sends the unpaid ones again`;
+  return `almoner report ${batch}`;
+}

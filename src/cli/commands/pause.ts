@@ -1,0 +1,33 @@
+import { findBatch } from '../../ledger/batches.js';
+import { pause } from '../../runtime/operations/steering-batches.js';
+import { batchLines } from '../batch-text.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+import { REASON } from '../reason-option.js';
+import { underWayLines } from '../steering-text.js';
+
+export const command = defineCommand({
+  name: 'pause',
+  description: 'Stops a batch, on all workers at once. Orders being sent finish; nothing new is sent.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: REASON,
+  examples: ['almoner pause last --reason "wrong amounts?"'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'pause', async (app) => {
+      const { output, args, options } = context;
+      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const why = options.reason ?? null;
+      const { changed, status } = await pause(ref, { who: app.config.operator, why });
+      output.print({
+        json: { ...status, changed },
+        text: [
+          ...(changed ? [] : [`Batch ${status.batch} stands still already.`]),
+          ...batchLines(status, output.colours),
+          ...underWayLines(status),
+        ],
+        next: `almoner resume ${status.batch}, or almoner cancel ${status.batch}`,
+      });
+      return 0;
+    }),
+});

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { findBatch } from '../../ledger/batches.js';
+import { NewFile } from '../../report/new-file.js';
+import { counted, grouped } from '../../report/spelling.js';
+import { isRehearsalOfItsOwn } from '../../runtime/operations/batch-realm.js';
+import { type Undo, writeUndo } from '../../runtime/operations/undoing.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument, text } from '../options.js';
+
+export const command = defineCommand({
+  name: 'undo',
+  description:
+    'Writes the CSV that takes back what a batch paid. It sends nothing: running the file is a normal `almoner run`.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: { out: text('FILE', 'where to write it (default: undo-BATCH.csv here)') },
+  examples: ['almoner undo last', 'almoner run undo-7k3m9q2x4v8w.csv'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'undo', async (app) => {
+      const { output, args, options, cwd } = context;
+      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const name = options.out ?? `undo-${ref.id}.csv`;
+      const file = await NewFile.begin(resolve(cwd, name));
+      let undo: Undo;
+      try {
+        undo = await writeUndo(ref, (line) => file.add(line));
+        // A file without rows would only be refused when it is run.
+        if (undo.rows === 0) await file.discard();
+        else await file.publish();
+      } catch (error) {
+        await file.discard();
+        throw error;
+      }
+      const { rehearsal, name: realm } = ref.books.owner;
+      output.print({
+        json: { batch: ref.id, realm, rehearsal, file: undo.rows === 0 ? null : file.path, ...undo },
+        text: lines(undo, name, ref.id),
+        next: isRehearsalOfItsOwn(app.config, ref.books.owner)
+          ? 'nothing: the realm of a rehearsal is its own, so the file is only to be looked at'
+          : next(undo, name, ref.id),
+      });
+      return 0;
+    }),
+});
+
+function lines(undo: Undo, name: string, batch: string): string[] {
+  return [
+    undo.rows === 0
+      ? `Batch ${batch} holds nothing that could be taken back; no file was written.`
+      : `${name} takes back ${counted(undo.rows, 'order')}, ${grouped(undo.tokens)} tokens. Nothing was sent.`,
+    ...listed(undo.alreadyUndone, 'already undone, or about to be; left out'),
+    ...listed(undo.doubts, 'in doubt; left out, resolve them first'),
+    ...listed(undo.paidOnWord, 'paid only on an operator’s word; they ARE in the file, check them'),
+  ];
+}
+
+function listed(orders: readonly string[], what: string): string[] {
+  if (orders.length === 0) return [];
+  const more = orders.length > 10 ? ', …' : '';
+  return [`  ${counted(orders.length, 'order')} ${what}: ${orders.slice(0, 10).join(', ')}${more}`];
+}
+
+function next(undo: Undo, name: string, batch: string): string | null {
+  if (undo.rows > 0) return `look at it, then almoner run ${name}`;
+  return undo.doubts.length > 0 ? `almoner doubt list --batch ${batch}` : null;
+}

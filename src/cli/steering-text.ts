@@ -1,0 +1,23 @@
+import { counted } from '../report/spelling.js';
+import type { BatchStatus } from '../runtime/operations/batch-status.js';
+
+/** What becomes of the orders that are under way while a person steers the batch. */
+export function underWayLines({ counts }: BatchStatus): string[] {
+  const { sending = 0, unknown = 0 } = counts;
+  return [
+    sending > 0
+      ? `${counted(sending, 'order is', 'orders are')} being sent and will finish; nothing new is sent.`
+      : 'Nothing is being sent.',
+    ...(unknown > 0
+      ? [
+          `${counted(unknown, 'order is', 'orders are')} unknown: whether it was applied is still to be found out.`,
+        ]
+      : []),
+  ];
+}
+
+/** Work waits and nobody does it. */
+export function noWorkerLine(status: BatchStatus, workers: number): string[] {
+  const waits = status.state === 'running' || status.state === 'planned';
+  return waits && workers === 0 ? ['NO WORKER IS RUNNING: nothing is sent until one is started.'] : [];
+}

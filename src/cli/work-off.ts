@@ -1,0 +1,34 @@
+import type { BatchRef } from '../ledger/batches.js';
+import type { App } from '../runtime/app.js';
+import { realmOfBatch } from '../runtime/operations/batch-realm.js';
+import { type BatchStatus, batchStatus } from '../runtime/operations/batch-status.js';
+import { reportBatch } from '../runtime/operations/reporting.js';
+import { runBatch } from '../runtime/operations/running.js';
+import { listenForStop } from '../runtime/stop-signals.js';
+import type { CommandBase } from './command.js';
+import { Progress } from './progress.js';
+
+/** Works a batch of the books off in this process, with progress, and writes its report. */
+export async function workOff(context: CommandBase, app: App, ref: BatchRef): Promise<BatchStatus> {
+  const realm = await realmOfBatch(app, ref);
+  const signals = listenForStop(() =>
+    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  );
+  const progress = new Progress(process.stderr, realm.profile.rate);
+  try {
+    await runBatch(app, realm, {
+      ref,
+      session: await app.session('run'),
+      first: null,
+      concurrency: 64,
+      who: app.config.operator,
+      stop: signals.requested,
+      onProgress: (view, trouble) => progress.show(view, trouble),
+    });
+  } finally {
+    progress.end();
+    signals.release();
+  }
+  const { folder } = await reportBatch(ref, realm.plans, app.config);
+  return batchStatus(ref, { existing: true, report: folder });
+}

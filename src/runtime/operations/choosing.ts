@@ -1,0 +1,71 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { type OrderId, orderId } from '../../core/ids.js';
+import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
+import type { Caller } from '../../ledger/caller.js';
+import { PlanReader } from '../../ledger/plan-store.js';
+import { type RowContext, rowContext } from '../../ledger/rows.js';
+
+/** Finding the batches and orders that a person names. */
+
+/** An order's place in the ledger. */
+export type OrderPlace = { readonly ref: BatchRef; readonly index: number };
+
+export function idOf({ ref, index }: OrderPlace): OrderId {
+  return orderId(ref.id, index);
+}
+
+/** `<batch>-<index>`; for the batch a unique prefix or `last` will do. Each batch is looked up once. */
+export function orderFinder(caller: Caller, realm?: string): (text: string) => Promise<OrderPlace> {
+  const batches = new Map<string, Promise<{ ref: BatchRef; rows: number }>>();
+  const batchOf = async (wanted: string) => {
+    const ref = await findBatch(caller, wanted, realm);
+    return { ref, rows: (await readBatch(ref))?.manifest.rows ?? 0 };
+  };
+  return async (text) => {
+    const match = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);
+    if (match === null)
+      throw new AlmonerError(
+        'ALM_BATCH_ORDER_NOT_FOUND',
+        `${JSON.stringify(text)} is no order id; expected BATCH-NUMBER. Nothing was done.`,
+      );
+    const wanted = match[1] ?? '';
+    const found = batches.get(wanted) ?? batchOf(wanted);
+    batches.set(wanted, found);
+    const { ref, rows } = await found;
+    const index = Number(match[2]);
+    if (index > rows)
+      throw new AlmonerError(
+        'ALM_BATCH_ORDER_NOT_FOUND',
+        `Batch ${ref.id} has ${rows} rows, so there is no order ${text}. Nothing was done.`,
+      );
+    return { ref, index };
+  };
+}
+
+export function findOrder(caller: Caller, text: string, realm?: string): Promise<OrderPlace> {
+  return orderFinder(caller, realm)(text);
+}
+
+/** The named batch, or all that are completely imported. */
+export async function chooseBatches(
+  caller: Caller,
+  named: { readonly batch?: string | undefined; readonly realm?: string | undefined },
+): Promise<BatchRef[]> {
+  if (named.batch !== undefined) return [await findBatch(caller, named.batch, named.realm)];
+  return everyBatch(caller, named.realm);
+}
+
+export function contextOf(ref: BatchRef): Promise<RowContext> {
+  return rowContext(ref, new PlanReader(ref.books));
+}
+
+/** One context for each batch, shared by the thousands of its orders that are asked about. */
+export function sharedContexts(): (ref: BatchRef) => Promise<RowContext> {
+  const known = new Map<string, Promise<RowContext>>();
+  return (ref) => {
+    const key = `${ref.books.realm} ${ref.no}`;
+    const context = known.get(key) ?? contextOf(ref);
+    known.set(key, context);
+    return context;
+  };
+}

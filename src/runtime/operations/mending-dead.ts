@@ -1,0 +1,93 @@
+import type { BatchRef } from '../../ledger/batches.js';
+import { discardOrder, type Refusal, retryOrder, writeAudit } from '../../ledger/dead.js';
+import { isPlannedOrder } from '../../queue/delivery.js';
+import type { App } from '../app.js';
+import { idOf, type OrderPlace, sharedContexts } from './choosing.js';
+import { followOnBoard } from './dead-board.js';
+
+/** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
+export type MendedBy = { readonly who: string; readonly why: string | null };
+
+export type Mended = {
+  readonly taken: readonly OrderPlace[];
+  readonly refused: readonly { readonly order: string; readonly why: string }[];
+};
+
+const AT_ONCE = 32;
+
+/** Puts dead letters back to work; a batch that was done goes on, for the workers. */
+export async function retryDead(
+  app: App,
+  places: readonly OrderPlace[],
+  by: MendedBy,
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const contextOf = sharedContexts();
+  const mended = await eachOf(places, onProgress, async ({ ref, index }) => {
+    const row = await (await contextOf(ref)).plans.row(ref.no, index);
+    if (!isPlannedOrder(row)) return { why: 'it never became an order; mend the row and run it again' };
+    return retryOrder(ref, index, row, { ...by, at: Date.now(), nonce: app.newNonce() });
+  });
+  await note(mended, by, 'retried');
+  await followOnBoard(
+    app,
+    mended.taken.map((place) => ({ ...place, now: null })),
+  );
+  return mended;
+}
+
+export async function discardDead(
+  app: App,
+  places: readonly OrderPlace[],
+  by: { readonly who: string; readonly why: string },
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const mended = await eachOf(places, onProgress, ({ ref, index }) =>
+    discardOrder(ref, index, { ...by, at: Date.now() }),
+  );
+  await note(mended, by, 'discarded');
+  await followOnBoard(
+    app,
+    mended.taken.map((place) => ({ ...place, now: null })),
+  );
+  return mended;
+}
+
+async function eachOf(
+  places: readonly OrderPlace[],
+  onProgress: (done: number) => void,
+  act: (place: OrderPlace) => Promise<'ok' | Refusal>,
+): Promise<Mended> {
+  const taken: OrderPlace[] = [];
+  const refused: { order: string; why: string }[] = [];
+  for (let first = 0; first < places.length; first += AT_ONCE) {
+    const some = places.slice(first, first + AT_ONCE);
+    const answers = await Promise.all(some.map(act));
+    for (const [i, place] of some.entries()) {
+      const answer = answers[i] ?? 'ok';
+      if (answer === 'ok') taken.push(place);
+      else refused.push({ order: idOf(place), why: answer.why });
+    }
+    onProgress(Math.min(first + AT_ONCE, places.length));
+  }
+  return { taken, refused };
+}
+
+/** One line in each batch's audit; who and why stand with every order as well. */
+async function note({ taken }: Mended, { who, why }: MendedBy, verb: string): Promise<void> {
+  for (const batch of batchesOf(taken)) {
+    const mine = taken.filter(({ ref }) => isSame(ref, batch));
+    const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
+    await writeAudit(batch, { at: Date.now(), who, what: `${verb} ${which}`, why });
+  }
+}
+
+export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
+  const batches = new Map<string, BatchRef>();
+  for (const { ref } of places) batches.set(`${ref.books.realm} ${ref.no}`, ref);
+  return [...batches.values()];
+}
+
+function isSame(a: BatchRef, b: BatchRef): boolean {
+  return a.no === b.no && a.books.realm === b.books.realm;
+}

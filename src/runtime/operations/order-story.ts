@@ -1,0 +1,52 @@
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import type { Detail } from '../../ledger/detail.js';
+import { readDetails, readRow } from '../../ledger/rows.js';
+import { contextOf, idOf, type OrderPlace } from './choosing.js';
+import { type DeadLetter, deadLetter } from './dead-letters.js';
+
+/** One order with everything it met, oldest first, and what can be done about it now. */
+export type OrderStory = DeadLetter & {
+  readonly httpStatus: number | null;
+  readonly balanceAfter: string | null;
+  readonly history: readonly Detail[];
+  readonly next: readonly string[];
+};
+
+export async function orderStory(place: OrderPlace): Promise<OrderStory> {
+  const { ref, index } = place;
+  const [row, history] = await Promise.all([readRow(await contextOf(ref), index), readDetails(ref, index)]);
+  const letter = deadLetter(ref, row);
+  return {
+    ...letter,
+    httpStatus: row.httpStatus,
+    balanceAfter: row.balanceAfter,
+    history,
+    next: waysOut(idOf(place), letter),
+  };
+}
+
+function waysOut(order: string, { state, marks, batch, class: code }: DeadLetter): string[] {
+  const advice = code === null ? [] : [CATALOGUE[code].next];
+  if (marks.includes('replaced')) return ['Its row was put into another file; that one pays it.'];
+  if (marks.includes('discarded')) return ['It was discarded; put its row into a new file to pay it.'];
+  switch (state) {
+    case 'refused':
+    case 'exhausted':
+      return [
+        ...advice,
+        `almoner dead retry ${order}`,
+        `almoner dead discard ${order} --reason …`,
+        `almoner dead export --batch ${batch}, mend the row and run that file`,
+      ];
+    case 'doubt':
+      return [`almoner doubt show ${order}`, `almoner doubt resolve ${order} --paid|--unpaid --reason …`];
+    case 'planned':
+    case 'sending':
+    case 'unknown':
+      return [`almoner status ${batch}`];
+    case 'paid':
+      return [`almoner undo ${batch}`];
+    default:
+      return ['Mend the row and run it in a new file.'];
+  }
+}

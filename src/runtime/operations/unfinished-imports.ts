@@ -1,0 +1,87 @@
+import { type BatchId, parseOrderId } from '../../core/ids.js';
+import { type BatchRef, batchNumber, everyBatch } from '../../ledger/batches.js';
+import type { Books } from '../../ledger/books.js';
+import type { Caller } from '../../ledger/caller.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
+import { decodePlanBlock } from '../../ledger/plan-block.js';
+import { type BlockClaims, blockClaims, dropBatch, NO_CLAIMS, openBatch } from '../../ledger/plan-store.js';
+
+/**
+ * Imports that were begun and never sealed. They hold references and marks, and nothing of them is ever sent.
+ * Importing the same file again goes on with them; cancelling gives back what they hold.
+ */
+export type UnfinishedImport = {
+  readonly batch: string;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly createdAt: string;
+  /** Rows stored so far, rounded up to whole blocks. */
+  readonly rowsStored: number;
+};
+
+type Begun = { readonly content: string; readonly blocks: number; readonly createdAt: number };
+
+export async function unfinishedImports(caller: Caller, realm?: string): Promise<UnfinishedImport[]> {
+  const found = await Promise.all(
+    (await everyBatch(caller, realm)).map(async (ref) => {
+      const begun = await readUnfinished(ref);
+      return begun === null ? [] : [describe(ref, begun)];
+    }),
+  );
+  return found.flat();
+}
+
+export async function isUnfinished(ref: BatchRef): Promise<boolean> {
+  return (await readUnfinished(ref)) !== null;
+}
+
+/** Gives back its references and marks and forgets it. An importer that still lives is shut out first. */
+export async function releaseImport(ref: BatchRef, importer: string): Promise<UnfinishedImport | null> {
+  const { books, no, id } = ref;
+  const begun = await readUnfinished(ref);
+  if (begun === null) return null;
+  const { content, createdAt } = begun;
+  const opened = await openBatch(books, { content, id, importer, createdAt });
+  if (opened.status !== 'taken-over' || opened.no !== no) return null;
+  // Read again: the importer may have stored another block before it was shut out.
+  const { blocks } = (await readUnfinished(ref)) ?? begun;
+  await dropBatch(books, { no, importer }, blocks, (block) => claimsOfStored(books, no, block));
+  return describe(ref, begun);
+}
+
+async function readUnfinished(ref: BatchRef): Promise<Begun | null> {
+  const { caller, realm } = ref.books;
+  const [state, content, blocks, createdAt] = await caller.patiently('read batch', () =>
+    caller.redis.hmget(batchKeys(realm, ref.no).meta, 'state', 'content', 'blocks', 'createdAt'),
+  );
+  if (state !== 'importing') return null;
+  return { content: content ?? '', blocks: Number(blocks ?? 0), createdAt: Number(createdAt ?? 0) };
+}
+
+async function claimsOfStored(books: Books, no: string, block: number): Promise<BlockClaims> {
+  const { caller, realm } = books;
+  const bytes = await caller.patiently('read plan', () =>
+    caller.redis.getBuffer(batchKeys(realm, no).plan(block)),
+  );
+  // A release that was itself interrupted has dropped the last blocks already.
+  if (bytes === null) return NO_CLAIMS;
+  const rows = decodePlanBlock(bytes);
+  const numbers = new Map<BatchId, string>();
+  for (const { replaces } of rows) {
+    const old = replaces === null ? undefined : parseOrderId(replaces)?.batch;
+    if (old === undefined || numbers.has(old)) continue;
+    const found = await batchNumber(books, old);
+    if (found !== null) numbers.set(old, found);
+  }
+  return blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, (id) => numbers.get(id));
+}
+
+function describe({ id, books: { owner } }: BatchRef, begun: Begun): UnfinishedImport {
+  return {
+    batch: id,
+    realm: owner.name,
+    rehearsal: owner.rehearsal,
+    createdAt: new Date(begun.createdAt).toISOString(),
+    rowsStored: begun.blocks * PLAN_BLOCK_ROWS,
+  };
+}

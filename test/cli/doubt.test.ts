@@ -1,0 +1,174 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { document, field, textField } from '../support/document.js';
+import { REALM_ID, startTown, type Town } from '../support/town.js';
+
+/**
+ * Certainty `manual` against a service that applies every change and then cuts the connection: nothing is
+ * ever sent again by itself, and only an operator ends a doubt.
+ */
+
+let town: Town;
+let batch: string;
+beforeAll(async () => {
+  town = await startTown({
+    members: [
+      { member: '1', tokens: 100 },
+      { member: '2', tokens: 100 },
+    ],
+    serve: ['--fault', 'reset-after:1'],
+    env: { ALMONER_CERTAINTY: 'manual', ALMONER_OPERATOR: 'ada' },
+  });
+  const rows = ['1,,5,a1', '2,,6,a2', '1,2,7,a3', '2,,8,a4'];
+  await town.file('pay.csv', `member,recipient,tokens,reference,op\n${rows.map(withOp).join('\n')}\n`);
+  const ran = await town.run('run', 'pay.csv', '--yes', '--json');
+  expect([ran.status, document(ran)]).toMatchObject([4, { state: 'done', counts: { doubt: 4 } }]);
+  batch = textField(ran, 'batch');
+});
+afterAll(() => town.end());
+
+const withOp = (row: string) => `${row},${row.split(',')[1] === '' ? 'credit' : 'transfer'}`;
+const order = (index: number) => `${batch}-${index}`;
+const counts = async () => field(await town.run('status', batch, '--json'), 'counts');
+
+describe('almoner doubt', { timeout: 120_000 }, () => {
+  it('lists the doubts with what is known of them', async () => {
+    const listed = await town.run('doubt', 'list', '--json');
+    expect([listed.status, field(listed, 'orders')]).toMatchObject([
+      0,
+      [1, 2, 3, 4].map((index) => ({
+        order: order(index),
+        batch,
+        line: index + 1,
+        state: 'doubt',
+        class: 'ALM_SEND_RESET',
+        status: null,
+      })),
+    ]);
+    const person = await town.run('doubt', 'list', '--batch', batch);
+    expect(person.stdout).toMatch(/^4 doubts, 26 tokens\n/);
+    expect(person.stdout).toContain('Next: almoner doubt show');
+  });
+
+  it('is touched neither by retry nor by discard', async () => {
+    for (const args of [['retry'], ['discard', '--reason', 'x']]) {
+      const ran = await town.run('dead', ...args, order(1));
+      expect([ran.status, ran.stdout]).toEqual([4, expect.stringContaining('it is in doubt')]);
+      const all = await town.run('dead', ...args, '--batch', batch);
+      expect(all.status).toBe(2);
+    }
+    expect(await counts()).toEqual({ doubt: 4 });
+  });
+
+  it('takes no verdict without a reason, and none that contradicts itself', async () => {
+    for (const args of [
+      [order(1), '--paid'],
+      [order(1), '--reason', 'x'],
+      [order(1), '--paid', '--unpaid', '--reason', 'x'],
+      [order(1), '--batch', batch, '--paid', '--reason', 'x'],
+      ['--paid', '--reason', 'x'],
+    ])
+      expect((await town.run('doubt', 'resolve', ...args)).status).toBe(2);
+    expect(await counts()).toEqual({ doubt: 4 });
+  });
+
+  it('does nothing when one row of a file is wrong, and what the file says when all are right', async () => {
+    await town.run('report', batch);
+    const path = join(town.folder, 'reports', batch, 'doubt.csv');
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(lines[0]).toMatch(/,decision$/);
+    const decided = (decisions: readonly string[]) =>
+      writeFile(
+        join(town.folder, 'decided.csv'),
+        lines.map((line, i) => `${line}${i === 0 ? '' : decisions[i - 1]}\n`).join(''),
+      );
+    await decided(['paid', 'perhaps', '', '']);
+    const wrong = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    expect([wrong.status, wrong.stderr]).toEqual([3, expect.stringContaining('line 3: decision "perhaps"')]);
+    expect(await counts()).toEqual({ doubt: 4 });
+
+    await decided(['paid', 'unpaid', '', '']);
+    const right = await town.run(
+      'doubt',
+      'resolve',
+      '--file',
+      'decided.csv',
+      '--reason',
+      'seen in the log',
+      '--json',
+    );
+    expect([right.status, document(right)]).toMatchObject([
+      0,
+      {
+        resolved: [
+          { order: order(1), state: 'paid' },
+          { order: order(2), state: 'exhausted' },
+        ],
+        batches: [{ state: 'done', counts: { paid: 1, exhausted: 1, doubt: 2 } }],
+      },
+    ]);
+    // The same file once more: it is all as asked.
+    const again = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('no doubt to resolve')]);
+    const other = await town.run('doubt', 'resolve', order(1), '--unpaid', '--reason', 'x');
+    expect([other.status, other.stderr]).toEqual([3, expect.stringContaining('is paid, not in doubt')]);
+  });
+
+  it('records who, when and why, and sends nothing before a retry, which keeps the key', async () => {
+    const shown = await town.run('dead', 'show', order(2), '--json');
+    expect(document(shown)).toMatchObject({
+      state: 'exhausted',
+      class: 'ALM_SEND_SAID_UNPAID',
+      evidence: 'operator',
+      attempts: 1,
+    });
+    expect(field(shown, 'history')).toContainEqual(
+      expect.objectContaining({
+        event: 'concluded',
+        by: 'ada',
+        message: expect.stringContaining('seen in the log'),
+      }),
+    );
+    const before = await town.applied();
+    expect(before).toHaveLength(4);
+    // The operator was wrong. The realm knows the key, and does not apply it a second time.
+    const retried = await town.run('dead', 'retry', order(2), '--run', '--json');
+    expect([retried.status, field(retried, 'batches.0.counts')]).toEqual([4, { paid: 1, doubt: 3 }]);
+    expect(field(await town.run('doubt', 'show', order(2), '--json'), 'sent')).toMatchObject({
+      key: `${order(2)}.1`,
+    });
+    expect(await town.applied()).toHaveLength(4);
+  });
+
+  it('ends the batch as paid when the last doubt is, and the exit codes follow', async () => {
+    expect((await town.run('run', 'pay.csv', '--yes')).status).toBe(4);
+    const resolved = await town.run(
+      'doubt',
+      'resolve',
+      '--batch',
+      batch,
+      '--paid',
+      '--reason',
+      'support said so',
+    );
+    expect([resolved.status, resolved.stdout]).toEqual([
+      0,
+      expect.stringContaining('3 doubts resolved: 3 paid, 0 unpaid. Nothing was sent.'),
+    ]);
+    expect((await town.run('run', 'pay.csv', '--yes')).status).toBe(0);
+    expect(field(await town.run('doubt', 'list', '--json'), 'orders')).toEqual([]);
+    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    expect(audit).toMatch(new RegExp(`ada,.*doubt ${order(4)} resolved as paid,support said so|${order(4)}`));
+    expect(await town.applied()).toHaveLength(4);
+    expect(await town.admin.balance(REALM_ID, '1')).toBe(98);
+  });
+
+  it('warns that an undo rests on an operator’s word', async () => {
+    const undone = await town.run('undo', batch);
+    expect([undone.status, undone.stdout]).toEqual([
+      0,
+      expect.stringMatching(/4 orders paid only on an operator’s word/),
+    ]);
+  });
+});

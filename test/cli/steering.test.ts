@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchId, memberId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import { allBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
+import { blockClaims, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { almoner } from '../support/almoner.js';
+import { document, field, textField } from '../support/document.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { startTown, type Town } from '../support/town.js';
+import { until } from '../support/until.js';
+
+/** Pause, resume and cancel, while workers, runs and halted realms are about. */
+
+let store: TestRedis;
+let town: Town;
+beforeAll(async () => {
+  store = await startRedis();
+  town = await startTown({
+    members: [{ member: '1', tokens: 100 }],
+    env: { REDIS_URL: store.url, ALMONER_RATE: '10/s', ALMONER_OPERATOR: 'ada' },
+  });
+});
+afterAll(async () => {
+  await town.end();
+  await store.stop();
+});
+
+const rowsOf = (name: string, count: number) =>
+  `member,tokens,reference\n${Array.from({ length: count }, (_, i) => `1,1,${name}-${i}\n`).join('')}`;
+const status = (batch: string) => town.run('status', batch, '--json');
+async function imported(name: string, count: number): Promise<string> {
+  await town.file(`${name}.csv`, rowsOf(name, count));
+  return textField(await town.run('import', `${name}.csv`, '--yes', '--json'), 'batch');
+}
+
+describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
+  it('stop and move the workers, and say what happens to what is being sent', async () => {
+    const batch = await imported('paused', 100);
+    const worker = town.start(['worker']);
+    await until('some to be paid', async () => (await town.applied()).length >= 5, 60_000);
+    const paused = await town.run('pause', batch, '--reason', 'wrong amounts', '--json');
+    expect([paused.status, document(paused)]).toMatchObject([
+      0,
+      { batch, state: 'paused', changed: true, reason: { code: 'ALM_BATCH_PAUSED' } },
+    ]);
+    await until('what is being sent to finish', async () => {
+      const counts = field(await status(batch), 'counts');
+      return typeof counts === 'object' && counts !== null && !('sending' in counts);
+    });
+    const applied = (await town.applied()).length;
+    expect(applied).toBeLessThan(100);
+    const again = await town.run('pause', batch);
+    expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('stands still already')]);
+    expect(again.stdout).toContain('Nothing is being sent.');
+    expect(await town.applied()).toHaveLength(applied);
+
+    const resumed = await town.run('resume', batch, '--json');
+    expect([resumed.status, document(resumed)]).toMatchObject([0, { state: 'running', workers: 1 }]);
+    await until('it to go on', async () => (await town.applied()).length > applied + 2, 60_000);
+    const busy = await town.run('resume', batch);
+    expect([busy.status, busy.stdout]).toEqual([0, expect.stringContaining('is already being worked')]);
+
+    const cancelled = await town.run('cancel', batch, '--reason', 'wrong file');
+    expect([cancelled.status, cancelled.stdout]).toEqual([
+      0,
+      expect.stringContaining('their references are free'),
+    ]);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toBe(0);
+    const end = await status(batch);
+    expect([field(end, 'state'), field(end, 'counts.paid')]).toEqual([
+      'cancelled',
+      (await town.applied()).length,
+    ]);
+    for (const verb of ['pause', 'resume']) {
+      const ran = await town.run(verb, batch);
+      expect([verb, ran.status, ran.stderr]).toEqual([verb, 2, expect.stringContaining('ALM_BATCH_CANNOT')]);
+    }
+    // Only what was paid keeps its reference.
+    await town.file('again.csv', rowsOf('paused', 100).replace('reference\n', 'reference\n1,1,one more\n'));
+    const planned = await town.run('plan', 'again.csv', '--json');
+    expect(field(planned, 'duplicates')).toBe(field(end, 'counts.paid'));
+    await town.run('report', batch);
+    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    for (const entry of ['paused,wrong amounts', 'resumed,', 'cancelled,wrong file'])
+      expect(audit).toContain(entry);
+  });
+
+  it('resume hands a run whose process was killed to the workers, and says when there are none', async () => {
+    await town.file('killed.csv', rowsOf('killed', 60));
+    const before = (await town.applied()).length;
+    const run = town.start(['run', 'killed.csv', '--yes']);
+    await until('some to be paid', async () => (await town.applied()).length >= before + 3, 60_000);
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const stopped = await status('last');
+    expect(document(stopped)).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
+    const batch = textField(stopped, 'batch');
+    const resumed = await town.run('resume', 'last');
+    expect([resumed.status, resumed.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
+    expect(resumed.stdout).toContain('Next: almoner worker');
+    const worker = town.start(['worker']);
+    // The slot of the request that died with its process is given up only after the request's own time-out.
+    await until('the worker to end it', async () => field(await status(batch), 'state') === 'done', 180_000);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toBe(0);
+    expect(field(await status(batch), 'counts')).toEqual({ paid: 60 });
+    expect(await town.applied()).toHaveLength(before + 60);
+  });
+
+  it('resume of a halted realm tries the key first', async () => {
+    await town.file('halted.csv', rowsOf('halted', 3));
+    const wrong = { ...town.env, ALMONER_API_KEY: 'a-key-that-nobody-issued' };
+    const withWrongKey = (...args: string[]) => almoner(args, { cwd: town.folder, env: wrong });
+    const ran = await withWrongKey('run', 'halted.csv', '--yes', '--json');
+    expect([ran.status, field(ran, 'state')]).toEqual([5, 'halted']);
+    const batch = textField(ran, 'batch');
+    const still = await withWrongKey('resume', batch);
+    expect([still.status, still.stderr]).toEqual([5, expect.stringContaining('ALM_REALM_KEY_REFUSED')]);
+    expect(field(await status(batch), 'state')).toBe('halted');
+    const elsewhere = await almoner(['resume', batch], {
+      cwd: town.folder,
+      env: { ...town.env, ALMONER_REALM_ID: 'another' },
+    });
+    expect([elsewhere.status, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringContaining('ALM_BATCH_REALM_NOT_HERE'),
+    ]);
+    const resumed = await town.run('resume', batch, '--json');
+    expect([resumed.status, field(resumed, 'state')]).toEqual([0, 'running']);
+    expect((await town.run('run', 'halted.csv', '--yes')).status).toBe(0);
+  });
+
+  it('cancel takes back an import that did not finish, and status names it until then', async () => {
+    await imported('registered', 1);
+    const caller = new Caller(store.client(), 5_000, () => {});
+    const [books] = await allBooks(caller);
+    if (books === undefined) throw new Error('no realm is registered');
+    const row: PlanRow = {
+      line: 2,
+      order: { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(1) },
+      reference: 'held',
+      reason: null,
+      replaces: null,
+      cells: ['1', '1', 'held'],
+      fault: null,
+      duplicateOf: null,
+      undoes: null,
+    };
+    const wanted = { content: 'c0ffee', id: batchId('half-way'), importer: 'died', createdAt: Date.now() };
+    const { no } = await openBatch(books, wanted);
+    const claims = blockClaims(1, [row], () => undefined);
+    expect(await putBlock(books, { no, importer: 'died', block: 0 }, encodePlanBlock([row]), claims)).toBe(
+      'ok',
+    );
+
+    const listed = await town.run('status', '--json');
+    expect(field(listed, 'unfinished')).toMatchObject([{ batch: 'half-way' }]);
+    expect((await town.run('status')).stdout).toContain('an import that did not finish');
+    expect((await town.run('pause', 'half-way')).status).toBe(2);
+    await town.file('held.csv', 'member,tokens,reference\n1,1,held\n');
+    const busy = await town.run('import', 'held.csv', '--yes');
+    expect([busy.status, busy.stderr]).toEqual([3, expect.stringContaining('ALM_PLAN_REFERENCE_BUSY')]);
+
+    const cancelled = await town.run('cancel', 'half-way', '--json');
+    expect([cancelled.status, document(cancelled)]).toMatchObject([
+      0,
+      { batch: 'half-way', state: 'cancelled' },
+    ]);
+    expect(field(await town.run('status', '--json'), 'unfinished')).toEqual([]);
+    expect((await town.run('import', 'held.csv', '--yes')).status).toBe(0);
+  });
+
+  it('name what is not there', async () => {
+    for (const verb of ['pause', 'resume', 'cancel']) {
+      const ran = await town.run(verb, 'nonsense', '--json');
+      expect([ran.status, document(ran)]).toMatchObject([2, { error: { code: 'ALM_BATCH_NOT_FOUND' } }]);
+    }
+  });
+});
