@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { readBatch } from '../../../src/ledger/batches.js';
+import type { Books } from '../../../src/ledger/books.js';
+import { readRecord } from '../../../src/ledger/rows.js';
+import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
+import { ledgerBench, START, sealed } from '../../support/ledger.js';
+import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+const DAY = '2026-03-01';
+
+describe('begin-sending', () => {
+  test('marks the order as sending, with session and nonce, and counts it into the day', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7 }]);
+    await feedAll(batch);
+    expect(await begin(batch, 1)).toMatchObject({
+      keyNumber: 1,
+      attempts: 1,
+      tries: 0,
+      resend: false,
+      firstSentAt: START,
+    });
+    expect(await readRecord(batch.ref, 1)).toMatchObject({
+      code: 's',
+      session: 'worker',
+      nonce: 'nonce-1',
+      sentAt: START,
+    });
+    expect(await books.caller.redis.hget(`${books.realm}:days`, DAY)).toBe('7');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('asked again with the same nonce it says the same and counts once; any other nonce is refused', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7 }]);
+    await feedAll(batch);
+    const first = await begin(batch, 1);
+    expect(await begin(batch, 1)).toEqual(first);
+    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ no: 's' });
+    expect(await books.caller.redis.hget(`${books.realm}:days`, DAY)).toBe('7');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test.each([
+    ['paused', (books: Books, no: string) => pauseBatch(books, no, WHY, audit('paused'))],
+    ['cancelled', (books: Books, no: string) => cancelBatch(books, no, audit('cancelled'))],
+    ['halted', (books: Books) => haltRealm(books, WHY)],
+  ])('a batch that was %s since the claim sends nothing', async (why, stop) => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await feedAll(batch);
+    await stop(books, batch.no);
+    expect(await begin(batch, 1)).toEqual({ no: why });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}], { owner: 'run-1' });
+    expect(await begin(batch, 1)).toEqual({ no: 'planned' });
+    await feedAll(batch);
+    expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ no: 'owner' });
+    await sendAs(batch, 1, 'P');
+    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ no: 'P' });
+    await books.caller.redis.hset(books.realm, 'breaker', Date.now());
+    expect(await begin(batch, 2)).toEqual({ no: 'breaker' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('the daily cap halts the batch and burns no order; another day has a sum of its own', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 6 }, { tokens: 5 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P', { dayCap: 10 });
+    expect(await begin(batch, 2, { dayCap: 10 })).toEqual({ no: 'cap' });
+    expect(await readBatch(batch.ref)).toMatchObject({
+      state: 'halted',
+      reason: { code: 'ALM_BATCH_DAY_CAP' },
+      counts: { paid: 1, planned: 1 },
+    });
+    const other = await sealed(books, [{ tokens: 10 }]);
+    await feedAll(other);
+    await begun(other, 1, { dayCap: 10, sentAt: START + 86_400_000 });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('what was definitely not applied is given back to the day and may be sent within the cap', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 10 }, { tokens: 10 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R', { dayCap: 10 });
+    await begun(batch, 2, { dayCap: 10 });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('an unknown is resent only where the realm honours keys: same key, first time kept, counted once', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ no: 'u' });
+    const again = await begun(batch, 1, {
+      nonce: 'two',
+      mayResend: true,
+      sentAt: START + 90_000_000,
+      dayCap: 7,
+    });
+    expect(again).toMatchObject({ resend: true, keyNumber: 1, attempts: 2, firstSentAt: START });
+    expect(await tieUp(books)).toEqual([]);
+    await settleAs(batch, 1, 'P', again, { nonce: 'two' });
+    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [DAY]: '7' });
+  });
+
+  test('an unknown of a cancelled batch may still be resent', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(books, batch.no, audit('cancelled'));
+    expect(await begin(batch, 1, { nonce: 'two', mayResend: true })).toMatchObject({ resend: true });
+  });
+
+  test('in order: nothing is sent while another order is being sent or unknown', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}]);
+    await feedAll(batch);
+    await books.caller.redis.hset(`${books.realm}:b:${batch.no}`, 'inOrder', '1');
+    const first = await begun(batch, 1);
+    expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
+    await settleAs(batch, 1, 'u', first);
+    expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
+    expect(await begin(batch, 1, { nonce: 'two', mayResend: true })).toMatchObject({ resend: true });
+  });
+});

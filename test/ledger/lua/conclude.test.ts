@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { readBatch } from '../../../src/ledger/batches.js';
+import { readDetails, readRecord } from '../../../src/ledger/rows.js';
+import { readAudit } from '../../../src/ledger/snapshot.js';
+import { cancelBatch } from '../../../src/ledger/steering.js';
+import { ledgerBench, START, sealed } from '../../support/ledger.js';
+import { audit, begun, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('conclude', () => {
+  test.each([
+    ['u', 'P', 'paid'],
+    ['u', 'X', 'exhausted'],
+    ['u', 'w', 'planned'],
+    ['u', 'D', 'doubt'],
+    ['D', 'P', 'paid'],
+    ['D', 'X', 'exhausted'],
+  ] as const)('ends %s as %s: counts, day, reference and evidence follow', async (from, to, state) => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7, reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, from);
+    expect(await concludeAs(batch, 1, from, to, { balance: '112' })).toMatchObject({ concluded: true });
+    expect((await readBatch(batch.ref))?.counts).toEqual({
+      [state]: 1,
+      planned: state === 'planned' ? 2 : 1,
+    });
+    const record = await readRecord(batch.ref, 1);
+    expect(record).toMatchObject({
+      balance: '112',
+      evidence: from === 'D' ? 'operator' : 'readback',
+      tries: 0,
+    });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('asked again with the same nonce, it is the same conclusion: same answer, counted and noted once', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7, reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'D');
+    const call = () =>
+      concludeAs(batch, 1, 'D', 'X', { nonce: 'once', audit: JSON.stringify(audit('resolved')) });
+    const first = await call();
+    expect(await call()).toEqual(first);
+    expect(await readDetails(batch.ref, 1)).toHaveLength(2);
+    expect(await readAudit(batch.ref)).toHaveLength(2);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('out of turn it changes nothing: from another state, while sending, paid, or never sent', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}, {}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await sendAs(batch, 2, 'P');
+    await begun(batch, 3);
+    for (const [index, from] of [
+      [1, 'D'],
+      [2, 'u'],
+      [2, 'D'],
+      [3, 'u'],
+      [4, 'u'],
+    ] as const)
+      expect(await concludeAs(batch, index, from, 'X')).toMatchObject({ concluded: false, next: [] });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, paid: 1, sending: 1, planned: 1 });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('a doubt never goes back to work by a conclusion', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'D');
+    expect(await concludeAs(batch, 1, 'D', 'w')).toMatchObject({ concluded: false });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 1 } });
+  });
+
+  test('not applied: it waits for its next attempt with the same key, its tries counted', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ tokens: 7 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await concludeAs(batch, 1, 'u', 'w', { tries: 2 });
+    expect(await begun(batch, 1, { nonce: 'two', sentAt: START + 86_400_000 })).toMatchObject({
+      resend: false,
+      keyNumber: 1,
+      tries: 2,
+      firstSentAt: START + 86_400_000,
+    });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('not applied in a cancelled batch: it is cancelled, and the batch is no longer open', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(books, batch.no, audit('cancelled'));
+    expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, state: 'cancelled' });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
+    expect(await books.caller.redis.smembers(`${books.realm}:open`)).toEqual([]);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('the last unknown that ends, ends the batch', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    expect(await concludeAs(batch, 1, 'u', 'P')).toMatchObject({ state: 'done' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+});

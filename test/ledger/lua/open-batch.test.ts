@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { listBatches } from '../../../src/ledger/batches.js';
+import type { Books } from '../../../src/ledger/books.js';
+import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { blockClaims, openBatch, putBlock, sealBatch } from '../../../src/ledger/plan-store.js';
+import { contentHash, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
+import { audit } from '../../support/order-moves.js';
+
+const bench = ledgerBench();
+const open = (books: Books, importer: string, id = 'spring', content = 'content-1') =>
+  openBatch(books, { content, id: batchId(id), importer, createdAt: 1 });
+
+describe('open-batch', () => {
+  test('begins a batch under the next number, with the wanted id', async () => {
+    const books = await bench.books();
+    expect(await open(books, 'one')).toEqual({ status: 'new', no: '1', id: 'spring' });
+    expect(await open(books, 'one', 'summer', 'content-2')).toEqual({ status: 'new', no: '2', id: 'summer' });
+    expect((await listBatches(books)).map(({ id }) => id)).toEqual(['spring', 'summer']);
+  });
+
+  test('asked again by the same importer, gives the same answer and begins nothing', async () => {
+    const books = await bench.books();
+    const first = await open(books, 'one');
+    expect(await open(books, 'one')).toEqual(first);
+    expect(await listBatches(books)).toHaveLength(1);
+  });
+
+  test('lets a second importer of the same orders take over what was never sealed, and shuts the first out', async () => {
+    const books = await bench.books();
+    await open(books, 'one');
+    expect(await open(books, 'two')).toMatchObject({ status: 'taken-over', no: '1' });
+    const rows = [planRow({}, 1)];
+    const put = (importer: string) =>
+      putBlock(
+        books,
+        { no: '1', importer, block: 0 },
+        encodePlanBlock(rows),
+        blockClaims(1, rows, () => undefined),
+      );
+    expect(await put('one')).toBe('not-importer');
+    expect(await put('two')).toBe('ok');
+    const manifest = manifestOf(books, batchId('spring'), rows);
+    const seal = (importer: string) =>
+      sealBatch(books, { no: '1', importer, owner: '' }, manifest, {}, audit('import'), []);
+    expect(await seal('one')).toBe('not-importer');
+  });
+
+  test('finds the sealed batch of the same orders, under whatever id it is asked for', async () => {
+    const books = await bench.books();
+    const lines = [{ tokens: 3 }];
+    const batch = await sealed(books, lines, { id: 'first-name' });
+    const again = await open(books, 'two', 'other-name', contentHash(lines, 'first-name'));
+    expect(again).toEqual({ status: 'sealed', no: batch.no, id: 'first-name' });
+    expect(await listBatches(books)).toHaveLength(1);
+  });
+
+  test('refuses an id that names other orders, and begins nothing', async () => {
+    const books = await bench.books();
+    await open(books, 'one');
+    expect(await open(books, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
+    expect(await open(books, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
+  });
+});

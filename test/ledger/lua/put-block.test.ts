@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import type { Books } from '../../../src/ledger/books.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from '../../../src/ledger/keys.js';
+import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import {
+  blockClaims,
+  findSpent,
+  openBatch,
+  PlanReader,
+  putBlock,
+  sealBatch,
+} from '../../../src/ledger/plan-store.js';
+import { readRecord } from '../../../src/ledger/rows.js';
+import { cancelBatch } from '../../../src/ledger/steering.js';
+import {
+  countersOf,
+  type Line,
+  ledgerBench,
+  manifestOf,
+  planRow,
+  sealed,
+  type TestBatch,
+  testBatch,
+} from '../../support/ledger.js';
+import { audit, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+const ID = batchId('later');
+
+/** An import in the making, one block at a time. */
+async function importing(books: Books, importer = 'one', of: TestBatch | null = null) {
+  const { no } = await openBatch(books, { content: 'later', id: ID, importer, createdAt: 1 });
+  const numberOf = (id: string) => (id === of?.ref.id ? of.no : undefined);
+  const put = (lines: readonly Line[], block = 0) => {
+    const rows = lines.map((line, i) => planRow(line, block * PLAN_BLOCK_ROWS + i + 1));
+    const claims = blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, numberOf);
+    return putBlock(books, { no, importer, block }, encodePlanBlock(rows), claims);
+  };
+  const seal = (lines: readonly Line[]) => {
+    const rows = lines.map((line, i) => planRow(line, i + 1));
+    const at = { no, importer, owner: '' };
+    return sealBatch(books, at, manifestOf(books, ID, rows), countersOf(rows), audit('import'), []);
+  };
+  return { no, put, seal };
+}
+
+describe('put-block', () => {
+  test('stores the rows as they are and takes the references of its orders', async () => {
+    const books = await bench.books();
+    const { no, put } = await importing(books);
+    const lines = [
+      { reference: 'r-1', tokens: 7 },
+      { invalid: true },
+      { reference: 'r-1', tokens: 7, duplicateOf: 'later-1' },
+    ];
+    expect(await put(lines)).toBe('ok');
+    const plans = new PlanReader(books);
+    expect(await plans.block(no, 0)).toEqual(lines.map((line, i) => planRow(line, i + 1)));
+    const ref = { books, no, id: ID };
+    expect((await readRecord(ref, 1)).code).toBe('p');
+    expect((await readRecord(ref, 2)).code).toBe('i');
+    expect((await readRecord(ref, 3)).code).toBe('d');
+  });
+
+  test('put again after a lost reply, is the same block', async () => {
+    const books = await bench.books();
+    const dead = await sealed(books, [{ reference: 'old' }]);
+    await feedAll(dead);
+    await sendAs(dead, 1, 'R');
+    const { put, seal } = await importing(books, 'one', dead);
+    const lines: Line[] = [
+      { reference: 'r-1' },
+      { reference: 'old', replaces: { batch: dead.ref.id, index: 1 } },
+    ];
+    expect(await put(lines)).toBe('ok');
+    expect(await put(lines)).toBe('ok');
+    expect(await seal(lines)).toBe('sealed');
+    expect((await readRecord(dead.ref, 1)).replacedBy).toBe('2');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('takes nothing at all when one reference is spent, and names its holder', async () => {
+    const books = await bench.books();
+    const first = await sealed(books, [{ reference: 'spent' }]);
+    const { put } = await importing(books);
+    const conflict = await put([{ reference: 'free' }, { reference: 'spent' }]);
+    expect(conflict).toMatchObject([
+      { kind: 'reference', index: 2, holder: { no: first.no, index: 1 }, importing: false },
+    ]);
+    expect(await put([{ reference: 'free' }])).toBe('ok');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('says so when the holder is itself only being imported', async () => {
+    const books = await bench.books();
+    const { put } = await importing(books);
+    await put([{ reference: 'r-1' }]);
+    const { no } = await openBatch(books, {
+      content: 'rival',
+      id: batchId('rival'),
+      importer: 'two',
+      createdAt: 1,
+    });
+    const rows = [planRow({ reference: 'r-1' }, 1)];
+    const claims = blockClaims(1, rows, () => undefined);
+    const answer = await putBlock(books, { no, importer: 'two', block: 0 }, encodePlanBlock(rows), claims);
+    expect(answer).toMatchObject([{ kind: 'reference', importing: true }]);
+  });
+
+  test.each([
+    ['planned', async () => {}, 'p'],
+    ['paid', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'P')), 'P'],
+    ['unknown', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'u')), 'u'],
+    ['in doubt', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'D')), 'D'],
+  ])('replaces no order that is %s', async (_, make, state) => {
+    const books = await bench.books();
+    const old = await sealed(books, [{}]);
+    await make(old);
+    const { put } = await importing(books, 'one', old);
+    const answer = await put([{ replaces: { batch: old.ref.id, index: 1 } }]);
+    expect(answer).toEqual([{ kind: 'replaces', no: old.no, index: 1, state }]);
+    expect((await readRecord(old.ref, 1)).marks).toEqual([]);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('replaces what was cancelled before it was sent, without a count changing', async () => {
+    const books = await bench.books();
+    const old = await sealed(books, [{ reference: 'r-1' }]);
+    await cancelBatch(books, old.no, audit('cancelled'));
+    const { put, seal } = await importing(books, 'one', old);
+    const lines: Line[] = [{ reference: 'r-1', replaces: { batch: old.ref.id, index: 1 } }];
+    expect(await put(lines)).toBe('ok');
+    await seal(lines);
+    expect((await readRecord(old.ref, 1)).marks).toEqual(['replaced']);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('one order is replaced by one file only', async () => {
+    const books = await bench.books();
+    const old = await sealed(books, [{}]);
+    await feedAll(old);
+    await sendAs(old, 1, 'X');
+    const { put } = await importing(books, 'one', old);
+    await put([{ replaces: { batch: old.ref.id, index: 1 } }]);
+    const { no } = await openBatch(books, {
+      content: 'rival',
+      id: batchId('rival'),
+      importer: 'two',
+      createdAt: 1,
+    });
+    const rows = [planRow({ replaces: { batch: old.ref.id, index: 1 } }, 1)];
+    const claims = blockClaims(1, rows, () => old.no);
+    const answer = await putBlock(books, { no, importer: 'two', block: 0 }, encodePlanBlock(rows), claims);
+    expect(answer).toEqual([{ kind: 'replaces', no: old.no, index: 1, state: 'r2' }]);
+  });
+
+  test('is refused from anybody but the importer, and after the seal', async () => {
+    const books = await bench.books();
+    const { no, put, seal } = await importing(books);
+    const rows = [planRow({}, 1)];
+    const claims = blockClaims(1, rows, () => undefined);
+    expect(await putBlock(books, { no, importer: 'two', block: 0 }, encodePlanBlock(rows), claims)).toBe(
+      'not-importer',
+    );
+    await put([{}]);
+    await seal([{}]);
+    expect(await put([{ tokens: 99 }])).toBe('not-importer');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('a file with other rows that are no orders takes an import over whole: no stale record, no stale reference', async () => {
+    const books = await bench.books();
+    const before: Line[] = [
+      { invalid: true },
+      { reference: 'r-1' },
+      { reference: 'r-2', duplicateOf: 'elsewhere-1' },
+    ];
+    const after: Line[] = [{ reference: 'r-1' }, { reference: 'r-2' }];
+    await (await importing(books, 'one')).put(before);
+    const second = await importing(books, 'two');
+    expect(await second.put(after)).toBe('ok');
+    expect(await second.seal(after)).toBe('sealed');
+    expect(await tieUp(books)).toEqual([]);
+    const batch = testBatch(
+      books,
+      second.no,
+      ID,
+      after.map((line, i) => planRow(line, i + 1)),
+    );
+    expect(await feedAll(batch)).toEqual([1, 2]);
+  });
+
+  test('blocks that only the importer before had stored are gone with the seal', async () => {
+    const books = await bench.books();
+    const first = await importing(books, 'one');
+    await first.put([{ invalid: true }], 1);
+    const second = await importing(books, 'two');
+    await second.put([{ reference: 'r-1' }]);
+    await second.seal([{ reference: 'r-1' }]);
+    const keys = batchKeys(books.realm, second.no);
+    expect(await books.caller.redis.exists(keys.plan(1), keys.records(2))).toBe(0);
+    expect([...(await findSpent(books, ['r-1'])).keys()]).toEqual(['r-1']);
+  });
+});

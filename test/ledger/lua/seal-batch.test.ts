@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { readBatch } from '../../../src/ledger/batches.js';
+import { openBatches } from '../../../src/ledger/feeding.js';
+import { openBatch, sealBatch } from '../../../src/ledger/plan-store.js';
+import { readAudit } from '../../../src/ledger/snapshot.js';
+import { countersOf, ledgerBench, manifestOf, sealed } from '../../support/ledger.js';
+import { audit, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('seal-batch', () => {
+  test('makes a plan a batch whose counts and sums tie to its manifest', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [
+      { tokens: 3 },
+      { tokens: 4, op: 'debit' },
+      { invalid: true },
+      { tokens: 9, duplicateOf: 'x-1' },
+    ]);
+    const view = await readBatch(batch.ref);
+    expect(view).toMatchObject({
+      state: 'planned',
+      counts: { planned: 2, duplicate: 1, invalid: 1 },
+      sums: { planned: 7n, duplicate: 9n },
+    });
+    expect((await openBatches(books, 0)).map(({ no }) => no)).toEqual([batch.no]);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('asked again by the same importer, answers as before and starts nothing anew', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}], { importer: 'one' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    const again = (importer: string) =>
+      sealBatch(
+        books,
+        { no: batch.no, importer, owner: '' },
+        manifestOf(books, batch.ref.id, batch.rows),
+        countersOf(batch.rows),
+        audit('again'),
+        [],
+      );
+    expect(await again('one')).toBe('sealed');
+    expect(await again('two')).toBe('already');
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, planned: 1 });
+    expect(await readAudit(batch.ref)).toHaveLength(1);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('is refused from anybody but the importer, and for a batch that was never begun', async () => {
+    const books = await bench.books();
+    const { no, id } = await openBatch(books, {
+      content: 'c',
+      id: batchId('spring'),
+      importer: 'one',
+      createdAt: 1,
+    });
+    const seal = (of: string, importer: string) =>
+      sealBatch(books, { no: of, importer, owner: '' }, manifestOf(books, id, []), {}, audit('import'), []);
+    expect(await seal(no, 'two')).toBe('not-importer');
+    expect(await seal('77', 'one')).toBe('not-importer');
+    expect(await readBatch({ books, no, id })).toBeUndefined();
+    expect(await openBatches(books, 0)).toEqual([]);
+  });
+
+  test('a batch without a single order to send is done at once', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ invalid: true }, { duplicateOf: 'x-1' }]);
+    expect((await readBatch(batch.ref))?.state).toBe('done');
+    expect(await feedAll(batch)).toEqual([]);
+    expect(await tieUp(books)).toEqual([]);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { readBatch } from '../../../src/ledger/batches.js';
+import { dispatched, feed } from '../../../src/ledger/feeding.js';
+import { readAudit } from '../../../src/ledger/snapshot.js';
+import {
+  cancelBatch,
+  disownBatch,
+  haltRealm,
+  pauseBatch,
+  resumeBatch,
+} from '../../../src/ledger/steering.js';
+import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { audit, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+const state = async (batch: TestBatch) => (await readBatch(batch.ref))?.state;
+
+describe('pause and resume', () => {
+  test('a paused batch feeds nothing; resumed it goes on where it was, and the audit names both', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}, {}]);
+    await feed(books, batch.no, 1, '');
+    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: true, state: 'paused' });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
+    expect(await feedAll(batch)).toEqual([]);
+    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+      done: true,
+      state: 'running',
+    });
+    expect(await feedAll(batch)).toEqual([2, 3]);
+    expect((await readAudit(batch.ref)).map(({ what }) => what)).toEqual(['imported', 'paused', 'resumed']);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('asked again after a lost reply, each gives the same answer and is audited once', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    for (const move of [
+      (note: ReturnType<typeof audit>) => pauseBatch(books, batch.no, WHY, note),
+      (note: ReturnType<typeof audit>) => resumeBatch(books, batch.no, note, { owner: 'run-1' }),
+      (note: ReturnType<typeof audit>) => cancelBatch(books, batch.no, note),
+    ]) {
+      const note = audit('steered');
+      const first = await move(note);
+      expect(first.done).toBe(true);
+      expect(await move(note)).toEqual(first);
+    }
+    expect(await readAudit(batch.ref)).toHaveLength(4);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('an interrupted run pauses only what is still its own', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}], { owner: 'run-1' });
+    expect(await pauseBatch(books, batch.no, WHY, audit('paused'), 'run-2')).toEqual({
+      done: false,
+      state: 'owner',
+    });
+    expect(await state(batch)).toBe('planned');
+    expect(await pauseBatch(books, batch.no, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
+  });
+
+  test('out of turn nothing moves: paused twice, resumed when done, steered before the seal', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await pauseBatch(books, batch.no, WHY, audit('paused'));
+    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'paused' });
+    await resumeBatch(books, batch.no, audit('resumed'), { owner: '' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+      done: false,
+      state: 'done',
+    });
+    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch(books, batch.no, audit('cancelled'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch(books, '99', audit('cancelled'))).toEqual({ done: false, state: 'gone' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('resuming a batch whose last order has ended meanwhile ends it', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    await feedAll(batch);
+    const attempt = await begun(batch, 1);
+    await pauseBatch(books, batch.no, WHY, audit('paused'));
+    await settleAs(batch, 1, 'P', attempt);
+    expect(await state(batch)).toBe('done');
+    expect(await tieUp(books)).toEqual([]);
+  });
+});
+
+describe('cancel', () => {
+  test('what was never sent is cancelled at once; what is sent finishes; what is unknown stays', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [
+      { reference: 'a' },
+      { reference: 'b' },
+      { reference: 'c' },
+      { reference: 'd' },
+    ]);
+    await feed(books, batch.no, 3, '');
+    const sending = await begun(batch, 1);
+    await sendAs(batch, 2, 'u');
+    await sendAs(batch, 3, 'w');
+    expect(await cancelBatch(books, batch.no, audit('cancelled'))).toEqual({
+      done: true,
+      state: 'cancelled',
+    });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ sending: 1, unknown: 1, cancelled: 2 });
+    expect((await dispatched(books, batch.no)).map(({ index }) => index).sort()).toEqual([1, 2]);
+    expect(await tieUp(books)).toEqual([]);
+    await settleAs(batch, 1, 'P', sending);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, unknown: 1, cancelled: 2 });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('is not undone by a resume, and a batch with nothing under way is no longer open', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}]);
+    await feedAll(batch);
+    await cancelBatch(books, batch.no, audit('cancelled'));
+    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+      done: false,
+      state: 'cancelled',
+    });
+    expect(await books.caller.redis.smembers(`${books.realm}:open`)).toEqual([]);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('the unknowns of a run that nobody works any more are left to the workers; a living run keeps its own', async () => {
+    const books = await bench.books();
+    for (const [registered, owner] of [
+      [false, ''],
+      [true, 'run-1'],
+    ] as const) {
+      const batch = await sealed(books, [{}, {}], { owner: 'run-1', id: `run-${owner}x` });
+      await feedAll(batch);
+      await sendAs(batch, 1, 'u');
+      if (registered) await books.caller.redis.hset(`${books.realm}:sessions`, 'run-1', '{}');
+      await cancelBatch(books, batch.no, audit('cancelled'));
+      expect((await readBatch(batch.ref))?.owner).toBe(owner);
+    }
+  });
+});
+
+describe('disown', () => {
+  const gone = (batch: TestBatch, owner = 'run-1') =>
+    disownBatch(batch.books, batch.no, WHY, audit('gone'), owner);
+
+  test('a run whose process is gone stands still, and can be resumed', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}], { owner: 'run-1' });
+    await feedAll(batch);
+    expect(await gone(batch)).toEqual({ done: true, state: 'paused' });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
+    await resumeBatch(books, batch.no, null, { owner: 'run-2' });
+    expect(await gone(batch)).toEqual({ done: false, state: 'owner' });
+    expect(await state(batch)).toBe('running');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('where the realm is halted, that stays the reason', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}], { owner: 'run-1' });
+    await feedAll(batch);
+    await haltRealm(books, { ...WHY, message: 'the key' });
+    await gone(batch);
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { message: 'the key' } });
+  });
+
+  test('what is unknown in its cancelled batch is left to the workers; a finished one is left alone', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}], { owner: 'run-1', id: 'cancelled' });
+    await books.caller.redis.hset(`${books.realm}:sessions`, 'run-1', '{}');
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(books, batch.no, audit('cancelled'));
+    await gone(batch);
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'cancelled', owner: '' });
+    const over = await sealed(books, [{}], { owner: 'run-1', id: 'over' });
+    await feedAll(over);
+    await sendAs(over, 1, 'P');
+    expect(await gone(over)).toEqual({ done: false, state: 'done' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+});
