@@ -5,38 +5,8 @@ import { duration, grouped } from '../report/spelling.js';
 import type { Planned } from '../runtime/operations/planning.js';
 import type { Colours } from './colour.js';
 
-/** A plan in words and as the JSON document of the contract. */
-
-export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
-  const { survey, findings } = plan;
-  return {
-    batch: plan.existing?.id ?? plan.batch,
-    realm: profile.name,
-    rehearsal: profile.rehearsal,
-    baseUrl: profile.baseUrl,
-    currency: profile.currency,
-    certainty: profile.certainty,
-    existing: plan.existing?.sealed ?? false,
-    source: plan.source,
-    rows: survey.rows,
-    orders: survey.orders,
-    tokens: survey.tokens,
-    members: survey.members,
-    duplicates: preview.duplicates,
-    duplicatesOf: plan.spent.batches,
-    invalid: survey.invalid,
-    faults: findings.faults(1000),
-    faultCount: findings.faultCount,
-    faultsFile,
-    warnings: findings.warnings(1000),
-    requests: preview.requests,
-    seconds: preview.seconds,
-    payable: { orders: preview.payable, tokens: preview.payableTokens },
-    books: preview.past,
-    dayLeft: preview.dayLeft,
-    netEffects: survey.busiest,
-  };
-}
+/** A plan in words; the JSON document of the contract stands beside the planning itself. */
+export { planDocument } from '../runtime/operations/plan-document.js';
 
 export function planLines(
   { plan, preview }: Planned,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type Books, openBooks } from '../ledger/books.js';
 import { Caller } from '../ledger/caller.js';
+import type { JournalLimits } from '../ledger/journal.js';
 import { PlanReader } from '../ledger/plan-store.js';
 import { Session } from '../ledger/sessions.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
@@ -18,7 +20,10 @@ import { openStore, type Store } from './redis/store.js';
  */
 export class App {
   private readonly realms: OpenRealm[] = [];
+  /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
+  private readonly opening = new Map<string, Promise<OpenRealm>>();
   private readonly sessions: Session[] = [];
+  private readonly failure = new AbortController();
 
   private constructor(
     readonly config: Config,
@@ -53,7 +58,18 @@ export class App {
   }
 
   /** A realm ready to be called. The embedded one is started in this process. */
-  async realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
+  realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
+    if (faults !== undefined) return this.openRealm(profile, faults);
+    const key = `${profile.baseUrl}\n${profile.realmId}`;
+    const known = this.opening.get(key);
+    if (known !== undefined) return known;
+    const opening = this.openRealm(profile, undefined);
+    this.opening.set(key, opening);
+    opening.catch(() => this.opening.delete(key));
+    return opening;
+  }
+
+  private async openRealm(profile: RealmProfile, faults: FaultPlan | undefined): Promise<OpenRealm> {
     const books = this.books(profile);
     const embedded = profile.key.from === 'embedded' ? await this.embedded(profile, faults) : null;
     const client = createRealmClient({
@@ -67,8 +83,22 @@ export class App {
     return realm;
   }
 
+  /** Aborted, with the error, when this process must not send any more: its journal failed, or it stalled. */
+  get failed(): AbortSignal {
+    return this.failure.signal;
+  }
+
+  fail(error: AlmonerError): void {
+    if (this.failure.signal.aborted) return;
+    this.logger.error({ code: error.code }, error.message);
+    this.failure.abort(error);
+  }
+
   async session(kind: string): Promise<Session> {
-    const session = await Session.open(kind, this.config.dataFolder);
+    const session = await Session.open(kind, this.config.dataFolder, {
+      onFailure: (error) => this.fail(error),
+      limits: journalLimits(this.config.limits.journalMegabytes),
+    });
     this.sessions.push(session);
     return session;
   }
@@ -107,6 +137,11 @@ export type OpenRealm = {
   readonly client: RealmClient;
   readonly embedded: EmbeddedRealm | null;
 };
+
+function journalLimits(megabytes: number): JournalLimits {
+  const folderBytesMax = megabytes * 1024 * 1024;
+  return { folderBytesMax, fileBytesMax: Math.ceil(folderBytesMax / 16) };
+}
 
 /** A store that is away would otherwise fill the log with one line a call. */
 function throttled(say: (message: string) => void): (message: string) => void {

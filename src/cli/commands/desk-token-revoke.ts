@@ -1,0 +1,26 @@
+import { Tokens } from '../../desk/access/tokens.js';
+import { AuditTrail } from '../../desk/audit-trail.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+
+export const command = defineCommand({
+  name: 'desk token revoke',
+  description: 'Takes the right to use the desk away; open sessions of that token end at once.',
+  arguments: { NAME: argument('as `almoner desk token list` shows it') },
+  options: {},
+  examples: ['almoner desk token revoke ada'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'desk-token', async (app) => {
+      const { NAME: name } = context.args;
+      await new Tokens(app.caller.redis).revoke(name);
+      const what = `revoked desk token ${name}`;
+      const who = app.config.operator;
+      await new AuditTrail(app.caller.redis, Date.now).write({ who, what, why: null, batch: null });
+      context.output.print({
+        json: { name, revoked: true },
+        text: `${name} can no longer use the desk; their open pages are signed out.`,
+      });
+      return 0;
+    }),
+});

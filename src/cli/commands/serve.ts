@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { type Serving, startServing } from '../../runtime/operations/serving.js';
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
+import { workRealms } from '../../runtime/operations/working.js';
+import { listenForStop } from '../../runtime/stop-signals.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { flag, text, wholeNumber } from '../options.js';
+import { version } from '../version.js';
+
+const USUAL_HOST = '127.0.0.1';
+const USUAL_PORT = 8080;
+/** A page waits for a store that does not answer; it does not wait for long. */
+const PAGE_PATIENCE_MS = 5_000;
+
+export const command = defineCommand({
+  name: 'serve',
+  description: 'Serves the desk: pages, API, /metrics, /health, schedules and notifications, until stopped.',
+  arguments: {},
+  options: {
+    host: text('H', `address to listen on (default: ${USUAL_HOST})`),
+    port: wholeNumber('P', `port (default: ${USUAL_PORT}; 0: any)`, { min: 0, max: 65_535 }),
+    publicUrl: text('U', 'the address people use, where a proxy stands in front: https://desk.example.org'),
+    withWorker: flag('also work off imported batches in this process'),
+    concurrency: wholeNumber('N', 'with --with-worker: requests under way at once per realm (default: 64)', {
+      min: 1,
+      max: 1000,
+    }),
+    insecureHttp: flag('accept that tokens cross the network in plain http'),
+  },
+  examples: [
+    'almoner serve',
+    'almoner serve --with-worker --port 9000',
+    'almoner serve --host 0.0.0.0 --public-url https://desk.example.org',
+  ],
+  run: async (context) =>
+    withApp<ExitStatus>(
+      context,
+      'serve',
+      async (app) => {
+        const { options } = context;
+        if (options.withWorker) await refuseUnsafeStore(app);
+        const signals = listenForStop(() => context.output.note('Stopping: what is being sent finishes…'));
+        const serving = await startServing(app, {
+          host: options.host ?? USUAL_HOST,
+          port: options.port ?? USUAL_PORT,
+          publicUrl: options.publicUrl,
+          insecureHttp: options.insecureHttp,
+          version: version(),
+        });
+        try {
+          sayReady(context, serving);
+          if (options.withWorker) await workBeside(context, options.concurrency ?? 64, signals.requested);
+          else if (!signals.requested.aborted) await once(signals.requested, 'abort');
+        } finally {
+          await serving.close();
+          signals.release();
+        }
+        return 0;
+      },
+      PAGE_PATIENCE_MS,
+    ),
+});
+
+/** With connections of its own: a worker waits for a lost store for ever, a page does not. */
+function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal): Promise<void> {
+  return withApp(
+    context,
+    'serve-worker',
+    (app) => workRealms(app, { concurrency, stop, onReady: () => {} }),
+    Number.POSITIVE_INFINITY,
+  );
+}
+
+function sayReady({ output }: CommandBase, { url, token, closed }: Serving): void {
+  output.print({
+    json: { url, ...(token === null ? {} : { token }) },
+    text: [
+      `The desk is at ${url}`,
+      ...(token === null
+        ? []
+        : [`Sign in with  ${url}/login#token=${token}`, 'The link is good until the desk stops.']),
+      ...(closed ? [output.colours.yellow('Nobody can sign in yet: there is no desk token.')] : []),
+    ],
+    next: closed
+      ? 'almoner desk token add NAME --role operator'
+      : token === null
+        ? 'sign in with a desk token. Ctrl-C stops the desk.'
+        : 'open the link. Ctrl-C stops the desk.',
+  });
+}

@@ -1,0 +1,153 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { OrderPlace } from '../../desk/by.js';
+import type { DeskParts, DoubtEvidence, Mended, PlannedUpload } from '../../desk/parts.js';
+import { allBooks } from '../../ledger/books.js';
+import { PlanReader } from '../../ledger/plan-store.js';
+import { listSessions, liveness } from '../../ledger/sessions.js';
+import type { App } from '../app.js';
+import { pickProfile } from '../config/config.js';
+import { isInterrupted } from './batch-status.js';
+import { doubtEvidence } from './doubt-evidence.js';
+import { discardDead, type Mended as MendedOrders, retryDead } from './mending-dead.js';
+import { enqueue, handToWorkers } from './pay-file.js';
+import { planDocument } from './plan-document.js';
+import { type Planned, planFile } from './planning.js';
+import { reportBatch } from './reporting.js';
+import { checkRulings, resolveDoubts, type Verdict } from './resolving-doubts.js';
+import { cancel, pause, resume } from './steering-batches.js';
+import { refuseUnsafeStore } from './store-safety.js';
+import { writeUndo } from './undoing.js';
+
+/** The operations of the command line, handed to the desk: both do the same thing in the same way. */
+export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolder' | 'rules'>): DeskParts {
+  const { config, logger, caller, store } = app;
+  return {
+    ...given,
+    logger,
+    caller,
+    store: { embedded: store.embedded, address: store.address },
+    connect: (use) => store.connect(use),
+    profiles: config.profiles,
+    dataFolder: config.dataFolder,
+    reportsFolder: config.reportsFolder,
+    isInterrupted,
+    processes: () => processes(app),
+    async steer(ref, verb, by) {
+      if (verb === 'pause') await pause(ref, by);
+      else if (verb === 'resume') await resume(app, ref, by);
+      else await cancel(ref, by);
+    },
+    async writeReport(ref) {
+      await reportBatch(ref, new PlanReader(ref.books), config);
+    },
+    async undo(ref, write) {
+      const { rows } = await writeUndo(ref, write);
+      if (rows === 0)
+        throw new AlmonerError('ALM_BATCH_CANNOT', `Batch ${ref.id} holds nothing that could be taken back.`);
+    },
+    plan: (file, { who }) => planUpload(app, file, who),
+    retryDead: async (places, by, onProgress) => mended(await retryDead(app, places, by, onProgress)),
+    discardDead: async (places, { who, why }, onProgress) =>
+      mended(await discardDead(app, places, { who, why: why ?? '' }, onProgress)),
+    doubt: (place, readNow) => evidence(app, place, readNow),
+    resolveDoubts: (places, decision, by, onProgress) => resolve(app, places, decision, by, onProgress),
+  };
+}
+
+async function processes(app: App): ReturnType<DeskParts['processes']> {
+  const found = new Map<string, Awaited<ReturnType<DeskParts['processes']>>[number]>();
+  for (const books of await allBooks(app.caller))
+    for (const entry of await listSessions(books)) {
+      const known = found.get(entry.id);
+      const state = known?.state ?? (await liveness(entry));
+      const realms = [...(known?.realms ?? []), books.owner.name];
+      found.set(entry.id, { session: entry.id, kind: entry.kind, machine: entry.machine, state, realms });
+    }
+  return [...found.values()];
+}
+
+async function planUpload(
+  app: App,
+  file: Parameters<DeskParts['plan']>[0],
+  who: string,
+): Promise<PlannedUpload> {
+  const profile = pickProfile(app.config, file.realm);
+  const realm = await app.realm(profile);
+  const { map, again, skipInvalid } = file;
+  const request = { file: file.path, map, again, skipInvalid, expectRows: null, expectTokens: null };
+  const { plan, preview } = await planFile(realm, request, Date.now());
+  const planned = { plan: { ...plan, source: file.name }, preview };
+  return {
+    document: planReply(planned, profile),
+    writeFaults: (path) => plan.findings.writeFaults(path),
+    async enqueue({ inOrder }) {
+      await refuseUnsafeStore(app);
+      const options = { batchId: null, inOrder, mode: 'import', session: null, who } as const;
+      const { ref, existing } = await enqueue(app, realm, planned, options);
+      if (existing) await handToWorkers(app, realm, ref, who);
+      return { ref, existing };
+    },
+    close: () => plan.findings.close(),
+  };
+}
+
+/** The document of `plan --json`, its sums already spelt as digits. */
+function planReply(planned: Planned, profile: Parameters<typeof planDocument>[1]): PlannedUpload['document'] {
+  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
+  const { tokens, payable, books, dayLeft, netEffects } = document;
+  return {
+    ...document,
+    tokens: { credit: `${tokens.credit}`, debit: `${tokens.debit}`, transfer: `${tokens.transfer}` },
+    payable: { orders: payable.orders, tokens: String(payable.tokens) },
+    books: { ...books, tokens: String(books.tokens) },
+    dayLeft: dayLeft === null ? null : String(dayLeft),
+    netEffects: netEffects.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
+  };
+}
+
+function mended({ taken, refused }: MendedOrders): Mended {
+  return { taken: taken.length, refused };
+}
+
+async function evidence(app: App, place: OrderPlace, readNow: boolean): Promise<DoubtEvidence> {
+  const found = await doubtEvidence(app, place, () => {}, { readNow });
+  return {
+    sides: found.members.map(({ lastSeen, change: _, ...side }) => ({
+      ...side,
+      lastSeen: lastSeen?.balance ?? null,
+    })),
+    later: found.later.map(({ order }) => order),
+    key: found.sent?.key ?? null,
+    requestId: found.sent?.requestId ?? null,
+    sentAt: found.sent === null ? null : Date.parse(found.sent.at),
+    decisions: [
+      { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
+      {
+        decision: 'unpaid',
+        does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it.',
+      },
+    ],
+  };
+}
+
+const RESOLVED_AT_ONCE = 50;
+
+async function resolve(
+  app: App,
+  places: readonly OrderPlace[],
+  verdict: Verdict,
+  by: { readonly who: string; readonly why: string },
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const rulings = await checkRulings(places.map((place) => ({ place, verdict })));
+  const refused: { order: string; why: string }[] = [];
+  let taken = 0;
+  for (let first = 0; first < rulings.length; first += RESOLVED_AT_ONCE) {
+    const some = rulings.slice(first, first + RESOLVED_AT_ONCE);
+    const { resolved, missed } = await resolveDoubts(app, some, by);
+    taken += resolved.length;
+    refused.push(...missed);
+    onProgress(taken);
+  }
+  return { taken, refused };
+}

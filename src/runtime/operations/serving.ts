@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { type DeskAddress, deskAddress } from '../../desk/access/address.js';
+import { newToken, Tokens } from '../../desk/access/tokens.js';
+import { createDesk } from '../../desk/server.js';
+import type { App } from '../app.js';
+import { registerSecret } from '../logger.js';
+import { deskParts } from './desk-parts.js';
+
+/** The desk with what runs beside it: its pages, API and metrics. */
+export type ServeOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly insecureHttp: boolean;
+  readonly version: string;
+};
+
+export type Serving = {
+  readonly url: string;
+  /** For this start only, on loopback where no token is configured. */
+  readonly token: string | null;
+  /** Nobody can sign in before a token is made. */
+  readonly closed: boolean;
+  close(): Promise<void>;
+};
+
+/** Where the build puts the pages: beside the compiled desk. */
+const WEB_FOLDER = fileURLToPath(new URL('../../desk/web', import.meta.url));
+
+export async function startServing(app: App, options: ServeOptions): Promise<Serving> {
+  const address = deskAddress(options);
+  const empty = await new Tokens(app.caller.redis).isEmpty();
+  const token = empty && isOnlyLocal(address) ? newToken() : null;
+  if (token !== null) registerSecret(token);
+  const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules: null });
+  const server = await createDesk(parts, { address, localToken: token });
+  try {
+    const { url } = await server.listen(options.port);
+    return { url, token, closed: empty && token === null, close: () => server.close() };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Behind a proxy loopback is the whole world. */
+function isOnlyLocal({ loopback, publicUrl }: DeskAddress): boolean {
+  return loopback && publicUrl === null;
+}

@@ -1,0 +1,237 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { until } from '../support/until.js';
+
+let desk: TestDesk;
+const LIMITS = { bytesMax: 200_000, filesMax: 4, idleMs: 400, bytesPerSecondMin: 2_000 };
+
+beforeAll(async () => {
+  desk = await startDesk({ options: { uploadLimits: LIMITS } });
+});
+afterAll(() => desk.close());
+
+const uploaded = z.object({ upload: z.string(), name: z.string(), bytes: z.number() });
+const plan = z.object({
+  rows: z.number(),
+  faultCount: z.number(),
+  faults: z.array(z.object({ line: z.number(), column: z.string().nullable(), code: z.string() })),
+  payable: z.object({ orders: z.number(), tokens: z.string() }),
+});
+const started = z.object({
+  existing: z.boolean(),
+  workers: z.number(),
+  summary: z.object({ batch: z.string(), state: z.string(), createdBy: z.string(), source: z.string() }),
+});
+const batch = z.object({
+  summary: z.object({ state: z.string(), counts: z.record(z.string(), z.number()) }),
+  can: z.array(z.string()),
+});
+
+async function upload(csv: string, name = 'airdrop.csv') {
+  const reply = await desk.call(`/api/uploads?name=${encodeURIComponent(name)}`, {
+    method: 'POST',
+    body: csv,
+  });
+  expect(reply.status).toBe(200);
+  return uploaded.parse(reply.json());
+}
+
+const post = (path: string, body: unknown) => desk.call(path, { method: 'POST', body });
+const leftovers = () => readdir(join(desk.folder, 'data', 'uploads'));
+
+describe('an import through the desk', () => {
+  test('a faulty file shows every fault with line and column, and cannot be started', async () => {
+    const { upload: id } = await upload('member,tokens\n100,5\nabc,1e3\n101,0\n');
+    const preview = plan.parse((await post(`/api/uploads/${id}/plan`, {})).json());
+    expect(preview.faults.map(({ line, column }) => [line, column])).toEqual([
+      [3, 'member'],
+      [3, 'tokens'],
+      [4, 'tokens'],
+    ]);
+    const faults = await desk.call(`/api/uploads/${id}/faults`);
+    expect(faults.headers['content-disposition']).toContain('attachment');
+    expect(faults.text.split('\n')[1]).toMatch(/^3,member,ALM_ROW_/);
+    const start = await post(`/api/uploads/${id}/start`, { rows: 3, tokens: preview.payable.tokens });
+    expect(start.status).toBe(422);
+    expect((await desk.call(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(200);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('a good file starts only with its own rows and total, and a worker pays it', async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `${1000 + i},${i + 1}`);
+    const { upload: id, name } = await upload(`member,tokens\n${rows.join('\n')}\n`, '../../etc/June.csv');
+    expect(name).toBe('June.csv');
+    const preview = plan.parse((await post(`/api/uploads/${id}/plan`, {})).json());
+    expect(preview).toMatchObject({ rows: 30, faultCount: 0, payable: { orders: 30, tokens: '465' } });
+
+    for (const wrong of [
+      { rows: 29, tokens: '465' },
+      { rows: 30, tokens: '466' },
+    ]) {
+      const refused = await post(`/api/uploads/${id}/start`, wrong);
+      expect(refused.status).toBe(409);
+      expect(refused.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
+    }
+    const { summary, existing, workers } = started.parse(
+      (await post(`/api/uploads/${id}/start`, { rows: 30, tokens: '465' })).json(),
+    );
+    expect({ existing, workers }).toEqual({ existing: false, workers: 0 });
+    expect(summary).toMatchObject({ state: 'planned', createdBy: 'olga', source: 'June.csv' });
+    expect(await leftovers()).toEqual([]);
+    expect((await desk.call('/api/overview')).json()).toMatchObject({ noWorker: true });
+
+    await desk.startWorker();
+    const done = await until('the batch to be done', async () => {
+      const now = batch.parse((await desk.call(`/api/batches/${summary.batch}`)).json());
+      return now.summary.state === 'done' && now;
+    });
+    expect(done.summary.counts).toEqual({ paid: 30 });
+    expect(done.can).toEqual(['report', 'undo']);
+    const audit = await desk.call(`/api/batches/${summary.batch}/audit`);
+    expect(audit.text).toContain('olga');
+    const undo = await desk.call(`/api/batches/${summary.batch}/undo`);
+    expect(undo.text.split('\n').filter(Boolean)).toHaveLength(31);
+  });
+
+  test('the same orders again are the same batch and pay nobody twice', async () => {
+    const csv = 'member,tokens,reference\n5000,7,june-1\n';
+    const [one, two] = [await upload(csv), await upload(csv, 'again.csv')];
+    const first = started.parse(
+      (await post(`/api/uploads/${one.upload}/start`, { rows: 1, tokens: '7' })).json(),
+    );
+    const again = started.parse(
+      (await post(`/api/uploads/${two.upload}/start`, { rows: 1, tokens: '7' })).json(),
+    );
+    expect(again).toMatchObject({ existing: true, summary: { batch: first.summary.batch } });
+  });
+});
+
+describe('an upload that is not what it should be', () => {
+  test('is refused when it is too large, declared or not, and leaves nothing behind', async () => {
+    const large = `member,tokens\n${'1,1\n'.repeat(60_000)}`;
+    const path = '/api/uploads?name=a.csv';
+    const declared = await desk.call(path, { method: 'POST', body: large });
+    expect(declared.status).toBe(413);
+    const told = await rawUpload(['transfer-encoding: chunked'], (write) => {
+      for (let i = 0; i < 8; i++) write(`9c40\r\n${'1,1\n'.repeat(10_000)}\r\n`);
+    });
+    expect(told).toContain('413');
+    expect(told).toContain('ALM_DESK_UPLOAD_TOO_LARGE');
+    await until('the folder to be empty', async () => (await leftovers()).length === 0);
+  });
+
+  test('is cut off when it trickles, and leaves nothing behind', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const told = await rawUpload(['content-length: 100000'], (write) => {
+      write('member,tokens\n');
+      timer = setInterval(() => write('1'), 50);
+    });
+    clearInterval(timer);
+    expect(told).toContain('408');
+    expect(told).toContain('ALM_DESK_UPLOAD_BROKEN');
+    await until('the folder to be empty', async () => (await leftovers()).length === 0);
+  });
+
+  test('is thrown away when the client goes away in the middle', async () => {
+    const socket = connect(desk.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(head(['content-length: 100000']));
+    socket.write('member,tokens\n1,1\n');
+    await until('the upload to begin', async () => (await leftovers()).length === 1);
+    socket.destroy();
+    await until('the folder to be empty', async () => (await leftovers()).length === 0);
+  });
+
+  test('is no CSV: refused before it is read', async () => {
+    const path = '/api/uploads?name=a.csv';
+    const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
+    expect((await desk.call(path, { method: 'POST', body: 'x', headers: multipart })).status).toBe(415);
+    expect((await desk.call(path, { method: 'POST', body: { a: 1 } })).status).toBe(400);
+    expect((await desk.call('/api/uploads', { method: 'POST', body: 'member\n' })).status).toBe(400);
+  });
+
+  test('more files than the desk keeps are refused', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < LIMITS.filesMax; i++) ids.push((await upload('member,tokens\n1,1\n')).upload);
+    expect((await desk.call('/api/uploads?name=a.csv', { method: 'POST', body: 'x' })).status).toBe(413);
+    for (const id of ids) await desk.call(`/api/uploads/${id}`, { method: 'DELETE' });
+  });
+});
+
+describe('hostile cells and names', () => {
+  const nasty = '<script>alert(1)</script>';
+
+  test('a script in a cell stays text: JSON, never HTML', async () => {
+    const { upload: id } = await upload(`member,tokens,reason\n7000,5,${nasty}\n`);
+    const { summary } = started.parse(
+      (await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '5' })).json(),
+    );
+    for (const path of [`/api/batches/${summary.batch}/orders`, `/api/orders/${summary.batch}-1`]) {
+      const reply = await desk.call(path);
+      expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(reply.text).toContain(nasty);
+    }
+  });
+
+  test('a download names a file of the report or nothing', async () => {
+    const { upload: id } = await upload('member,tokens\n8000,5\n');
+    const { summary } = started.parse(
+      (await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '5' })).json(),
+    );
+    const files = `/api/batches/${summary.batch}/files`;
+    expect((await post(`/api/batches/${summary.batch}/report`, {})).status).toBe(200);
+    const results = await desk.call(`${files}/results.csv`);
+    expect(results.status).toBe(200);
+    expect(results.headers['content-disposition']).toContain(`${summary.batch}-results.csv`);
+    expect((await desk.call(`${files}/report.html`)).headers['content-security-policy']).toContain('sandbox');
+    for (const name of [
+      '..%2f..%2fdata%2fx',
+      '%2e%2e%2fresults.csv',
+      '..',
+      'results.csv%00.html',
+      '%2fetc%2fpasswd',
+      'nothing.csv',
+    ]) {
+      const reply = await desk.call(`${files}/${name}`);
+      expect([name, reply.status]).toEqual([name, 404]);
+      expect(reply.text).not.toContain(desk.folder);
+    }
+    expect(existsSync(join(desk.folder, 'reports', summary.batch, 'results.csv'))).toBe(true);
+  });
+});
+
+function head(headers: readonly string[]): string {
+  return [
+    'POST /api/uploads?name=a.csv HTTP/1.1',
+    `host: 127.0.0.1:${desk.port}`,
+    `authorization: Bearer ${desk.tokens.operator}`,
+    'content-type: text/csv',
+    ...headers,
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** Speaks to the socket itself; answers all that came back once the desk has closed. */
+function rawUpload(
+  headers: readonly string[],
+  send: (write: (text: string) => void) => void,
+): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(desk.port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('utf8');
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(received));
+    socket.write(head(headers));
+    send((text) => {
+      if (!socket.destroyed) socket.write(text);
+    });
+  });
+}
