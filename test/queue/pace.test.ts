@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { Pace } from '../../src/queue/pace.js';
+import { ledgerBench } from '../support/ledger.js';
+import { testProfile } from '../support/realm-profile.js';
+import { until } from '../support/until.js';
+
+const bench = ledgerBench();
+
+/** Paces of one realm, each on a connection of its own, as in processes of their own. */
+async function paces(count: number, requests: number | null, windowMs = 0, reserve = 0) {
+  const { owner } = await bench.books();
+  const rate = requests === null ? null : { requests, windowMs };
+  const profile = testProfile({ rate, rateReserve: reserve });
+  return Array.from({ length: count }, () => {
+    const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), owner);
+    return new Pace(books, profile);
+  });
+}
+
+/** The most requests that a sliding window of this length ever saw. */
+function busiest(times: readonly number[], windowMs: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return Math.max(...sorted.map((end) => sorted.filter((at) => at > end - windowMs && at <= end).length));
+}
+
+describe('the pace of a realm', () => {
+  test.each([
+    [8, 200],
+    [30, 300],
+    [1, 60],
+  ])(
+    '%i requests in %i ms, shared by two processes: no window of the server’s log ever holds more',
+    async (requests, windowMs) => {
+      const both = await paces(2, requests, windowMs);
+      // A request arrives somewhere between its slot and its answer: the server’s log may see either end.
+      const arrivals: number[] = [];
+      const granted: number[] = [];
+      const send = async (pace: Pace, latencyMs: number, late: boolean) => {
+        const slot = await pace.take();
+        granted.push(performance.now());
+        if (!late) arrivals.push(performance.now());
+        await new Promise((resolve) => setTimeout(resolve, latencyMs));
+        if (late) arrivals.push(performance.now());
+        slot?.answered();
+      };
+      const total = Math.max(6, Math.ceil(requests * 3));
+      await Promise.all(
+        both.flatMap((pace, which) =>
+          Array.from({ length: total / 2 }, (_, i) => send(pace, (i * 7) % 23, (i + which) % 2 === 0)),
+        ),
+      );
+      expect(arrivals).toHaveLength(2 * Math.floor(total / 2));
+      expect(busiest(arrivals, windowMs)).toBeLessThanOrEqual(requests);
+      // And it is used: not one slot a window, but the whole rate, with room for a slow machine.
+      const tookMs = Math.max(...granted) - Math.min(...granted);
+      expect(tookMs).toBeGreaterThan(((granted.length - 1) / requests - 1) * windowMs);
+    },
+  );
+
+  test('the reserve is left for others', async () => {
+    const [pace] = await paces(1, 4, 80, 2);
+    const times: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      const slot = await pace?.take();
+      times.push(performance.now());
+      slot?.answered();
+    }
+    expect(busiest(times, 80)).toBeLessThanOrEqual(2);
+  });
+
+  test('those who ask are served in the order they came', async () => {
+    const [pace] = await paces(1, 20, 100);
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, i) => {
+        const slot = await pace?.take();
+        order.push(i);
+        slot?.answered();
+      }),
+    );
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  test('Retry-After to one process holds the other, too', async () => {
+    const [one, two] = await paces(2, 100, 100);
+    const slot = await one?.take();
+    const toldAt = performance.now();
+    slot?.answered(400);
+    // The note is on its way on its own connection; what counts is that it is known before the next question.
+    await until('the hold to be known', async () => {
+      let wanted = true;
+      const asked = two?.take(() => wanted);
+      const first = await Promise.race([
+        asked,
+        new Promise<'waits'>((resolve) => setTimeout(resolve, 60, 'waits')),
+      ]);
+      wanted = false;
+      await asked;
+      return first === 'waits';
+    });
+    const next = await two?.take();
+    expect(next).toBeDefined();
+    expect(performance.now() - toldAt).toBeGreaterThanOrEqual(395);
+    next?.answered();
+  });
+
+  test('a slot that is no longer wanted is given up while waiting', async () => {
+    const [pace] = await paces(1, 1, 3_600_000);
+    const first = await pace?.take();
+    first?.answered();
+    let wanted = true;
+    const second = pace?.take(() => wanted);
+    wanted = false;
+    expect(await second).toBeUndefined();
+  });
+
+  test('without a limit nothing is asked and nothing waits, but a Retry-After is respected', async () => {
+    const [pace] = await paces(1, null);
+    expect(pace?.limited).toBe(false);
+    const slots = await Promise.all(Array.from({ length: 200 }, () => pace?.take()));
+    const toldAt = performance.now();
+    slots[0]?.answered(150);
+    await pace?.take();
+    expect(performance.now() - toldAt).toBeGreaterThanOrEqual(145);
+  });
+});
