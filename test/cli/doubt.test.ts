@@ -159,7 +159,8 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect((await town.run('run', 'pay.csv', '--yes')).status).toBe(0);
     expect(field(await town.run('doubt', 'list', '--json'), 'orders')).toEqual([]);
     const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
-    expect(audit).toMatch(new RegExp(`ada,.*doubt ${order(4)} resolved as paid,support said so|${order(4)}`));
+    expect(audit).toContain(`doubt ${order(4)} resolved as paid,support said so`);
+    expect(audit).toContain('ada');
     expect(await town.applied()).toHaveLength(4);
     expect(await town.admin.balance(REALM_ID, '1')).toBe(98);
   });

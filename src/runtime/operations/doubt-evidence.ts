@@ -109,8 +109,8 @@ async function otherOrders(
 ): Promise<(HistoryEntry & { readonly touched: string })[]> {
   const found: (HistoryEntry & { readonly touched: string })[] = [];
   for (const { member } of effectsOf(order)) {
-    const { realmId } = place.ref.books.owner;
-    const entries = await memberHistory(app.caller, member, { realm: realmId, since: null, onScanned });
+    const books = place.ref.books.realm;
+    const entries = await memberHistory(app.caller, member, { books, since: null, onScanned });
     for (const entry of entries) if (entry.order !== idOf(place)) found.push({ ...entry, touched: member });
   }
   return found.sort((a, b) => a.at.localeCompare(b.at));

@@ -36,12 +36,17 @@ export async function memberHistory(
   member: MemberId,
   options: {
     readonly realm?: string | undefined;
+    /** Only the books of this one realm, by their key: a name or id may occur at two base URLs. */
+    readonly books?: string;
     readonly since: number | null;
     readonly onScanned: (scanned: Scanned) => void;
   },
 ): Promise<HistoryEntry[]> {
   const { since } = options;
-  const batches = await toScan(await everyBatch(caller, options.realm), since);
+  const refs = (await everyBatch(caller, options.realm)).filter(
+    ({ books }) => options.books === undefined || books.realm === options.books,
+  );
+  const batches = await toScan(refs, since);
   const ofRows = batches.reduce((sum, { rows }) => sum + rows, 0);
   const entries: HistoryEntry[] = [];
   let scanned = 0;
