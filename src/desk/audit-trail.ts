@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { Caller } from '../ledger/caller.js';
 import type { AuditPage } from './api-types.js';
 
 /**
@@ -20,21 +20,23 @@ export type DeskAuditEntry = z.infer<typeof entry>;
 
 export class AuditTrail {
   constructor(
-    private readonly redis: Redis,
+    private readonly caller: Caller,
     private readonly now: () => number,
   ) {}
 
   async write(what: Omit<DeskAuditEntry, 'at'>): Promise<void> {
-    await this.redis.lpush(KEY, JSON.stringify({ at: this.now(), ...what }));
-    await this.redis.ltrim(KEY, 0, KEEP_MAX - 1);
+    const line = JSON.stringify({ at: this.now(), ...what });
+    // A line too many after a lost reply is better than one too few.
+    await this.ask((redis) => redis.lpush(KEY, line));
+    await this.ask((redis) => redis.ltrim(KEY, 0, KEEP_MAX - 1));
   }
 
   /** Newest first. The cursor counts from the oldest end, so that new entries do not shift the pages. */
   async page(cursor: string | undefined, limit: number): Promise<AuditPage> {
-    const length = await this.redis.llen(KEY);
+    const length = await this.ask((redis) => redis.llen(KEY));
     const before = cursor === undefined ? length : Math.min(Number(cursor), length);
     const from = length - before;
-    const lines = await this.redis.lrange(KEY, from, from + limit - 1);
+    const lines = await this.ask((redis) => redis.lrange(KEY, from, from + limit - 1));
     const rest = before - lines.length;
     return {
       entries: lines.map((line) => {
@@ -43,5 +45,9 @@ export class AuditTrail {
       }),
       next: rest > 0 && lines.length > 0 ? String(rest) : null,
     };
+  }
+
+  private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {
+    return this.caller.patiently('desk audit', () => question(this.caller.redis));
   }
 }

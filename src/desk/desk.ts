@@ -31,10 +31,10 @@ export function openDesk(
   parts: DeskParts,
   options: { readonly localToken: string | null; readonly uploadLimits?: UploadLimits | undefined },
 ): Desk {
-  const { redis } = parts.caller;
+  const { caller } = parts;
   const now = () => Date.now();
-  const tokens = new Tokens(redis);
-  const sessions = new Sessions(redis, now);
+  const tokens = new Tokens(caller);
+  const sessions = new Sessions(caller, now);
   const limit = new LoginLimit(now);
   const tasks = new Tasks(parts.logger);
   const board = new OverviewBoard(parts, tasks);
@@ -43,7 +43,7 @@ export function openDesk(
     tokens,
     sessions,
     guard: new Guard({ tokens, sessions, limit, localToken: options.localToken }),
-    audit: new AuditTrail(redis, now),
+    audit: new AuditTrail(caller, now),
     board,
     tasks,
     uploads: new Uploads(join(parts.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),

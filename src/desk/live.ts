@@ -115,7 +115,8 @@ export class Live {
     const now = performance.now();
     if (now - line.beatAt < HEARTBEAT_MS) return;
     line.beatAt = now;
-    if (!(await line.stillWelcome())) this.end(line, 'The session is over.');
+    // A store that is away cannot say; nothing new is told meanwhile.
+    if (!(await line.stillWelcome().catch(() => true))) this.end(line, 'The session is over.');
     // A client that has not drained for a whole heartbeat has stopped reading.
     else if (line.out.writableNeedDrain) line.out.destroy();
     else line.out.write(': still here\n\n');

@@ -73,7 +73,7 @@ export async function startDesk(
   const logger = pino({ level: 'silent' });
   const opened = { config, logger, env, patienceMs: 5_000 };
   const app = await App.open({ ...opened, clientName: 'desk' });
-  const tokens = new Tokens(app.caller.redis);
+  const tokens = new Tokens(app.caller);
   const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
   const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
   const parts = deskParts(app, { version: '0.0.0-test', webFolder: web, rules: null });

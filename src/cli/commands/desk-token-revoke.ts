@@ -13,10 +13,10 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'desk-token', async (app) => {
       const { NAME: name } = context.args;
-      await new Tokens(app.caller.redis).revoke(name);
+      await new Tokens(app.caller).revoke(name);
       const what = `revoked desk token ${name}`;
       const who = app.config.operator;
-      await new AuditTrail(app.caller.redis, Date.now).write({ who, what, why: null, batch: null });
+      await new AuditTrail(app.caller, Date.now).write({ who, what, why: null, batch: null });
       context.output.print({
         json: { name, revoked: true },
         text: `${name} can no longer use the desk; their open pages are signed out.`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { Caller } from '../../ledger/caller.js';
 import { hashOf, type Identity, ROLES } from './tokens.js';
 
 /**
@@ -30,7 +30,7 @@ export type DeskSession = Identity & {
 
 export class Sessions {
   constructor(
-    private readonly redis: Redis,
+    private readonly caller: Caller,
     private readonly now: () => number,
   ) {}
 
@@ -39,7 +39,7 @@ export class Sessions {
     const key = `${PREFIX}${hashOf(cookie)}`;
     const now = this.now();
     const entry = { ...identity, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
-    await this.redis.set(key, JSON.stringify(entry), 'PX', IDLE_MS);
+    await this.ask((redis) => redis.set(key, JSON.stringify(entry), 'PX', IDLE_MS));
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
   }
 
@@ -49,16 +49,20 @@ export class Sessions {
   }
 
   async touch(key: string): Promise<DeskSession | null> {
-    const json = await this.redis.getex(key, 'PX', IDLE_MS);
+    const json = await this.ask((redis) => redis.getex(key, 'PX', IDLE_MS));
     if (json === null) return null;
     const entry = stored.parse(JSON.parse(json));
     const now = this.now();
     if (now < entry.endsAt) return { ...entry, key, idleUntil: Math.min(now + IDLE_MS, entry.endsAt) };
-    await this.redis.del(key);
+    await this.end(key);
     return null;
   }
 
   async end(key: string): Promise<void> {
-    await this.redis.del(key);
+    await this.ask((redis) => redis.del(key));
+  }
+
+  private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {
+    return this.caller.patiently('desk session', () => question(this.caller.redis));
   }
 }

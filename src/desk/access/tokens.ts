@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Caller } from '../../ledger/caller.js';
 import type { Role } from '../api-types.js';
 
 /**
@@ -55,13 +55,13 @@ export function checkTokenName(name: string): void {
 export const LOCAL_NAME = 'local';
 
 export class Tokens {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly caller: Caller) {}
 
   async add(name: string, role: Role, by: string, now: number): Promise<string> {
     checkTokenName(name);
     const token = newToken();
     const entry = { hash: hashOf(token), role, createdAt: now, createdBy: by };
-    if ((await this.redis.hsetnx(TOKENS_KEY, name, JSON.stringify(entry))) === 0)
+    if ((await this.caller.redis.hsetnx(TOKENS_KEY, name, JSON.stringify(entry))) === 0)
       throw new AlmonerError(
         'ALM_DESK_TOKEN_EXISTS',
         `There is a desk token named ${name} already. Nothing was changed.`,
@@ -70,7 +70,7 @@ export class Tokens {
   }
 
   async list(): Promise<TokenEntry[]> {
-    const all = await this.redis.hgetall(TOKENS_KEY);
+    const all = await this.all();
     return Object.entries(all)
       .map(([name, json]) => {
         const { role, createdAt, createdBy } = storedToken.parse(JSON.parse(json));
@@ -80,7 +80,7 @@ export class Tokens {
   }
 
   async revoke(name: string): Promise<void> {
-    if ((await this.redis.hdel(TOKENS_KEY, name)) === 0)
+    if ((await this.caller.redis.hdel(TOKENS_KEY, name)) === 0)
       throw new AlmonerError(
         'ALM_DESK_TOKEN_UNKNOWN',
         `There is no desk token named ${JSON.stringify(name)}. Nothing was changed.`,
@@ -88,12 +88,12 @@ export class Tokens {
   }
 
   async isEmpty(): Promise<boolean> {
-    return (await this.redis.hlen(TOKENS_KEY)) === 0;
+    return Object.keys(await this.all()).length === 0;
   }
 
   async identify(token: string): Promise<Identity | null> {
     const hash = hashOf(token);
-    for (const [name, json] of Object.entries(await this.redis.hgetall(TOKENS_KEY))) {
+    for (const [name, json] of Object.entries(await this.all())) {
       const entry = storedToken.parse(JSON.parse(json));
       if (isSame(entry.hash, hash)) return { name, role: entry.role, tokenHash: hash };
     }
@@ -102,9 +102,13 @@ export class Tokens {
 
   /** Whether a token that was seen before still counts: asked at every request of a session. */
   async stillHolds(identity: Identity): Promise<boolean> {
-    const json = await this.redis.hget(TOKENS_KEY, identity.name);
+    const json = (await this.all())[identity.name] ?? null;
     if (json === null) return false;
     const entry = storedToken.parse(JSON.parse(json));
     return isSame(entry.hash, identity.tokenHash) && entry.role === identity.role;
+  }
+
+  private all(): Promise<Record<string, string>> {
+    return this.caller.patiently('read desk tokens', () => this.caller.redis.hgetall(TOKENS_KEY));
   }
 }

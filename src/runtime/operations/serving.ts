@@ -29,7 +29,7 @@ const WEB_FOLDER = fileURLToPath(new URL('../../desk/web', import.meta.url));
 
 export async function startServing(app: App, options: ServeOptions): Promise<Serving> {
   const address = deskAddress(options);
-  const empty = await new Tokens(app.caller.redis).isEmpty();
+  const empty = await new Tokens(app.caller).isEmpty();
   const token = empty && isOnlyLocal(address) ? newToken() : null;
   if (token !== null) registerSecret(token);
   const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules: null });
