@@ -24,7 +24,8 @@ export async function readHeaderLine(
   let ended = true;
   for await (const chunk of chunks) {
     const text = guard.pass(chunk, 1);
-    pieces.push(text);
+    // The chunk's memory is used again for the next.
+    pieces.push(Buffer.from(text));
     bytes += text.length;
     ended = false;
     const found = findHeader(Buffer.concat(pieces), false, limits);

@@ -1,7 +1,7 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import { type BatchRef, batchNumber } from '../ledger/batches.js';
+import type { BatchRef } from '../ledger/batches.js';
 import { type Books, registerRealm } from '../ledger/books.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock, encodePlanBlock, type PlanRow } from '../ledger/plan-block.js';
@@ -9,6 +9,7 @@ import {
   type BlockConflict,
   blockClaims,
   dropBatch,
+  NO_CLAIMS,
   type Opened,
   openBatch,
   putBlock,
@@ -77,37 +78,73 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
 
 type Stored = { readonly duplicates: number; readonly duplicateTokens: bigint };
 
+/** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
+const PUTS_AT_ONCE = 8;
+
 async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Stored | 'taken-over'> {
   const { books, importer } = options;
-  const numbers = await replacedBatches(books, plan);
-  const numberOf = (id: BatchId) => numbers.get(id);
-  let duplicates = plan.survey.duplicates + plan.spent.count;
-  let duplicateTokens = plan.survey.duplicateTokens + plan.spent.tokens;
-
-  const claimsOf = (block: number, rows: readonly PlanRow[]) =>
-    blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, numberOf);
-  for (const [block, planned] of plan.blocks.entries()) {
-    let bytes = planned;
-    let rows: readonly PlanRow[] = decodePlanBlock(planned);
-    for (;;) {
-      const put = await putBlock(books, { no: opened.no, importer, block }, bytes, claimsOf(block, rows));
-      if (put === 'not-importer') return 'taken-over';
-      if (put === 'ok') break;
-      // Somebody spent a reference, or replaced an order, between the plan and now.
-      const mended = await mendBlock(books, rows, block, put).catch(async (error: unknown) => {
-        await dropBatch(books, { no: opened.no, importer }, block, async (earlier) =>
-          claimsOf(earlier, decodePlanBlock(plan.blocks[earlier] ?? Buffer.alloc(0))),
-        );
-        throw error;
-      });
-      duplicates += mended.duplicates;
-      duplicateTokens += mended.tokens;
-      rows = mended.rows;
-      bytes = encodePlanBlock(rows);
+  const count = { stored: 0, duplicates: 0, tokens: 0n };
+  let next = 0;
+  let end: 'taken-over' | undefined;
+  const putSome = async () => {
+    while (next < plan.blocks.length && end === undefined) {
+      const mended = await putOne(plan, options, opened, next++);
+      if (mended === 'taken-over') end = mended;
+      else {
+        count.stored += 1;
+        count.duplicates += mended.duplicates;
+        count.tokens += mended.tokens;
+        options.onProgress(Math.min(count.stored * PLAN_BLOCK_ROWS, plan.survey.rows));
+      }
     }
-    options.onProgress(Math.min((block + 1) * PLAN_BLOCK_ROWS, plan.survey.rows));
+  };
+  const puts = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, putSome));
+  const failed = puts.find((put) => put.status === 'rejected');
+  if (failed !== undefined) {
+    // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
+    if (failed.reason instanceof AlmonerError && failed.reason.code !== 'ALM_STORE_UNREACHABLE')
+      await dropBatch(books, { no: opened.no, importer }, next, (block) =>
+        Promise.resolve(plan.claims[block] ?? NO_CLAIMS),
+      );
+    throw failed.reason;
   }
-  return { duplicates, duplicateTokens };
+  return (
+    end ?? {
+      duplicates: plan.survey.duplicates + plan.spent.count + count.duplicates,
+      duplicateTokens: plan.survey.duplicateTokens + plan.spent.tokens + count.tokens,
+    }
+  );
+}
+
+type Mended = { readonly duplicates: number; readonly tokens: bigint };
+
+/** Stores one block; what somebody spent or replaced between the plan and now is looked at and tried again. */
+async function putOne(
+  plan: Plan,
+  { books, importer }: ImportOptions,
+  { no }: Opened,
+  block: number,
+): Promise<Mended | 'taken-over'> {
+  let bytes = plan.blocks[block];
+  let claims = plan.claims[block];
+  if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
+  let rows: readonly PlanRow[] | undefined;
+  const all = { duplicates: 0, tokens: 0n };
+  for (;;) {
+    const put = await putBlock(books, { no, importer, block }, bytes, claims);
+    if (put === 'not-importer') return 'taken-over';
+    if (put === 'ok') return all;
+    const mended = await mendBlock(books, rows ?? decodePlanBlock(bytes), block, put);
+    all.duplicates += mended.duplicates;
+    all.tokens += mended.tokens;
+    rows = mended.rows;
+    bytes = encodePlanBlock(rows);
+    // A row that became a duplicate takes nothing any more; what the block replaces stays what it was.
+    claims = {
+      ...blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, () => undefined),
+      replaces: claims.replaces,
+    };
+  }
 }
 
 async function mendBlock(
@@ -142,15 +179,6 @@ async function mendBlock(
     tokens += BigInt(row.order.tokens);
   }
   return { rows: mended, duplicates: conflicts.length, tokens };
-}
-
-async function replacedBatches(books: Books, plan: Plan): Promise<Map<BatchId, string>> {
-  const numbers = new Map<BatchId, string>();
-  for (const id of plan.replaced) {
-    const no = await batchNumber(books, id);
-    if (no !== null) numbers.set(id, no);
-  }
-  return numbers;
 }
 
 async function idOf(books: Books, no: string): Promise<BatchId> {

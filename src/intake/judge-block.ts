@@ -6,7 +6,13 @@ import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
-import { contentDigest, type ReferenceHolder, referenceKey } from '../ledger/reference.js';
+import {
+  hashRow,
+  type ReferenceHolder,
+  type RowHashes,
+  referenceHash,
+  referenceKey,
+} from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
 import type { Finding, InvalidRow, OrderRow, Row } from './row.js';
 
@@ -18,6 +24,8 @@ export type JudgedBlock = {
   /** The rows as given, save that with `skipInvalid` a row that the ledger refuses has become invalid. */
   readonly rows: readonly Row[];
   readonly planned: readonly PlanRow[];
+  /** Of each planned row that is an order. */
+  readonly hashes: readonly (RowHashes | undefined)[];
   readonly faults: readonly Finding[];
   /** Duplicates by the number of the batch that holds the reference. */
   readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
@@ -34,51 +42,70 @@ export class BlockJudge {
   ) {}
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
-    const references = rows.flatMap((row) =>
-      row.kind === 'order' && row.reference !== null && row.repeats === undefined ? [row.reference] : [],
-    );
-    const spent = await findSpent(this.books, references);
-    const judged: {
-      rows: Row[];
-      planned: PlanRow[];
-      faults: Finding[];
-      duplicates: { no: string; tokens: number }[];
-    } = { rows: [], planned: [], faults: [], duplicates: [] };
+    const spent = await this.spentAmong(rows);
+    const rowsOut: Row[] = [];
+    const planned: PlanRow[] = [];
+    const hashes: (RowHashes | undefined)[] = [];
+    const faults: Finding[] = [];
+    const duplicates: { no: string; tokens: number }[] = [];
+    const carry = (row: InvalidRow) => {
+      rowsOut.push(row);
+      planned.push(plannedInvalid(row));
+      hashes.push(undefined);
+    };
     for (const row of rows) {
       if (row.kind === 'invalid') {
-        judged.rows.push(row);
-        judged.planned.push(plannedInvalid(row));
+        carry(row);
         continue;
       }
-      const faults: Finding[] = [];
       const holder = row.reference === null ? undefined : spent.get(row.reference);
-      const planned = await this.judgeOrder(row, holder, faults);
-      if (faults.length > 0 && skipInvalid) {
-        const invalid = { kind: 'invalid', line: row.line, cells: row.cells, findings: faults } as const;
-        judged.rows.push(invalid);
-        judged.planned.push(plannedInvalid(invalid));
+      const hashed = row.hashes ?? hashRow(row);
+      rowsOut.push(row);
+      hashes.push(hashed);
+      // Awaiting every row would cost more than everything else that is done to it.
+      if (!needsAsking(row, holder)) {
+        planned.push(plannedOrder(row, repeated(row), null));
         continue;
       }
-      judged.faults.push(...faults);
-      if (holder !== undefined && planned.duplicateOf !== null)
-        judged.duplicates.push({ no: holder.no, tokens: row.order.tokens });
-      judged.rows.push(row);
-      judged.planned.push(planned);
+      const own: Finding[] = [];
+      const plan = await this.judgeOrder(row, holder, hashed.content, own);
+      if (own.length > 0 && skipInvalid) {
+        rowsOut.pop();
+        hashes.pop();
+        carry({ kind: 'invalid', line: row.line, cells: row.cells, findings: own });
+        continue;
+      }
+      faults.push(...own);
+      if (holder !== undefined && plan.duplicateOf !== null)
+        duplicates.push({ no: holder.no, tokens: row.order.tokens });
+      planned.push(plan);
     }
-    return judged;
+    return { rows: rowsOut, planned, hashes, faults, duplicates };
+  }
+
+  private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {
+    const references: string[] = [];
+    const hashes: string[] = [];
+    for (const row of rows) {
+      if (row.kind !== 'order' || row.reference === null || row.repeats !== undefined) continue;
+      references.push(row.reference);
+      hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
+    }
+    return findSpent(this.books, references, hashes);
   }
 
   private async judgeOrder(
     row: OrderRow,
     holder: ReferenceHolder | undefined,
+    content: string,
     faults: Finding[],
   ): Promise<PlanRow> {
     const fault = (column: string, code: ErrorCode, message: string) =>
       faults.push({ line: row.line, column, code, message });
-    let duplicateOf: string | null = row.repeats === undefined ? null : `of line ${row.repeats} of this file`;
+    let duplicateOf = repeated(row);
     if (holder !== undefined) {
       const held = orderId(await this.idOf(holder.no), holder.index);
-      if (holder.digest === contentDigest(row.order)) duplicateOf ??= held;
+      if (content.startsWith(holder.digest)) duplicateOf ??= held;
       else
         fault(
           'reference',
@@ -87,15 +114,7 @@ export class BlockJudge {
         );
     }
     if (row.replaces !== null) await this.judgeReplaced(row.replaces, fault);
-    return {
-      ...bare(row),
-      order: row.order,
-      reference: row.reference,
-      reason: row.reason,
-      replaces: row.replaces,
-      duplicateOf,
-      undoes: await this.undone(row, fault),
-    };
+    return plannedOrder(row, duplicateOf, await this.undone(row, fault));
   }
 
   private async judgeReplaced(
@@ -128,9 +147,7 @@ export class BlockJudge {
     fault: (column: string, code: ErrorCode, message: string) => void,
   ): Promise<PlanRow['undoes']> {
     const named =
-      row.reference?.startsWith('undo:') === true
-        ? parseOrderId(row.reference.slice('undo:'.length))
-        : undefined;
+      row.reference?.startsWith(UNDO) === true ? parseOrderId(row.reference.slice(UNDO.length)) : undefined;
     if (named === undefined) return null;
     const undone = orderId(named.batch, named.index);
     const found = await this.orderState(undone);
@@ -165,7 +182,18 @@ export class BlockJudge {
     return { no, state: stateOf(record, await this.isCancelled(no)), replacedBy: record.replacedBy };
   }
 
-  numberOf(id: BatchId): Promise<string | null> {
+  /** The numbers of the batches whose orders these rows stand in for. */
+  async replacedNumbers(rows: readonly PlanRow[]): Promise<Map<BatchId, string>> {
+    const numbers = new Map<BatchId, string>();
+    for (const { replaces } of rows) {
+      const old = replaces === null ? undefined : parseOrderId(replaces)?.batch;
+      const no = old === undefined ? null : await this.numberOf(old);
+      if (old !== undefined && no !== null) numbers.set(old, no);
+    }
+    return numbers;
+  }
+
+  private numberOf(id: BatchId): Promise<string | null> {
     return remembered(this.numbers, id, () => batchNumber(this.books, id));
   }
 
@@ -183,23 +211,32 @@ export class BlockJudge {
   }
 }
 
+/** Only the ledger can speak of what it holds: a spent reference, an order replaced, an order undone. */
+function needsAsking(row: OrderRow, holder: ReferenceHolder | undefined): boolean {
+  return holder !== undefined || row.replaces !== null || row.reference?.startsWith(UNDO) === true;
+}
+
+const UNDO = 'undo:';
+
+function repeated(row: OrderRow): string | null {
+  return row.repeats === undefined ? null : `of line ${row.repeats} of this file`;
+}
+
+function plannedOrder(row: OrderRow, duplicateOf: string | null, undoes: PlanRow['undoes']): PlanRow {
+  const { line, cells, order, reference, reason, replaces } = row;
+  return { line, order, reference, reason, replaces, cells, fault: null, duplicateOf, undoes };
+}
+
 function plannedInvalid(row: InvalidRow): PlanRow {
   const [fault] = row.findings;
   return {
-    ...bare(row),
-    order: null,
-    fault: fault === undefined ? null : { code: fault.code, message: fault.message },
-  };
-}
-
-function bare(row: Row) {
-  return {
     line: row.line,
-    cells: row.cells,
+    order: null,
     reference: null,
     reason: null,
     replaces: null,
-    fault: null,
+    cells: row.cells,
+    fault: fault === undefined ? null : { code: fault.code, message: fault.message },
     duplicateOf: null,
     undoes: null,
   };

@@ -14,7 +14,7 @@ export type Source = {
   /** For people: the file's name, or `-`. */
   readonly name: string;
   readonly bytes: number;
-  /** The raw bytes from the beginning; throws ALM_FILE_CHANGED when the file is no longer the one opened. */
+  /** The raw bytes from the beginning, each chunk good until the next is asked for; throws ALM_FILE_CHANGED when the file is no longer the one opened. */
   chunks(): AsyncIterable<Buffer>;
   close(): Promise<void>;
 };
@@ -51,8 +51,9 @@ async function source(name: string, handle: FileHandle, afterwards: () => Promis
     bytes: opened.size,
     async *chunks() {
       let position = 0;
+      // One piece of memory for all: a new one for each chunk was garbage of tens of megabytes.
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (;;) {
-        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
         const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position);
         if (bytesRead === 0) break;
         position += bytesRead;

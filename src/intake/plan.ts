@@ -1,15 +1,15 @@
-import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
+import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
-import type { PlanReader } from '../ledger/plan-store.js';
+import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
 import { BrokenFile } from './broken-file.js';
 import type { ColumnMap } from './column-map.js';
-import { BatchDigest, contentDigest } from './digest.js';
+import { BatchDigest, contentDigest, sampleDigest } from './digest.js';
 import { findEarlier } from './earlier.js';
 import { Findings } from './findings.js';
-import { BlockJudge } from './judge-block.js';
+import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import type { Source } from './open.js';
 import { parseSheet } from './parse.js';
 import type { Row, Sheet } from './row.js';
@@ -31,11 +31,11 @@ export type Plan = {
   readonly content: string | null;
   readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
   readonly blocks: readonly Buffer[];
+  /** What each block takes when it is stored. */
+  readonly claims: readonly BlockClaims[];
   /** Rows whose reference another batch keeps spent, and their sum. */
   readonly spent: { readonly count: number; readonly tokens: bigint; readonly batches: readonly BatchId[] };
   readonly digests: readonly string[];
-  /** Batches whose orders rows of this file stand in for. */
-  readonly replaced: ReadonlySet<BatchId>;
   readonly again: string | null;
 };
 
@@ -86,11 +86,12 @@ async function planBlocks(
   const pass = new Pass(options, findings, sheet);
   let whole = true;
   try {
-    for await (const block of blocks) for (const row of block) await pass.add(row);
-    await pass.flush();
+    for await (const block of blocks) await pass.add(block);
+    await pass.finish();
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
     whole = false;
+    await pass.finish();
     findings.fault(error.finding);
   }
   const survey = pass.survey.finish(profile.caps);
@@ -117,9 +118,9 @@ async function planBlocks(
     content,
     existing: earlier.existing,
     blocks: pass.blocks,
+    claims: pass.claims,
     spent,
     digests: pass.all.list(),
-    replaced: pass.replaced,
     again,
   };
 }
@@ -141,10 +142,15 @@ const NOTHING = {
   content: null,
   existing: null,
   blocks: [],
+  claims: [],
   spent: { count: 0, tokens: 0n, batches: [] },
   digests: [],
-  replaced: new Set<BatchId>(),
 } as const;
+
+/** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */
+const JUDGED_ROWS = 4 * PLAN_BLOCK_ROWS;
+/** Questions under way while the next rows are read. */
+const JUDGED_AHEAD = 2;
 
 /** One passage of all rows. */
 class Pass {
@@ -154,9 +160,10 @@ class Pass {
   /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
   readonly bare = new Smallest256();
   readonly blocks: Buffer[] = [];
-  readonly replaced = new Set<BatchId>();
+  readonly claims: BlockClaims[] = [];
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
+  private readonly judging: Promise<JudgedBlock>[] = [];
   private pending: Row[] = [];
 
   constructor(
@@ -170,25 +177,49 @@ class Pass {
     this.survey = new Survey(sheet);
   }
 
-  async add(row: Row): Promise<void> {
-    this.pending.push(row);
-    if (this.pending.length === PLAN_BLOCK_ROWS) await this.flush();
+  async add(rows: readonly Row[]): Promise<void> {
+    for (const row of rows) {
+      this.pending.push(row);
+      if (this.pending.length === JUDGED_ROWS) await this.flush();
+    }
   }
 
   async flush(): Promise<void> {
     if (this.pending.length === 0) return;
-    const judged = await this.judge.judge(this.pending, this.options.skipInvalid);
+    const judging = this.judge.judge(this.pending, this.options.skipInvalid);
+    // A refusal is met where the block is taken; until then nobody listens.
+    judging.catch(() => {});
+    this.judging.push(judging);
     this.pending = [];
-    for (const row of judged.rows) this.count(row);
+    if (this.judging.length > JUDGED_AHEAD) await this.takeJudged();
+  }
+
+  async finish(): Promise<void> {
+    await this.flush();
+    while (this.judging.length > 0) await this.takeJudged();
+  }
+
+  /** In the file's order, whatever order the ledger answered in. */
+  private async takeJudged(): Promise<void> {
+    const judged = await this.judging.shift();
+    if (judged === undefined) return;
+    for (const [at, row] of judged.rows.entries()) this.count(row, judged.hashes[at]?.content);
     for (const { no, tokens } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
     for (const finding of judged.faults) this.findings.fault(finding);
-    this.blocks.push(encodePlanBlock(judged.planned));
+    const numbers = await this.judge.replacedNumbers(judged.planned);
+    for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
+      const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
+      const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
+      const hashesAt = (offset: number) => judged.hashes[from + offset];
+      this.claims.push(blockClaims(first, planned, (id) => numbers.get(id), hashesAt));
+      this.blocks.push(encodePlanBlock(planned));
+    }
   }
 
-  private count(row: Row): void {
+  private count(row: Row, content: string | undefined): void {
     this.survey.add(row);
     if (row.kind === 'invalid') {
       const severity = this.options.skipInvalid ? 'warning' : 'fault';
@@ -196,9 +227,7 @@ class Pass {
       return;
     }
     this.digest.add(row);
-    const old = row.replaces === null ? undefined : parseOrderId(row.replaces);
-    if (old !== undefined) this.replaced.add(old.batch);
-    const digest = contentDigest(row);
+    const digest = content === undefined ? contentDigest(row) : sampleDigest(content);
     this.all.add(digest);
     if (row.reference === null && row.replaces === null) this.bare.add(digest);
   }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { undefuse } from '../core/formula-cells.js';
 import { type OrderId, orderId, parseOrderId } from '../core/ids.js';
+import { hashRow } from '../ledger/reference.js';
 import type { Column } from './columns.js';
 import { readMemberCell } from './member-cell.js';
 import { decideOrder, readOpCell } from './op-rules.js';
@@ -61,7 +62,9 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
       (replaces === null || typeof replaces === 'string')
     ) {
       const text = at.reason === -1 ? '' : textOf(cell(at.reason)).trim();
-      return { kind: 'order', line, order, reference, reason: text === '' ? null : text, replaces, cells };
+      const reason = text === '' ? null : text;
+      const hashes = hashRow({ order, reference });
+      return { kind: 'order', line, order, reference, reason, replaces, hashes, cells };
     }
   }
   return { kind: 'invalid', line, findings, cells };

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { contentOf } from '../core/order.js';
+import { hashRow } from '../ledger/reference.js';
 import { DenseIndex, fold, mix } from './dense-index.js';
 import { words32 } from './paged-column.js';
 import type { OrderRow, Row } from './row.js';
@@ -7,9 +6,8 @@ import { show } from './visible.js';
 
 /**
  * The references of one file: the same reference with the same content is a duplicate, with other content a
- * fault. Kept as 96 bits of the reference's SHA-256 and 64 of a plain hash of the content, 24 bytes and an
- * index slot for each: among five million references two are taken for one with a chance of 10^-16. The
- * content's hash is compared only under one reference, where nothing cryptographic is needed.
+ * fault. Kept as 96 bits of the reference's SHA-256 and 64 of the content's, 24 bytes and an index slot for
+ * each: among five million references two are taken for one with a chance of 10^-16.
  */
 export class References {
   readonly #index = new DenseIndex();
@@ -24,12 +22,13 @@ export class References {
   /** Judges a row by the rows before it; returns it as it was, as a duplicate, or as invalid. */
   judge(row: OrderRow, column: string): Row {
     if (row.reference === null) return row;
-    // As a string of byte-sized characters, because making a Buffer costs more than the hash itself.
-    const key = hash('sha256', row.reference, 'binary');
-    const a = word(key, 0);
+    const hashes = row.hashes ?? hashRow(row);
+    const key = hashes.reference ?? '';
+    // Four hex digits, then ten bytes.
+    const a = ((Number.parseInt(key.slice(0, 4), 16) << 16) | (word(key, 10) & 0xffff)) >>> 0;
     const b = word(key, 4);
     const c = word(key, 8);
-    const content = contentOf(row.order);
+    const content = hashes.content.slice(0, 11);
     const contentA = fold(content, 0x811c9dc5);
     const contentB = fold(content, 0x2f0b4a27);
     const size = this.#index.size;

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { OrderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
+import type { RowHashes } from '../ledger/reference.js';
 
 /** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
 export type Finding = {
@@ -27,6 +28,8 @@ export type OrderRow = {
    * row `duplicate`. Absent on all other rows.
    */
   readonly repeats?: number;
+  /** Where the row was hashed already: reading, judging and storing it need the same hashes. */
+  readonly hashes?: RowHashes;
   /** The row as read, one cell for each header column; only the defusing of our own reports is taken off. */
   readonly cells: readonly string[];
 };

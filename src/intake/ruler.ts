@@ -26,6 +26,7 @@ export class Ruler {
   #lines: number[] = [];
   #flaws: number[] = [];
   #taken = 0;
+  #recordsEnd = 0;
   #broken: BrokenFile | undefined;
 
   constructor(delimiter: Delimiter, recordBytesMax: number) {
@@ -41,6 +42,11 @@ export class Ruler {
   /** Set once a record is too large; the file ends there. */
   get broken(): BrokenFile | undefined {
     return this.#broken;
+  }
+
+  /** Where in the last chunk its last whole record ended; 0 or less where none did. */
+  get recordsEnd(): number {
+    return this.#recordsEnd;
   }
 
   /** Measures one chunk and returns how many of its bytes may be parsed. */
@@ -89,6 +95,7 @@ export class Ruler {
       }
     }
     this.#state = state;
+    this.#recordsEnd = recordStart;
     this.#recordBytes = chunk.length - recordStart;
     return this.#recordBytes > this.#recordBytesMax ? this.#tooLarge(recordStart) : chunk.length;
   }
@@ -144,6 +151,7 @@ export class Ruler {
   }
 
   #tooLarge(recordStart: number): number {
+    this.#recordsEnd = recordStart;
     const quoted = this.#state === QUOTED || this.#cellLine !== this.#line;
     this.#broken = new BrokenFile(
       'ALM_FILE_RECORD_TOO_LARGE',

@@ -8,7 +8,7 @@ export class Smallest256 {
   /** Ascending, without repetitions. */
   readonly #digests: string[] = [];
 
-  /** Takes a digest of 16 hex digits. */
+  /** Takes a digest: text of one length, evenly spread. */
   add(digest: string): void {
     const kept = this.#digests;
     const last = kept[kept.length - 1];

@@ -7,7 +7,15 @@ import { listFromLua, texts } from './caller.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { encodeManifest } from './manifest.js';
 import { decodePlanBlock, type PlanRow } from './plan-block.js';
-import { contentDigest, parseHolder, type ReferenceHolder, referenceKey } from './reference.js';
+import {
+  CONTENT_DIGEST_CHARACTERS,
+  hashRow,
+  parseHolder,
+  REFERENCE_HASH_BYTES,
+  type ReferenceHolder,
+  type RowHashes,
+  referenceHash,
+} from './reference.js';
 import type { AuditEntry, Manifest } from './views.js';
 
 /** Writing and reading the immutable plan of a batch. */
@@ -49,12 +57,27 @@ const conflictEntry = z.union([
 ]);
 
 /** What a block takes when it is stored and gives back when it is dropped. */
+export type BlockClaims = {
+  /** References, packed: see put-block-1.lua. Half a million of them stay in memory between plan and import. */
+  readonly refs: Buffer;
+  readonly replaces: readonly (readonly [no: string, index: string])[];
+  /** Rows that are no orders. */
+  readonly records: readonly (readonly [index: number, record: string])[];
+};
+
+export const NO_CLAIMS: BlockClaims = { refs: Buffer.alloc(0), replaces: [], records: [] };
+
+/** Of a row: where in its block it stands, its reference's hash and its content's digest. */
+const REF_BYTES = 1 + REFERENCE_HASH_BYTES + CONTENT_DIGEST_CHARACTERS;
+
 export function blockClaims(
   firstIndex: number,
   rows: readonly PlanRow[],
   batchNumberOf: (batch: BatchId) => string | undefined,
-) {
-  const refs: [string, string, string, number][] = [];
+  /** What is known of the row at this place already, so that it is not hashed again. */
+  hashesAt: (offset: number) => RowHashes | undefined = () => undefined,
+): BlockClaims {
+  let refs = '';
   const replaces: [string, string][] = [];
   const records: [number, string][] = [];
   rows.forEach((row, offset) => {
@@ -62,16 +85,16 @@ export function blockClaims(
     if (row.order === null) records.push([index, 'i|1|0|0||||||']);
     else if (row.duplicateOf !== null) records.push([index, 'd|1|0|0||||||']);
     else if (row.reference !== null) {
-      const key = referenceKey(row.reference);
-      refs.push([key.shard, key.field.toString('hex'), contentDigest(row.order), index]);
+      const { reference, content } =
+        hashesAt(offset) ?? hashRow({ order: row.order, reference: row.reference });
+      refs += String.fromCharCode(offset) + reference + content.slice(0, CONTENT_DIGEST_CHARACTERS);
     }
     const old = row.replaces === null || row.order === null ? undefined : parseOrderId(row.replaces);
     const oldNo = old && batchNumberOf(old.batch);
     if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index)]);
   });
-  return { refs, replaces, records };
+  return { refs: Buffer.from(refs, 'latin1'), replaces, records };
 }
-export type BlockClaims = ReturnType<typeof blockClaims>;
 
 export async function putBlock(
   books: Books,
@@ -85,7 +108,11 @@ export async function putBlock(
       at.importer,
       at.block,
       bytes,
-      JSON.stringify(claims),
+      at.block * PLAN_BLOCK_ROWS + 1,
+      claims.refs,
+      claims.replaces.length + claims.records.length === 0
+        ? ''
+        : JSON.stringify({ replaces: claims.replaces, records: claims.records }),
     ]),
   );
   if (status === 'ok' || status === 'not-importer') return status;
@@ -124,16 +151,23 @@ export async function sealBatch(
   return z.enum(['sealed', 'already', 'not-importer']).parse(reply);
 }
 
-/** Takes back a batch that was never sealed, block by block. */
+/**
+ * Takes back a batch that was never sealed, block by block: also the blocks that an importer stored which
+ * this one took over from, of the same orders. Left behind, their marks would keep the orders they replace
+ * from ever being retried.
+ */
 export async function dropBatch(
   books: Books,
   at: { no: string; importer: string },
   blocks: number,
   claimsOf: (block: number) => Promise<BlockClaims>,
 ): Promise<void> {
-  for (let block = blocks - 1; block >= -1; block--) {
-    const { refs, replaces } = block < 0 ? { refs: [], replaces: [] } : await claimsOf(block);
-    const content = { refs: refs.map(([shard, field, , index]) => [shard, field, index]), replaces };
+  const { redis } = books.caller;
+  const meta = batchKeys(books.realm, at.no).meta;
+  const stored = Number(await books.caller.patiently('read batch', () => redis.hget(meta, 'blocks')));
+  for (let block = Math.max(blocks, stored) - 1; block >= -1; block--) {
+    const { refs, replaces } = block < 0 ? NO_CLAIMS : await claimsOf(block);
+    const content = { refs: unpackRefs(refs, block * PLAN_BLOCK_ROWS + 1), replaces };
     const reply = await books.caller.script('drop-batch', books.realm, [
       at.no,
       at.importer,
@@ -145,17 +179,27 @@ export async function dropBatch(
   }
 }
 
+function unpackRefs(refs: Buffer, firstIndex: number): [shard: string, fieldHex: string, index: number][] {
+  const unpacked: [string, string, number][] = [];
+  for (let at = 0; at < refs.length; at += REF_BYTES) {
+    const shard = refs.toString('latin1', at + 1, at + 5);
+    const field = refs.toString('hex', at + 5, at + 1 + REFERENCE_HASH_BYTES);
+    unpacked.push([shard, field, firstIndex + refs.readUInt8(at)]);
+  }
+  return unpacked;
+}
+
 /** For each reference: who keeps it spent, if anybody. */
 export async function findSpent(
   books: Books,
   references: readonly string[],
+  /** The same references as `referenceHash` gives them, where that was done already. */
+  hashes: readonly string[] = references.map(referenceHash),
 ): Promise<Map<string, ReferenceHolder>> {
   if (references.length === 0) return new Map();
-  const args = references.flatMap((reference) => {
-    const key = referenceKey(reference);
-    return [key.shard, key.field];
-  });
-  const reply = texts(await books.caller.script('find-spent', books.realm, args));
+  // One packed argument: as two each, a thousand arguments cost more than the look-up.
+  const packed = Buffer.from(hashes.join(''), 'latin1');
+  const reply = texts(await books.caller.script('find-spent', books.realm, [packed]));
   const spent = new Map<string, ReferenceHolder>();
   for (let i = 0; i < reply.length; i += 2) {
     const reference = references[Number(reply[i])];
@@ -169,6 +213,11 @@ export class PlanReader {
   private readonly blocks = new LRUCache<string, readonly PlanRow[]>({ max: 64 });
 
   constructor(private readonly books: Books) {}
+
+  /** After a rollback of the store, a number may belong to another batch. */
+  clear(): void {
+    this.blocks.clear();
+  }
 
   async block(no: string, block: number): Promise<readonly PlanRow[]> {
     const key = `${no}:${block}`;

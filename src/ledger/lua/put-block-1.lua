@@ -1,14 +1,17 @@
 --[[
   Stores one block of a plan, takes the references of its orders and marks the orders it replaces, all or
-  nothing. Safe to run twice: what this batch holds already is no conflict.
+  nothing. Safe to run twice: what this batch holds already is no conflict, whichever of its rows took it
+  (an importer that was taken over may have counted rows that are no orders, which are no part of the
+  batch's identity).
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] importer  ARGV[3] block number  ARGV[4] compressed block
-  ARGV[5] JSON {
-    refs:     [[shard, field, digest, index], …]   references to take
-    replaces: [[no, index, tokens], …]             orders that rows of this block stand in for
-    records:  [[index, record], …]                 rows that are no orders: duplicate, invalid
-  } with binary fields as hex
+  ARGV[5] index of the block's first row
+  ARGV[6] references to take, packed, 21 bytes each: 1 the row's place in the block, 4 shard, 10 field, 6 digest
+  ARGV[7] '' or JSON {
+    replaces: [[no, index], …]       orders that rows of this block stand in for
+    records:  [[index, record], …]   rows that are no orders: duplicate, invalid
+  }
 
   Returns {'ok'} | {'not-importer'} | {'conflict', JSON [['ref', index, holder, batch state] | ['replaces', no, index, state], …]}
 ]]
@@ -19,18 +22,24 @@ local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer')
 if held[1] ~= 'importing' or held[2] ~= importer then return { 'not-importer' } end
 
-local function unhex(hex)
-  return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
+local first, packed = tonumber(ARGV[5]), ARGV[6]
+local sub = string.sub
+-- Nearly every reference is new: it is taken at once, and given back should another row have a conflict.
+local fresh, taken, conflicts = {}, {}, {}
+for at = 1, #packed, 21 do
+  local shard, field = sub(packed, at + 1, at + 4), sub(packed, at + 5, at + 14)
+  local index = string.format('%d', first + string.byte(packed, at))
+  local entry = sub(packed, at + 15, at + 20) .. ':' .. no .. ':' .. index
+  if redis.call('HSETNX', T .. ':ref:' .. shard, field, entry) == 1 then
+    fresh[#fresh + 1] = at
+  else
+    local holder, state = spentBy(T, shard, field, no, index)
+    local _, holderNo = parseHolder(holder or '')
+    if holder and holderNo ~= no then conflicts[#conflicts + 1] = { 'ref', index, holder, state } end
+    taken[#taken + 1] = { shard, field, sub(packed, at + 15, at + 20), index }
+  end
 end
-
-local content = cjson.decode(ARGV[5])
-local conflicts = {}
-for _, ref in ipairs(content.refs) do
-  ref[2] = unhex(ref[2])
-  ref[4] = tostring(ref[4])
-  local holder, state = spentBy(T, ref[1], ref[2], no, ref[4])
-  if holder then conflicts[#conflicts + 1] = { 'ref', ref[4], holder, state } end
-end
+local content = ARGV[7] == '' and { replaces = {}, records = {} } or cjson.decode(ARGV[7])
 
 local REPLACEABLE = { R = true, X = true, c = true, d = true, i = true }
 local mark = 'r' .. no
@@ -45,9 +54,14 @@ for _, old in ipairs(content.replaces) do
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'r' .. replacedBy }
   end
 end
-if #conflicts > 0 then return { 'conflict', cjson.encode(conflicts) } end
+if #conflicts > 0 then
+  for _, at in ipairs(fresh) do
+    redis.call('HDEL', T .. ':ref:' .. sub(packed, at + 1, at + 4), sub(packed, at + 5, at + 14))
+  end
+  return { 'conflict', cjson.encode(conflicts) }
+end
 
-for _, ref in ipairs(content.refs) do
+for _, ref in ipairs(taken) do
   takeReference(T, ref[1], ref[2], ref[3], no, ref[4])
 end
 for _, old in ipairs(content.replaces) do
@@ -58,6 +72,8 @@ for _, old in ipairs(content.replaces) do
   writeRecord(T, old[1], old[2], table.concat(fields, '|'))
   redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
 end
+-- Records of an importer that was taken over may speak of other rows.
+redis.call('DEL', B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))
 for _, row in ipairs(content.records) do
   writeRecord(T, no, tostring(row[1]), row[2])
 end
