@@ -1,0 +1,123 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { until } from '../support/until.js';
+
+let desk: TestDesk;
+const open: ClientRequest[] = [];
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterEach(() => {
+  for (const line of open.splice(0)) line.destroy();
+});
+afterAll(() => desk.close());
+
+type Event = { readonly event: string; readonly data: unknown };
+
+/** An EventSource with nothing hidden: every event that came so far. */
+async function listen(path: string, headers: Record<string, string>) {
+  const events: Event[] = [];
+  let ended = false;
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(`${desk.url}${path}`, { headers, agent: false }, resolve);
+    sent.on('error', reject);
+    open.push(sent);
+    sent.end();
+  });
+  let text = '';
+  response.on('error', () => {});
+  response.on('close', () => {
+    ended = true;
+  });
+  response.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8');
+    for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
+      const [first = '', second = ''] = text.slice(0, cut).split('\n');
+      text = text.slice(cut + 2);
+      if (first.startsWith('event: '))
+        events.push({ event: first.slice(7), data: JSON.parse(second.slice('data: '.length)) });
+    }
+  });
+  return { response, events, ended: () => ended };
+}
+
+const overview = z.object({ batches: z.array(z.object({ batch: z.string(), state: z.string() })) });
+const batchEvent = z.object({
+  summary: z.object({ batch: z.string(), counts: z.record(z.string(), z.number()) }),
+});
+
+async function importRows(first: number, count: number): Promise<string> {
+  const rows = Array.from({ length: count }, (_, i) => `${first + i},1`).join('\n');
+  const sent = await desk.call('/api/uploads?name=live.csv', {
+    method: 'POST',
+    body: `member,tokens\n${rows}\n`,
+  });
+  const { upload } = z.object({ upload: z.string() }).parse(sent.json());
+  const body = { rows: count, tokens: String(count) };
+  const reply = await desk.call(`/api/uploads/${upload}/start`, { method: 'POST', body });
+  return z.object({ summary: z.object({ batch: z.string() }) }).parse(reply.json()).summary.batch;
+}
+
+describe('the live line', () => {
+  test('needs somebody who is signed in', async () => {
+    const { response } = await listen('/api/events', {});
+    expect(response.statusCode).toBe(401);
+  });
+
+  test('tells the whole picture at once, then what a worker changes, until the batch is done', async () => {
+    const page = await desk.login(desk.tokens.viewer);
+    const id = await importRows(100, 40);
+    const { response, events } = await listen(`/api/events?batch=${id}`, { cookie: page.cookie });
+    expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers['content-security-policy']).toContain("script-src 'self'");
+    await until('the first picture', () => events.some(({ event }) => event === 'overview'));
+    await desk.startWorker();
+    await until('the batch to be seen done', () =>
+      events.some(
+        ({ event, data }) =>
+          event === 'overview' &&
+          overview.parse(data).batches.some(({ batch, state }) => batch === id && state === 'done'),
+      ),
+    );
+    await until('its own event with all paid', () =>
+      events.some(
+        ({ event, data }) => event === 'batch' && batchEvent.parse(data).summary.counts.paid === 40,
+      ),
+    );
+  });
+
+  test('says nothing while nothing changes, and the same picture to whoever connects again', async () => {
+    const headers = { authorization: `Bearer ${desk.tokens.viewer}` };
+    const first = await listen('/api/events', headers);
+    await until('the first picture', () => first.events.length > 0);
+    const again = await listen('/api/events', headers);
+    await until('the picture again', () => again.events.length > 0);
+    expect(overview.parse(again.events[0]?.data)).toEqual(overview.parse(first.events.at(-1)?.data));
+  });
+
+  test('holds a bounded number of pages for one person and forgets those that left', async () => {
+    const headers = { authorization: `Bearer ${desk.tokens.viewer}` };
+    await until('earlier pages to be forgotten', () => desk.server.desk.live.clients === 0);
+    for (let i = 0; i < 20; i++) expect((await listen('/api/events', headers)).response.statusCode).toBe(200);
+    expect((await listen('/api/events', headers)).response.statusCode).toBe(429);
+    for (const line of open.splice(0)) line.destroy();
+    await until('all to be forgotten', () => desk.server.desk.live.clients === 0);
+  });
+});
+
+describe('stopping', () => {
+  test('the desk says goodbye to open pages', async () => {
+    const own = await startDesk();
+    const before = desk;
+    desk = own;
+    const line = await listen('/api/events', { authorization: `Bearer ${own.tokens.viewer}` });
+    await until('the first picture', () => line.events.length > 0);
+    desk = before;
+    await own.close();
+    await until('the line to end', () => line.ended());
+    expect(line.events.at(-1)?.event).toBe('bye');
+  });
+});

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { until } from '../support/until.js';
+
+/** One batch of 603 rows: 600 paid, but three of them refused and two in doubt, one member twice. */
+let realm: PickyRealm;
+let desk: TestDesk;
+let batch: string;
+
+const page = z.object({
+  orders: z.array(
+    z.object({
+      order: z.string(),
+      line: z.number(),
+      member: z.string().nullable(),
+      state: z.string(),
+      class: z.string().nullable(),
+    }),
+  ),
+  next: z.string().nullable(),
+  scanned: z.number(),
+  of: z.number(),
+});
+const task = z.object({ task: z.string(), state: z.string(), done: z.number(), refusedCount: z.number() });
+
+beforeAll(async () => {
+  realm = await startPickyRealm();
+  desk = await startDesk({ env: realm.env });
+  await desk.startWorker();
+  const rows = Array.from({ length: 600 }, (_, i) => `${100_000 + i},${i + 1},,ref-${i}`);
+  rows.splice(300, 0, '900001,5,,bad-1', '900002,6,,bad-2', '800001,7,,lost-1');
+  rows.splice(10, 1, '900003,5,,bad-3');
+  rows.splice(20, 1, '800002,9,,lost-2');
+  rows.splice(30, 1, '100599,1,100000,moved');
+  const csv = `member,tokens,recipient,reference,op\n${rows.map((row) => `${row},${row.includes('moved') ? 'transfer' : 'credit'}`).join('\n')}\n`;
+  const sent = await desk.call('/api/uploads?name=many.csv', { method: 'POST', body: csv });
+  const { upload } = z.object({ upload: z.string() }).parse(sent.json());
+  const preview = z
+    .object({ rows: z.number(), payable: z.object({ tokens: z.string() }) })
+    .parse((await desk.call(`/api/uploads/${upload}/plan`, { method: 'POST', body: {} })).json());
+  const body = { rows: preview.rows, tokens: preview.payable.tokens };
+  const start = await desk.call(`/api/uploads/${upload}/start`, { method: 'POST', body });
+  batch = z.object({ summary: z.object({ batch: z.string() }) }).parse(start.json()).summary.batch;
+  await until('the batch to be done', async () => (await stateOf()) === 'done', 60_000);
+}, 90_000);
+afterAll(async () => {
+  await desk.close();
+  await realm.close();
+});
+
+async function stateOf(): Promise<string> {
+  const reply = (await desk.call(`/api/batches/${batch}`)).json();
+  return z.object({ summary: z.object({ state: z.string() }) }).parse(reply).summary.state;
+}
+
+async function orders(query: Record<string, string>, path = `/api/batches/${batch}/orders`) {
+  const found: z.infer<typeof page>['orders'] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const all: Record<string, string> = { ...query, ...(cursor === null ? {} : { cursor }) };
+    const reply = page.parse((await desk.call(`${path}?${new URLSearchParams(all)}`)).json());
+    found.push(...reply.orders);
+    cursor = reply.next;
+    pages += 1;
+  } while (cursor !== null);
+  return { found, pages };
+}
+
+async function settle(path: string, body: unknown) {
+  const begun = task.parse((await desk.call(path, { method: 'POST', body })).json());
+  return until('the task to end', async () => {
+    const now = task.parse((await desk.call(`/api/tasks/${begun.task}`)).json());
+    return now.state !== 'running' && now;
+  });
+}
+
+describe('the table of orders', () => {
+  test('pages through all rows in file order, each exactly once', async () => {
+    const { found, pages } = await orders({ limit: '200' });
+    expect(found.map(({ line }) => line)).toEqual(Array.from({ length: 603 }, (_, i) => i + 2));
+    expect(pages).toBe(4);
+  });
+
+  test('filters by any state, with and without an attention list', async () => {
+    expect((await orders({ state: 'refused' })).found.map(({ member }) => member)).toEqual([
+      '900003',
+      '900001',
+      '900002',
+    ]);
+    expect((await orders({ state: 'doubt', limit: '1' })).found.map(({ member }) => member)).toEqual([
+      '800002',
+      '800001',
+    ]);
+    expect((await orders({ state: 'paid', limit: '100' })).found).toHaveLength(598);
+    expect((await orders({ state: 'planned' })).found).toEqual([]);
+  });
+
+  test('searches by member, recipient, reference, line and error, and by class', async () => {
+    const lines = async (query: Record<string, string>) =>
+      (await orders(query)).found.map(({ line }) => line);
+    expect(await lines({ search: '900001', field: 'member' })).toEqual([302]);
+    expect(await lines({ search: '100000', field: 'recipient' })).toEqual([32]);
+    expect(await lines({ search: 'ref-5', field: 'reference' })).toEqual([7]);
+    expect(await lines({ search: '500', field: 'line' })).toEqual([500]);
+    expect(await lines({ search: '1', field: 'line' })).toEqual([]);
+    expect(await lines({ search: 'BAD-', field: 'any' })).toEqual([12, 302, 303]);
+    expect(await lines({ search: 'not found', field: 'error' })).toEqual([12, 302, 303]);
+    const [first] = (await orders({ state: 'refused' })).found;
+    expect(await lines({ class: first?.class ?? '' })).toEqual([12, 302, 303]);
+    expect(await lines({ search: '900001', field: 'member', state: 'paid' })).toEqual([]);
+  });
+
+  test('one order tells all it met, with its row’s own cells', async () => {
+    const reply = (await desk.call(`/api/orders/${batch}-301`)).json();
+    expect(reply).toMatchObject({
+      order: { member: '900001', state: 'refused', status: 404, reference: 'bad-1' },
+      can: ['retry', 'discard'],
+    });
+    expect(reply).toHaveProperty('history.0.body');
+    expect(reply).toHaveProperty('cells.0', { column: 'member', value: '900001' });
+  });
+
+  test('a member’s history finds both sides', async () => {
+    const { found } = await orders({}, '/api/members/100000/history');
+    expect(found.map(({ line }) => line)).toEqual([2, 32]);
+  });
+
+  test('the search box knows what a text may mean', async () => {
+    const found = async (q: string) =>
+      z
+        .object({ found: z.array(z.object({ kind: z.string() })) })
+        .parse((await desk.call(`/api/find?q=${q}`)).json())
+        .found.map(({ kind }) => kind);
+    expect(await found(batch.slice(0, 5))).toContain('batch');
+    expect(await found(`${batch}-3`)).toContain('order');
+    expect(await found('100000')).toContain('member');
+  });
+});
+
+describe('dead letters', () => {
+  const groups = z.object({
+    groups: z.array(
+      z.object({ class: z.string(), message: z.string(), count: z.number(), tokens: z.string() }),
+    ),
+  });
+
+  test('are grouped by what went wrong, whatever member it names', async () => {
+    const { groups: found } = groups.parse((await desk.call('/api/dead')).json());
+    expect(found).toEqual([expect.objectContaining({ count: 3, tokens: '16' })]);
+  });
+
+  test('an action does nothing when the number confirmed is not the number meant', async () => {
+    const reply = await desk.call('/api/dead/retry', { method: 'POST', body: { batch, expect: 2 } });
+    expect(reply.status).toBe(409);
+    expect((await orders({ state: 'refused' })).found).toHaveLength(3);
+    expect(
+      (await desk.call('/api/dead/discard', { method: 'POST', body: { batch, expect: 3 } })).status,
+    ).toBe(400);
+  });
+
+  test('one is discarded with a reason, the rest of the group retried and paid', async () => {
+    const one = [`${batch}-11`];
+    expect(
+      await settle('/api/dead/discard', { orders: one, expect: 1, reason: 'left the club' }),
+    ).toMatchObject({ done: 1 });
+    const [group] = groups.parse((await desk.call(`/api/dead?batch=${batch}`)).json()).groups;
+    const selection = { batch, class: group?.class, message: group?.message };
+    const count = await desk.call('/api/dead/count', { method: 'POST', body: selection });
+    expect(count.json()).toEqual({ count: 2, tokens: '11' });
+    realm.forgive('9');
+    expect(await settle('/api/dead/retry', { ...selection, expect: 2 })).toMatchObject({
+      done: 2,
+      refusedCount: 0,
+    });
+    const times = (wanted: string) => realm.writes.filter((member) => member === wanted).length;
+    await until('both to be sent again', () => times('900001') === 2 && times('900002') === 2);
+    await until('the batch to be done again', async () => (await stateOf()) === 'done');
+    expect((await orders({ state: 'paid', limit: '200' })).found).toHaveLength(600);
+    expect(times('900003')).toBe(1);
+  });
+});
+
+describe('doubts', () => {
+  test('show the evidence of both decisions without asking the realm, and with the balance of now', async () => {
+    const { found } = await orders({}, '/api/doubts');
+    expect(found.map(({ member }) => member)).toEqual(['800002', '800001']);
+    const order = found[0]?.order;
+    const evidence = (await desk.call(`/api/doubts/${order}`)).json();
+    expect(evidence).toMatchObject({ requestId: 'req-800002', sides: [{ member: '800002', now: null }] });
+    const now = (await desk.call(`/api/doubts/${order}?now=true`)).json();
+    expect(now).toMatchObject({ sides: [{ member: '800002', now: '100' }] });
+  });
+
+  test('end by an operator’s word with a reason, and nothing is sent', async () => {
+    const sent = realm.writes.length;
+    const body = { orders: [`${batch}-21`], decision: 'paid', expect: 1 };
+    expect((await desk.call('/api/doubts/resolve', { method: 'POST', body })).status).toBe(400);
+    expect(await settle('/api/doubts/resolve', { ...body, reason: 'seen upstream' })).toMatchObject({
+      done: 1,
+    });
+    expect(
+      await settle('/api/doubts/resolve', { batch, decision: 'unpaid', expect: 1, reason: 'not there' }),
+    ).toMatchObject({ done: 1 });
+    expect((await desk.call(`/api/orders/${batch}-21`)).json()).toMatchObject({
+      order: { state: 'paid', evidence: 'operator' },
+    });
+    expect((await orders({ state: 'exhausted' })).found).toHaveLength(1);
+    expect(realm.writes).toHaveLength(sent);
+  });
+
+  test('both audits say who, what and why', async () => {
+    const entries = z.object({
+      entries: z.array(z.object({ who: z.string(), what: z.string(), why: z.string().nullable() })),
+    });
+    const own = entries.parse((await desk.call(`/api/batches/${batch}/audit`)).json()).entries;
+    expect(own).toContainEqual(expect.objectContaining({ who: 'olga', why: 'seen upstream' }));
+    expect(own).toContainEqual(expect.objectContaining({ who: 'olga', why: 'left the club' }));
+    const all = entries.parse((await desk.call('/api/audit')).json()).entries;
+    expect(all[0]).toEqual(
+      expect.objectContaining({ who: 'olga', what: 'resolve 1 doubts as unpaid', why: 'not there' }),
+    );
+  });
+});
