@@ -4,7 +4,7 @@ import type { App, OpenRealm } from '../runtime/app.js';
 import { type BatchStatus, exitOf } from '../runtime/operations/batch-status.js';
 import { payPlan } from '../runtime/operations/pay-file.js';
 import { type Planned, refuseFaults, writeFaultsFile } from '../runtime/operations/planning.js';
-import { listenForStop } from '../runtime/stop-signals.js';
+import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import { batchLines, batchNext } from './batch-text.js';
 import type { CommandBase, ExitStatus } from './command.js';
 import { findingLines, planDocument, planLines } from './preview-text.js';
@@ -40,8 +40,9 @@ export async function payAndReport(
   options: { batchId: BatchId | null; inOrder: boolean; first: number | null; rerun: string },
 ): Promise<ExitStatus> {
   refuseFaults(planned.plan, app.config.reportsFolder);
-  const signals = listenForStop(() =>
-    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  const signals = listenForStop(
+    () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+    stopDeadlineMs(app.config),
   );
   const progress = new Progress(process.stderr, realm.profile.rate);
   let status: BatchStatus;

@@ -4,15 +4,16 @@ import { realmOfBatch } from '../runtime/operations/batch-realm.js';
 import { type BatchStatus, batchStatus } from '../runtime/operations/batch-status.js';
 import { reportBatch } from '../runtime/operations/reporting.js';
 import { runBatch } from '../runtime/operations/running.js';
-import { listenForStop } from '../runtime/stop-signals.js';
+import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { CommandBase } from './command.js';
 import { Progress } from './progress.js';
 
 /** Works a batch of the books off in this process, with progress, and writes its report. */
 export async function workOff(context: CommandBase, app: App, ref: BatchRef): Promise<BatchStatus> {
   const realm = await realmOfBatch(app, ref);
-  const signals = listenForStop(() =>
-    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  const signals = listenForStop(
+    () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+    stopDeadlineMs(app.config),
   );
   const progress = new Progress(process.stderr, realm.profile.rate);
   try {

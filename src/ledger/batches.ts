@@ -94,11 +94,12 @@ export async function readBatch(
       sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
     }
     const stored = stateOf(meta.state ?? '');
-    const halted = realm.halt !== null && (stored === 'running' || stored === 'planned');
+    const halt = realm.disarmed ?? realm.halt;
+    const halted = halt !== null && (stored === 'running' || stored === 'planned');
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
-      reason: halted ? realm.halt : decodeReason(meta.reason),
+      reason: halted ? halt : decodeReason(meta.reason),
       counts,
       sums,
       requests: Number(meta.requests ?? 0),

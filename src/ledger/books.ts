@@ -8,6 +8,15 @@ export type Books = {
   readonly caller: Caller;
   readonly realm: string;
   readonly owner: RealmOwner;
+  readonly mark: FenceMark;
+};
+
+/** What this process knows of the ledger's past; the claim and send scripts compare it with what they find. */
+export type FenceMark = {
+  /** The highest sequence seen: a lower one later is a store that forgot. */
+  seen: number;
+  /** The arming this process has merged its journal for; empty before the first. */
+  era: string;
 };
 
 /** What is known of a realm besides its books, so that every command can name it without a profile. */
@@ -20,7 +29,7 @@ const realmOwner = z.object({
 export type RealmOwner = z.infer<typeof realmOwner>;
 
 export function openBooks(caller: Caller, owner: RealmOwner): Books {
-  return { caller, realm: realmKey(owner), owner };
+  return { caller, realm: realmKey(owner), owner, mark: { seen: 0, era: '' } };
 }
 
 /** Notes the realm in the store; done before its first batch is opened. */

@@ -5,6 +5,7 @@ import type { Order } from '../core/order.js';
 import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
 import { type Detail, encodeDetail } from './detail.js';
+import { latencyBucket } from './latency-buckets.js';
 import type { PlanRow } from './plan-block.js';
 import {
   EVIDENCE_CODE,
@@ -35,7 +36,14 @@ export async function claim(
   hold: readonly string[],
 ): Promise<Claim> {
   const [answer, more = '', token = ''] = texts(
-    await books.caller.script('claim', books.realm, [ref.no, ref.index, owner, ...hold]),
+    await books.caller.script('claim', books.realm, [
+      ref.no,
+      ref.index,
+      owner,
+      books.mark.seen,
+      books.mark.era,
+      ...hold,
+    ]),
   );
   switch (answer) {
     case 'go':
@@ -93,9 +101,12 @@ export async function beginSending(
       request.before === null ? '' : encodeDetail(request.before),
       JSON.stringify(request.capReason),
       request.hold,
+      books.mark.seen,
+      books.mark.era,
     ]),
   );
   if (reply[0] !== 'go') return { no: reply[1] ?? '' };
+  noteSeq(books, reply[5]);
   return {
     keyNumber: Number(reply[1]),
     attempts: Number(reply[2]),
@@ -183,6 +194,7 @@ export async function settle(
   );
   const code = (text: string | undefined) => (text !== undefined && isStateCode(text) ? text : null);
   if (reply[0] !== 'ok') return { settled: false, code: code(reply[1]?.slice(0, 1)) };
+  noteSeq(books, reply[3]);
   return {
     settled: true,
     code: code(reply[1]) ?? result.code,
@@ -261,6 +273,11 @@ export async function conclude(
   };
 }
 
+/** What was seen once must never be forgotten by the store; the next claim asks. */
+function noteSeq(books: Books, seq: string | undefined): void {
+  books.mark.seen = Math.max(books.mark.seen, Number(seq ?? 0));
+}
+
 /** One per call: a call whose reply was lost is made again with it and counts once. */
 function newNonce(): string {
   return randomBytes(6).toString('base64url');
@@ -287,13 +304,4 @@ function handedOver(json: string): OrderRef[] {
 
 export function utcDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
-}
-
-/** Quarter powers of two from 1 ms: 12 % wide at most, some sixty buckets for any latency. */
-export function latencyBucket(ms: number): number {
-  return Math.max(0, Math.ceil(4 * Math.log2(Math.max(1, ms))));
-}
-
-export function latencyOfBucket(bucket: number): number {
-  return 2 ** (bucket / 4);
 }

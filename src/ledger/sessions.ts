@@ -6,8 +6,12 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../core/errors/catalogue.js';
+import type { AlmonerError } from '../core/errors/error.js';
 import type { Books } from './books.js';
 import { openBatches } from './feeding.js';
+import { JOURNAL_LIMITS, Journal, type JournalLimits } from './journal.js';
+import { boundJournals, listJournals, readHead } from './journal-folder.js';
+import type { JournalHead } from './journal-line.js';
 import { disownBatch } from './steering.js';
 import type { Reason } from './views.js';
 
@@ -26,8 +30,18 @@ const sessionEntry = z.object({
   pid: z.number(),
   kind: z.string(),
   startedAt: z.number(),
+  /** The folder of its journal; a session that never sends has none. */
+  journal: z.string().default(''),
 });
 export type SessionEntry = z.infer<typeof sessionEntry>;
+
+export const JOURNAL_FOLDER = 'journal';
+
+export type Journaling = {
+  /** The journal failed for good: nothing more is sent, and the process should end. */
+  readonly onFailure?: (error: AlmonerError) => void;
+  readonly limits?: JournalLimits;
+};
 
 export type Liveness = 'alive' | 'dead' | 'elsewhere';
 
@@ -35,13 +49,14 @@ export class Session {
   private constructor(
     readonly entry: SessionEntry,
     private readonly server: Server,
+    readonly journal: Journal,
   ) {}
 
   get id(): string {
     return this.entry.id;
   }
 
-  static async open(kind: string, dataFolder: string): Promise<Session> {
+  static async open(kind: string, dataFolder: string, journaling: Journaling = {}): Promise<Session> {
     const id = randomBytes(6).toString('hex');
     const folder = socketFolder(dataFolder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -58,8 +73,17 @@ export class Session {
       pid: process.pid,
       kind,
       startedAt: Date.now(),
+      journal: join(dataFolder, JOURNAL_FOLDER),
     };
-    return new Session(entry, server);
+    // Before it is registered: a registered session always has a journal, and a missing one is known to be.
+    const journal = await Journal.open({
+      folder: entry.journal,
+      head: headOf(entry),
+      onFailure: (error) => journaling.onFailure?.(error),
+      ...(journaling.limits === undefined ? {} : { limits: journaling.limits }),
+      onRotated: () => boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS),
+    });
+    return new Session(entry, server, journal);
   }
 
   async register(books: Books): Promise<void> {
@@ -74,6 +98,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    await this.journal.close();
     this.server.close();
     await unlink(this.entry.socket).catch(() => {});
   }
@@ -113,6 +138,29 @@ export async function liveness(entry: SessionEntry): Promise<Liveness> {
   // A private /tmp, a container: the same path may be another folder, and proves nothing.
   if ((await placeOf(dirname(entry.socket))) !== entry.place) return 'elsewhere';
   return (await answers(entry.socket)) ? 'alive' : 'dead';
+}
+
+function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
+  return { session: id, ...rest };
+}
+
+/** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
+export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
+  return { id: session, ...rest, journal };
+}
+
+/** Files of the living stay; of the ended the oldest go first. An own older file is history. */
+async function boundJournalsOf(own: SessionEntry, limits: JournalLimits): Promise<void> {
+  const living = new Set<string>();
+  for (const { session, paths } of await listJournals(own.journal)) {
+    const head = session === own.id ? undefined : await readHead(paths[0] ?? '');
+    if (head !== undefined && (await liveness(entryOf(head, own.journal))) !== 'dead') living.add(session);
+  }
+  await boundJournals(
+    own.journal,
+    limits.folderBytesMax,
+    (session, newest) => living.has(session) || (session === own.id && newest),
+  );
 }
 
 async function answers(socket: string): Promise<boolean> {

@@ -3,9 +3,9 @@ import { AlmonerError } from '../core/errors/error.js';
 import { ORDER_STATES, type OrderState } from '../core/states.js';
 import { type BatchRef, readBatch } from './batches.js';
 import { batchKeys } from './keys.js';
+import { latencyOfBucket } from './latency-buckets.js';
 import type { PlanReader } from './plan-store.js';
 import { RecordSnapshot, snapshotRows } from './rows.js';
-import { latencyOfBucket } from './sending.js';
 import type { AuditEntry, BatchRecord, BatchView, LatencyHistogram, RunSeries } from './views.js';
 
 /** Everything a report is made of, at one moment, also while the batch is running. */

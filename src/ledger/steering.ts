@@ -68,15 +68,21 @@ export function disownBatch(books: Books, no: string, why: Reason, audit: AuditE
   return steer(books, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
 }
 
-export type RealmState = { readonly halt: Reason | null; readonly breakerSince: number | null };
+export type RealmState = {
+  readonly halt: Reason | null;
+  readonly breakerSince: number | null;
+  /** The store was restarted or rolled back, and a person has to act before anything is sent again. */
+  readonly disarmed: Reason | null;
+};
 
 export async function realmState(books: Books): Promise<RealmState> {
   const { redis } = books.caller;
-  const [halt, breaker] = await books.caller.patiently('read realm', () =>
-    redis.hmget(books.realm, 'halt', 'breaker'),
+  const [halt, breaker, disarmed] = await books.caller.patiently('read realm', () =>
+    redis.hmget(books.realm, 'halt', 'breaker', 'fenceReason'),
   );
   return {
     halt: decodeReason(halt),
+    disarmed: decodeReason(disarmed),
     breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
   };
 }

@@ -1,19 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { AlmonerError } from '../core/errors/error.js';
+import { failPoint } from '../core/fail-point.js';
 import { batchId, orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type BatchRef, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
+import { Door } from '../ledger/door.js';
 import { batchKeys } from '../ledger/keys.js';
 import { PlanReader } from '../ledger/plan-store.js';
 import { STATE_CODES } from '../ledger/record.js';
 import type { OrderRef, Settled } from '../ledger/sending.js';
 import type { Session } from '../ledger/sessions.js';
+import { realmState, resumeBatch } from '../ledger/steering.js';
 import type { Manifest } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { Breaker } from './breaker.js';
+import { CREW_LIMITS, type CrewLimits, usefulConcurrency, windowJobs } from './crew-limits.js';
 import { DeadLetters } from './dead-letters.js';
 import type { PlannedOrder } from './delivery.js';
 import { Evidence } from './evidence.js';
@@ -23,8 +28,10 @@ import { Orphans, takenBy } from './orphans.js';
 import { Pace } from './pace.js';
 import { ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf, runQueue } from './queues.js';
 import { Readback } from './readback.js';
+import { Recovery } from './recovery.js';
 import { Rounds } from './rounds.js';
 import { Sweeper } from './sweeper.js';
+import { Watchdog } from './watchdog.js';
 
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
@@ -42,6 +49,9 @@ export type CrewOptions = {
   readonly connect: (use: string) => Redis;
   readonly onTrouble: (message: string) => void;
   readonly onOutcome?: (outcome: WriteOutcome) => void;
+  /** The process does not take work although there is some; only a new one would. */
+  readonly onStalled?: (error: AlmonerError) => void;
+  readonly limits?: Partial<CrewLimits>;
 };
 
 export class Crew {
@@ -54,6 +64,9 @@ export class Crew {
   private readonly orphans: Orphans;
   private readonly breaker: Breaker;
   private readonly runner: OrderRunner;
+  private readonly recovery: Recovery;
+  private readonly watchdog: Watchdog;
+  private readonly limits: CrewLimits;
   private readonly rounds: Rounds;
   private readonly connections: Redis[] = [];
   private readonly manifests = new Map<string, Manifest>();
@@ -63,6 +76,7 @@ export class Crew {
   constructor(private readonly options: CrewOptions) {
     const { books, profile, client, session, run } = options;
     const owner = run === null ? '' : session.id;
+    this.limits = { ...CREW_LIMITS, ...options.limits };
     this.plans = new PlanReader(books);
     this.pace = new Pace(books, profile);
     this.queue = openQueue(books, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
@@ -73,13 +87,34 @@ export class Crew {
     const batchOf = (no: string) => this.batchOf(no);
     this.orphans = new Orphans(books, profile, this.plans, session.id, batchOf, evidence);
     this.breaker = new Breaker(books, client, this.pace, profile.attempts.backoffMs);
+    const door: Door = new Door({
+      books,
+      journal: session.journal,
+      session: session.id,
+      plans: this.plans,
+      certainty: profile.certainty,
+      onFenced: () => this.recovery.fenced(),
+    });
+    this.recovery = new Recovery({
+      books,
+      session,
+      door,
+      patienceMs: this.limits.mergePatienceMs,
+      onTrouble: options.onTrouble,
+      retakeRun: () => this.retakeRun(),
+      adopt: async (dead) => {
+        await this.orphans.adopt(dead);
+      },
+      onArmed: (rolledBack) => this.goOn(rolledBack),
+    });
+    this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
     this.runner = new OrderRunner({
       books,
       profile,
       client,
       pace: this.pace,
       plans: this.plans,
-      session: session.id,
+      door,
       owner,
       evidence,
       readback: new Readback(profile, evidence, batchOf),
@@ -94,6 +129,7 @@ export class Crew {
   async start(): Promise<void> {
     const { books, session } = this.options;
     await session.register(books);
+    await this.recovery.tick();
     await this.recover(true);
     this.worker = new Worker<OrderJob>(this.queue.name, (job, token) => this.deliver(job, token), {
       connection: this.connection('worker'),
@@ -102,16 +138,33 @@ export class Crew {
       name: session.id,
       // A stalled delivery is made again; the ledger says whether there is anything left to do.
       maxStalledCount: 1000,
-      lockDuration: 30_000,
+      lockDuration: this.limits.lockMs,
+      stalledInterval: this.limits.lockMs,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     });
     this.worker.on('error', (error) => this.options.onTrouble(`worker: ${error.message}`));
     this.worker.on('failed', (_, error) => this.options.onTrouble(`delivery failed: ${error.message}`));
-    this.rounds.every(this.pace.limited ? 100 : 25, 'feed', () => this.feeder.tick());
-    this.rounds.every(1_000, 'sweep', () => this.sweeper.tick());
-    this.rounds.every(2_000, 'adopt orphans', () => this.recover(false));
+    const whileArmed = (step: () => Promise<unknown>) => () =>
+      this.recovery.isArmed ? step() : Promise.resolve();
+    this.rounds.every(250, 'watch the fence', () => this.recovery.tick());
+    this.rounds.every(
+      this.pace.limited ? 100 : 25,
+      'feed',
+      whileArmed(() => this.feeder.tick()),
+    );
+    this.rounds.every(
+      1_000,
+      'sweep',
+      whileArmed(() => this.sweeper.tick()),
+    );
+    this.rounds.every(
+      2_000,
+      'adopt orphans',
+      whileArmed(() => this.recover(false)),
+    );
     this.rounds.every(500, 'probe', () => this.breaker.tick());
+    this.rounds.every(1_000, 'watch for a stall', () => this.watchStall());
   }
 
   /** What is being sent finishes; nothing new begins. A run that is over takes its queue with it. */
@@ -130,7 +183,9 @@ export class Crew {
     const { dead, others } = await this.orphans.deadSessions();
     const alone = starting && (others.length === 0 || this.options.run !== null);
     const taken = alone ? [] : await takenBy(this.queue, dead);
-    const adopted = await this.orphans.adopt(dead);
+    if (this.recovery.isArmed) await this.recovery.mergeEnded(dead);
+    // While disarmed, a dead session whose journal is not here must stay in the registry: it is missing.
+    const adopted = this.recovery.isArmed ? await this.orphans.adopt(dead) : [];
     if (alone) {
       await this.queue.obliterate({ force: true });
       await this.sweeper.all();
@@ -144,7 +199,45 @@ export class Crew {
       );
   }
 
-  private async deliver(job: Job<OrderJob>, token: string | undefined): Promise<null> {
+  /** The store came back with an earlier past: a run makes its batch its own again, before anybody else does. */
+  private async retakeRun(): Promise<void> {
+    const { run, books, session } = this.options;
+    if (run === null) return;
+    const batch = await readBatch(run);
+    if (batch === undefined || batch.owner === session.id || batch.manifest.batch !== run.id) return;
+    const interrupted = batch.state === 'paused' && batch.reason?.code === 'ALM_BATCH_INTERRUPTED';
+    if (batch.state === 'running' || batch.state === 'planned' || interrupted)
+      await resumeBatch(books, run.no, null, { owner: session.id });
+  }
+
+  private async goOn(rolledBack: boolean): Promise<void> {
+    if (!rolledBack) return;
+    // Numbers of batches may have gone to other files, and jobs of orders that are due may be lost.
+    this.plans.clear();
+    this.manifests.clear();
+    await this.sweeper.all();
+  }
+
+  private async watchStall(): Promise<void> {
+    const { halt, breakerSince } = await realmState(this.options.books);
+    const idle = !this.recovery.isArmed || this.stopping || halt !== null || breakerSince !== null;
+    await this.watchdog.tick(idle);
+  }
+
+  private giveUp(waiting: number): void {
+    this.options.onStalled?.(
+      new AlmonerError(
+        'ALM_LEDGER_STALLED',
+        `${waiting} orders of realm ${this.options.profile.name} wait, the store answers, and this process has taken none for ${Math.round(this.limits.stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
+      ),
+    );
+  }
+
+  private deliver(job: Job<OrderJob>, token: string | undefined): Promise<null> {
+    return this.watchdog.during(() => this.work(job, token));
+  }
+
+  private async work(job: Job<OrderJob>, token: string | undefined): Promise<null> {
     const todo: OrderRef[] = [job.data];
     for (let ref = todo.shift(); ref !== undefined; ref = todo.shift()) {
       if (this.stopping) break;
@@ -156,6 +249,7 @@ export class Crew {
         throw new DelayedError();
       }
     }
+    failPoint('delivered');
     return null;
   }
 
@@ -200,21 +294,3 @@ export class Crew {
     return connection;
   }
 }
-
-/** About a minute's worth at the pace, at least twice the concurrency, and never more than Redis likes. */
-function windowJobs({ profile, concurrency }: CrewOptions): number {
-  const perMinute =
-    profile.rate === null ? WINDOW_MAX : (profile.rate.requests / profile.rate.windowMs) * 60_000;
-  return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perMinute)));
-}
-
-const WINDOW_MAX = 2_000;
-
-/** More deliveries under way than the pace can use would only wait for slots, and waste them on a pause. */
-function usefulConcurrency({ profile, concurrency }: CrewOptions): number {
-  if (profile.rate === null) return concurrency;
-  const perSecond = (profile.rate.requests / profile.rate.windowMs) * 1000;
-  return Math.max(1, Math.min(concurrency, 2 + Math.ceil(perSecond * LATENCY_ALLOWED_S)));
-}
-
-const LATENCY_ALLOWED_S = 2;

@@ -1,12 +1,14 @@
 import { type Decision, decide } from '../core/decide.js';
+import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
 import type { Detail } from '../ledger/detail.js';
+import { type Door, FENCED } from '../ledger/door.js';
 import type { PlanReader } from '../ledger/plan-store.js';
-import { type Begun, beginSending, claim, type OrderRef, type Settled, settle } from '../ledger/sending.js';
+import { type Begun, claim, type OrderRef, type Settled } from '../ledger/sending.js';
 import type { Manifest } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { type Delivered, isPlannedOrder, OVER, type PlannedOrder } from './delivery.js';
@@ -26,7 +28,7 @@ export type RunnerParts = {
   readonly client: RealmClient;
   readonly pace: Pace;
   readonly plans: PlanReader;
-  readonly session: string;
+  readonly door: Door;
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
   readonly readback: Readback;
@@ -46,6 +48,9 @@ type Attempt = {
   readonly outcome: WriteOutcome;
 };
 
+/** The store was restarted: the delivery is made again when the journals are merged. */
+const UNTIL_ARMED: Delivered = { againInMs: 250 };
+
 const NEXT_CODE = { paid: 'P', refused: 'R', exhausted: 'X', wait: 'w', unknown: 'u', doubt: 'D' } as const;
 
 export class OrderRunner {
@@ -62,13 +67,16 @@ export class OrderRunner {
     if (pace.limited || held.length > 0) {
       const answer = await claim(this.parts.books, ref, this.parts.owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
+      if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
+      failPoint('claimed');
       if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row);
       hold = answer.hold;
     }
     const before = held.length > 0 ? await readback.before(row.order) : null;
     if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
     const slot = await pace.take(() => !this.parts.stopping());
+    failPoint('slot-taken');
     return slot === undefined ? OVER : this.attempt(ref, row, hold, before, slot);
   }
 
@@ -79,12 +87,11 @@ export class OrderRunner {
     before: Detail | null,
     slot: Slot,
   ): Promise<Delivered> {
-    const { books, profile, session } = this.parts;
+    const { door, profile } = this.parts;
     const manifest = await this.parts.manifestOf(ref.no);
     const nonce = this.parts.newNonce();
     const sentAt = Date.now();
-    const begun = await beginSending(books, ref, {
-      session,
+    const begun = await door.begin(ref, manifest.batch, {
       nonce,
       order: row.order,
       sentAt,
@@ -96,11 +103,13 @@ export class OrderRunner {
     });
     if ('no' in begun) {
       slot.answered();
+      if (FENCED.includes(begun.no)) return UNTIL_ARMED;
       // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
       return begun.no === 'u' ? this.parts.readback.resolve(ref, row) : OVER;
     }
     const key = `${orderId(manifest.batch, ref.index)}.${begun.keyNumber}`;
     const outcome = await this.send(row.order, key);
+    failPoint('answered');
     slot.answered(outcome.kind === 'slow-down' ? (outcome.retryAfterMs ?? profile.attempts.backoffMs) : null);
     const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome });
     const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
@@ -142,7 +151,7 @@ export class OrderRunner {
   ): Promise<Settled> {
     const { profile } = this.parts;
     const plain = decision.next === 'paid' && begun.attempts === 1;
-    return settle(this.parts.books, ref, nonce, row, {
+    return this.parts.door.settle(ref, nonce, row, {
       code: NEXT_CODE[decision.next],
       keyNumber: decision.keyNumber,
       attempts: begun.attempts,

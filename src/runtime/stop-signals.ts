@@ -1,3 +1,5 @@
+import type { Config } from './config/config.js';
+
 /**
  * Ctrl-C, SIGTERM and a closed terminal ask the command to stop in order: what is being sent finishes. A
  * second one leaves at once; the next start finds what was left, as after any other death.
@@ -6,12 +8,24 @@ export type StopSignals = { readonly requested: AbortSignal; release(): void };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export const INTERRUPTED_EXIT = 130;
+const SLACK_MS = 10_000;
 
-export function listenForStop(onFirst: (signal: string) => void = () => {}): StopSignals {
+/** Long enough for every request under way: none is ever cut off by a stop. */
+export function stopDeadlineMs({ limits, profiles }: Pick<Config, 'limits' | 'profiles'>): number {
+  const longest = Math.max(0, ...profiles.map(({ timeouts }) => timeouts.totalMs));
+  return limits.stopMs ?? longest + SLACK_MS;
+}
+
+/** `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever. */
+export function listenForStop(
+  onFirst: (signal: string) => void = () => {},
+  deadlineMs: number | null = null,
+): StopSignals {
   const controller = new AbortController();
   const hear = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT);
     onFirst(signal);
+    if (deadlineMs !== null) setTimeout(() => process.exit(INTERRUPTED_EXIT), deadlineMs).unref();
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, hear);

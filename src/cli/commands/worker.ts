@@ -1,6 +1,6 @@
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { workRealms } from '../../runtime/operations/working.js';
-import { listenForStop } from '../../runtime/stop-signals.js';
+import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
 import { defineCommand, type ExitStatus } from '../command.js';
 import { withApp } from '../open-app.js';
 import { wholeNumber } from '../options.js';
@@ -23,8 +23,9 @@ export const command = defineCommand({
       'worker',
       async (app) => {
         await refuseUnsafeStore(app);
-        const signals = listenForStop(() =>
-          context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
+        const signals = listenForStop(
+          () => context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
+          stopDeadlineMs(app.config),
         );
         const realms = app.config.profiles.map(({ name }) => name);
         await workRealms(app, {

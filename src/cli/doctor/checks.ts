@@ -4,6 +4,7 @@ import type { Check } from './check.js';
 import { folderWritable } from './checks/folder.js';
 import { keyPlace } from './checks/key-place.js';
 import { realmAnswers } from './checks/realm.js';
+import { recovery } from './checks/recovery.js';
 import { storeSafe } from './checks/store.js';
 import { transport } from './checks/transport.js';
 
@@ -17,6 +18,7 @@ export function checksFor(
     folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
     folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
     storeSafe(config, logger),
+    recovery(config, env, logger),
     ...config.profiles.flatMap((profile) => [
       transport(profile),
       keyPlace(profile, env),

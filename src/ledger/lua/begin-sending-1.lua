@@ -7,13 +7,15 @@
   ARGV[6] sent at (base 36)  ARGV[7] UTC day  ARGV[8] daily cap ('' for none)  ARGV[9] '1': an unknown may be resent
   ARGV[10] JSON evidence to keep before sending ('' for none; read-back's balances)
   ARGV[11] reason JSON for a batch halted by the daily cap  ARGV[12] token of the hold ('' unless read-back)
+  ARGV[13] highest sequence seen  ARGV[14] era ('' before the first)
 
   Returns {'go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)} | {'no', why}
-    why: halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
+    why: disarmed | rollback | era | halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
 ]]
 --- @include "record"
 --- @include "move"
 --- @include "hold"
+--- @include "fence"
 local T, no, index, session, nonce, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -24,6 +26,8 @@ if code == 's' then
   if fields[6] ~= nonce then return { 'no', 's' } end
   return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq'), fields[7] }
 end
+local closed = fenced(T, ARGV[13], ARGV[14])
+if closed then return { 'no', closed } end
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 if realm[1] then return { 'no', 'halted' } end
 if realm[2] then return { 'no', 'breaker' } end

@@ -5,15 +5,18 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] session ('' unless the batch is a run)
-  ARGV[4…] members to hold (read-back only)
+  ARGV[4] highest sequence seen  ARGV[5] era ('' before the first)  ARGV[6…] members to hold (read-back only)
 
   Returns {'go', 'w' | 'u', token of the hold or ''} | {'wait', ms} (not due yet) | {'held'}
-    | {'stop', why} (the job has nothing to do): halted | breaker | <batch state> | owner | state code | not-due
+    | {'stop', why} (the job has nothing to do): disarmed | rollback | era | halted | breaker | <batch state> | owner | state code | not-due
 ]]
 --- @include "record"
 --- @include "hold"
+--- @include "fence"
 local T, no, index = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
+local closed = fenced(T, ARGV[4], ARGV[5])
+if closed then return { 'stop', closed } end
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 if realm[1] then return { 'stop', 'halted' } end
 local meta = redis.call('HMGET', B, 'state', 'owner')
@@ -33,7 +36,7 @@ local ms = tonumber(due) - nowMs()
 if ms > 0 then return { 'wait', ms } end
 
 local members = {}
-for i = 4, #ARGV do members[#members + 1] = ARGV[i] end
+for i = 6, #ARGV do members[#members + 1] = ARGV[i] end
 if #members == 0 then return { 'go', code, '' } end
 local token = holdToken(T, no, index)
 if token then return { 'go', code, token } end

@@ -93,6 +93,7 @@ export function loadConfig(input: ConfigInput): Config {
     notifications: realms.flatMap(({ name, realm, resolve }) => notificationsOf(name, realm, resolve)),
     risks: settings.risks,
     retentionDays: settings.retentionDays,
+    limits: settings.limits,
     origins: originsOf(layered),
   });
 }

@@ -30,6 +30,9 @@ export function describeConfig(config: Config): readonly DescribedSetting[] {
     setting('operator', config.operator),
     setting('risks', config.risks.length === 0 ? 'none accepted' : config.risks.join(', ')),
     setting('retentionDays', String(config.retentionDays)),
+    ...Object.entries(config.limits).map(([name, value]) =>
+      setting(`limits.${name}`, value === null ? 'longest time-out and 10 s' : String(value)),
+    ),
     ...config.profiles.flatMap((profile) => describeProfile(profile, setting)),
     ...config.notifications.flatMap((each) => describeNotifications(each, setting)),
   ];

@@ -26,6 +26,19 @@ export type Notifications = {
   readonly discord: SecretSource | null;
 };
 
+/** How long a sending process waits for what, and how large its journals may become. */
+export type Limits = {
+  /** BullMQ's lock on a delivery. Nothing safe rests on it; it only makes deliveries come again. */
+  readonly lockMs: number;
+  /** Work waiting and none taken for so long ends a worker. */
+  readonly stalledMs: number;
+  /** How long others may take to merge their journals before batches are shown as halted. */
+  readonly mergePatienceMs: number;
+  /** How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s. */
+  readonly stopMs: number | null;
+  readonly journalMegabytes: number;
+};
+
 export type Config = {
   /** The file that was read; null when there is none. */
   readonly configFile: string | null;
@@ -42,6 +55,7 @@ export type Config = {
   /** Store risks that an operator accepted by name, e.g. `no-append-only`. A name nobody asks for accepts nothing. */
   readonly risks: readonly string[];
   readonly retentionDays: number;
+  readonly limits: Limits;
   /** Where each setting that is not a default came from, by its dotted name. */
   readonly origins: Readonly<Record<string, string>>;
 };

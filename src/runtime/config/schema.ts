@@ -4,6 +4,7 @@ import { LOG_LEVELS } from './model.js';
 import { realmSchema } from './realm-schema.js';
 import { block, choice, path, pattern, printable, wholeNumber } from './settings.js';
 
+const MINUTE_MS = 60_000;
 const RISK = /^[a-z][a-z0-9-]{1,63}$/;
 
 /** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
@@ -30,6 +31,15 @@ export const configSchema = block({
     })
     .default([]),
   retentionDays: wholeNumber(1, 3_650).default(30),
+  limits: block({
+    lockMs: wholeNumber(500, 10 * MINUTE_MS).default(30_000),
+    stalledMs: wholeNumber(1_000, 60 * MINUTE_MS).default(MINUTE_MS),
+    mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS).default(15_000),
+    stopMs: wholeNumber(1_000, 60 * MINUTE_MS)
+      .nullable()
+      .default(null),
+    journalMegabytes: wholeNumber(1, 100_000).default(64),
+  }).prefault({}),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_NAME), realmSchema, {
       error: (issue) =>

@@ -45,6 +45,8 @@ export async function runBatch(app: App, realm: OpenRealm, request: RunRequest):
     concurrency: request.concurrency,
     connect: (use) => app.store.connect(use),
     onTrouble: (message) => app.logger.warn({ message }, 'trouble'),
+    onStalled: (error) => app.fail(error),
+    limits: app.config.limits,
     onOutcome: (outcome) => {
       if (outcome.kind !== 'paid') lastTrouble = outcome;
     },
@@ -52,13 +54,14 @@ export async function runBatch(app: App, realm: OpenRealm, request: RunRequest):
   let lastTrouble: WriteOutcome | null = null;
   await crew.start();
   try {
-    await untilStill(request, () => lastTrouble);
+    await untilStill({ ...request, stop: AbortSignal.any([request.stop, app.failed]) }, () => lastTrouble);
   } finally {
     await crew.stop(async () => {
       const end = await readBatch(ref);
       return end !== undefined && isOver(end);
     });
   }
+  app.failed.throwIfAborted();
   return 'worked';
 }
 

@@ -21,12 +21,16 @@ export async function workRealms(
       run: null,
       concurrency: options.concurrency,
       connect: (use) => app.store.connect(use),
+      onStalled: (error) => app.fail(error),
+      limits: app.config.limits,
       onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'trouble'),
     });
     await crew.start();
     crews.push(crew);
   }
   options.onReady();
-  if (!options.stop.aborted) await once(options.stop, 'abort');
+  const stop = AbortSignal.any([options.stop, app.failed]);
+  if (!stop.aborted) await once(stop, 'abort');
   await Promise.all(crews.map((crew) => crew.stop()));
+  app.failed.throwIfAborted();
 }

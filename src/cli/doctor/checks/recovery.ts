@@ -1,0 +1,64 @@
+import { isAlmonerError } from '../../../core/errors/error.js';
+import { App } from '../../../runtime/app.js';
+import type { Config } from '../../../runtime/config/config.js';
+import type { Logger } from '../../../runtime/logger.js';
+import { journalsHere, type RealmRecovery, recoveryState } from '../../../runtime/operations/recovery.js';
+import { type Check, failed, ok, warning } from '../check.js';
+
+/** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
+export function recovery(config: Config, env: NodeJS.ProcessEnv, logger: () => Promise<Logger>): Check {
+  return {
+    name: 'journals',
+    async run() {
+      try {
+        const app = await App.open({
+          config,
+          logger: await logger(),
+          env,
+          clientName: 'doctor',
+          patienceMs: 5_000,
+        });
+        try {
+          const here = await journalsHere(config.dataFolder);
+          const size = `${here.sessions} journals, ${Math.ceil(here.bytes / 1024)} kB of at most ${config.limits.journalMegabytes} MB`;
+          return judge(await recoveryState(app), size);
+        } finally {
+          await app.close();
+        }
+      } catch (error) {
+        if (isAlmonerError(error)) return failed(error.message, error.next);
+        throw error;
+      }
+    },
+  };
+}
+
+function judge(realms: readonly RealmRecovery[], size: string) {
+  const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
+  if (shut.length > 0)
+    return failed(
+      shut
+        .map(
+          ({ realm, sessions, reason }) =>
+            `${realm}: ${reason?.message ?? 'the store was restarted; the next run or worker merges the journals'}${sessions
+              .map(({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`)
+              .join('')}`,
+        )
+        .join('\n'),
+      'Start `almoner run` or `almoner worker` on each machine that sent, or run `almoner recover` there; for a lost disk `almoner recover --accept-missing SESSION`.',
+    );
+  const forgotten = realms.flatMap(({ realm, parked, rollback }) => [
+    ...(rollback === null
+      ? []
+      : [
+          `${realm}: the store once forgot moves ${rollback.found + 1} to ${rollback.seen}; the journals put them back`,
+        ]),
+    ...parked.map(({ batch, orders }) => `${realm}: ${orders} payments of the forgotten batch ${batch}`),
+  ]);
+  if (forgotten.length > 0)
+    return warning(
+      [size, ...forgotten].join('\n'),
+      'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again.',
+    );
+  return ok(size);
+}

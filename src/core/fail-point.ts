@@ -1,0 +1,26 @@
+/**
+ * Named places between claim and acknowledgement at which a test may end or freeze the process. Nothing
+ * here reads an environment or a setting: unless a test's own preload hands in what to do, a fail point is
+ * one comparison.
+ */
+export const FAIL_POINTS = [
+  'claimed',
+  'slot-taken',
+  'begun',
+  'intent-written',
+  'answered',
+  'result-journaled',
+  'settled',
+  'delivered',
+] as const;
+export type FailPoint = (typeof FAIL_POINTS)[number];
+
+let reached: ((point: FailPoint) => void) | undefined;
+
+export function failPoint(point: FailPoint): void {
+  if (reached !== undefined) reached(point);
+}
+
+export function onFailPoint(action: (point: FailPoint) => void): void {
+  reached = action;
+}

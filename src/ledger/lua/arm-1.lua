@@ -1,0 +1,25 @@
+--[[
+  Lets orders be sent again, once every registered session has merged its journal. Sessions proven dead are
+  merged by a process of their machine and leave the registry; what is left and has not merged is missing.
+
+  KEYS[1] the realm
+  ARGV[1] run_id for which the journals were merged  ARGV[2] new era  ARGV[3] highest sequence seen by anybody
+
+  Returns {'armed', era} | {'waiting', session, …} | {'changed'}
+]]
+--- @include "fence"
+local T, run = KEYS[1], ARGV[1]
+if serverRun() ~= run then return { 'changed' } end
+local state = redis.call('HMGET', T, 'armed', 'era', 'seq')
+if state[1] == run and state[2] then return { 'armed', state[2] } end
+local waiting = { 'waiting' }
+for _, session in ipairs(redis.call('HKEYS', T .. ':sessions')) do
+  if redis.call('HGET', T .. ':merged', session) ~= run then waiting[#waiting + 1] = session end
+end
+if #waiting > 1 then return waiting end
+-- The sequence never goes back, so that nobody takes what was healed for another rollback.
+local seq = math.max(tonumber(state[3] or '0'), tonumber(ARGV[3]))
+redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
+redis.call('HDEL', T, 'fenceReason')
+redis.call('DEL', T .. ':merged')
+return { 'armed', ARGV[2] }

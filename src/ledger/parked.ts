@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { type BatchId, batchId } from '../core/ids.js';
+import type { Books } from './books.js';
+import { decodeEntry, encodeEntry } from './journal-line.js';
+import type { JournaledAttempt } from './journal-reader.js';
+
+/**
+ * Payments that a journal knows and whose batch the ledger does not have: the store was rolled back to
+ * before its import. They are kept under the batch's id, which comes from its orders: when the same file is
+ * imported again, nothing of it is fed until they have been put back (see lua/feed).
+ */
+const PARKED = 'parked';
+
+const stored = z.object({ session: z.string(), intent: z.string(), result: z.string().nullable() });
+
+export async function park(books: Books, { session, intent, result }: JournaledAttempt): Promise<void> {
+  const { redis } = books.caller;
+  const value = {
+    session,
+    intent: encodeEntry({ kind: 'intent', intent }),
+    result: result === null ? null : encodeEntry({ kind: 'result', result }),
+  };
+  await books.caller.patiently('park attempt', async () => {
+    await redis.hset(keyOf(books, intent.batch), intent.nonce, JSON.stringify(value));
+    await redis.hset(`${books.realm}:${PARKED}`, intent.batch, '1');
+  });
+}
+
+export type ParkedBatch = { readonly batch: BatchId; readonly attempts: readonly JournaledAttempt[] };
+
+export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
+  const { redis } = books.caller;
+  const batches = await books.caller.patiently('list parked', () => redis.hkeys(`${books.realm}:${PARKED}`));
+  return Promise.all(
+    batches.map(async (text) => {
+      const batch = batchId(text);
+      const values = await books.caller.patiently('read parked', () => redis.hvals(keyOf(books, batch)));
+      return { batch, attempts: values.map(decodeParked) };
+    }),
+  );
+}
+
+export async function forgetParked(books: Books, batch: BatchId): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('forget parked', async () => {
+    await redis.hdel(`${books.realm}:${PARKED}`, batch);
+    await redis.del(keyOf(books, batch));
+  });
+}
+
+function decodeParked(json: string): JournaledAttempt {
+  const { session, intent, result } = stored.parse(JSON.parse(json));
+  const first = decodeEntry(intent.trimEnd());
+  const second = result === null ? undefined : decodeEntry(result.trimEnd());
+  if (first?.kind !== 'intent') throw new Error('a parked attempt does not check');
+  return { session, intent: first.intent, result: second?.kind === 'result' ? second.result : null };
+}
+
+function keyOf(books: Books, batch: BatchId): string {
+  return `${books.realm}:${PARKED}:${batch}`;
+}
