@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../src/core/ids.js';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { type Detail, decodeDetail, encodeDetail } from '../../src/ledger/detail.js';
+import { decodeManifest, encodeManifest } from '../../src/ledger/manifest.js';
+import { ledgerBench, manifestOf, planRow } from '../support/ledger.js';
+
+const bench = ledgerBench();
+
+describe('a manifest', () => {
+  test('reads back as it was sealed, sums beyond 2^53 included', async () => {
+    const { owner } = await bench.books();
+    const books = openBooks(new Caller(bench.redis().client(), 1_000, () => {}), owner);
+    const manifest = manifestOf(books, batchId('spring'), [planRow({ to: '2' }, 1)], {
+      tokens: { credit: 2n ** 63n - 1n, debit: 0n, transfer: 9_007_199_254_740_993n },
+      delimiter: '\t',
+      header: ['Mitglied „id“', 'tokens'],
+      again: 'second helping',
+      currency: 'gold',
+    });
+    expect(decodeManifest(encodeManifest(manifest))).toEqual(manifest);
+  });
+
+  test('that lacks something is refused', () => {
+    expect(() => decodeManifest('{"batch":"spring"}')).toThrow();
+  });
+});
+
+describe('a detail', () => {
+  const DETAILS: Detail[] = [
+    {
+      event: 'attempt',
+      at: 1,
+      key: 'a-1.1',
+      kind: 'refused',
+      code: null,
+      message: 'no',
+      status: 404,
+      phase: 'done',
+      requestId: null,
+      latencyMs: 2,
+      body: '{}',
+    },
+    { event: 'orphaned', at: 1, key: 'a-1.1', session: 's', code: 'c', message: 'died' },
+    {
+      event: 'balances',
+      at: 1,
+      when: 'before',
+      balances: { member: '12345678901234567890', recipient: null },
+    },
+    { event: 'concluded', at: 1, state: 'paid', by: 'readback', code: null, message: 'moved' },
+    { event: 'retried', at: 1, who: 'ada', why: null },
+    { event: 'discarded', at: 1, who: 'ada', why: 'left' },
+  ];
+
+  test.each(DETAILS)(
+    'of the event $event reads back as it was, with or without the nonce of its call',
+    (detail) => {
+      expect(decodeDetail(encodeDetail(detail))).toEqual(detail);
+      expect(decodeDetail(encodeDetail(detail, 'nonce'))).toEqual(detail);
+      expect(encodeDetail(detail, 'one')).not.toBe(encodeDetail(detail, 'two'));
+    },
+  );
+});
