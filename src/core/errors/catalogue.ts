@@ -7,6 +7,7 @@ import { OUTCOME_ERRORS } from './outcome.js';
 import { PLAN_ERRORS } from './plan.js';
 import { REALM_ERRORS } from './realm.js';
 import { ROW_ERRORS } from './row.js';
+import { RULE_ERRORS } from './rules.js';
 import { SERVICE_ERRORS } from './service.js';
 import { STORE_ERRORS } from './store.js';
 
@@ -23,6 +24,7 @@ export const CATALOGUE = {
   ...OUTCOME_ERRORS,
   ...PLAN_ERRORS,
   ...ROW_ERRORS,
+  ...RULE_ERRORS,
   ...BATCH_ERRORS,
   ...LEDGER_ERRORS,
   ...DESK_ERRORS,

@@ -1,0 +1,53 @@
+import { faultLine } from '../../intake/rules/fault.js';
+import { loadRule } from '../../intake/rules/load-rule.js';
+import { findRules } from '../../runtime/operations/rules-files.js';
+import { defineCommand } from '../command.js';
+import { argumentList } from '../options.js';
+
+export const command = defineCommand({
+  name: 'rules check',
+  description:
+    'Checks rule files and everything they name: fields, expressions, audience, schedule. Asks no realm and no store.',
+  arguments: { FILE: argumentList('rule files; all of jobs/ where none is named') },
+  options: {},
+  examples: ['almoner rules check', 'almoner rules check jobs/weekly.yaml'],
+  async run({ output, args, cwd, ...context }) {
+    const files = args.FILE;
+    const found =
+      files.length > 0
+        ? await Promise.all(files.map(async (file) => ({ file, result: await loadRule(file) })))
+        : await findRules(await context.config(), cwd);
+    const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
+    output.print({
+      json: {
+        files: found.map(({ file, result }) => ({
+          file,
+          rule: 'rule' in result ? result.rule.name : result.name,
+          ok: 'rule' in result,
+          members: 'rule' in result ? result.audience.rows.length : null,
+        })),
+        faults,
+      },
+      text: [
+        ...found.flatMap(({ file, result }) =>
+          'rule' in result
+            ? [
+                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.audience.rows.length} members`,
+              ]
+            : [
+                `${output.colours.red('faulty')}  ${file}`,
+                ...result.faults.map((fault) => `        ${faultLine(fault)}`),
+              ],
+        ),
+        ...(found.length === 0 ? ['There is no rule file in the jobs folder.'] : []),
+      ],
+      next:
+        faults.length > 0
+          ? 'mend the places above; then check again'
+          : found.length === 0
+            ? 'write one; docs/rules.md shows how'
+            : 'almoner rules plan FILE',
+    });
+    return faults.length > 0 ? 3 : 0;
+  },
+});

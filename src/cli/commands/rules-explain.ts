@@ -1,0 +1,40 @@
+import { spellMoment } from '../../intake/rules/zone.js';
+import { explainMember } from '../../runtime/operations/rules-explaining.js';
+import { defineCommand, type ExitStatus } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument } from '../options.js';
+import { explanationDocument, explanationLines } from '../rules-explanation.js';
+
+export const command = defineCommand({
+  name: 'rules explain',
+  description: 'Shows a past decision on a member from the facts that were frozen then. Asks no realm.',
+  arguments: {
+    RUN: argument('a run or plan: its id, a unique prefix, its batch, or `last`'),
+    MEMBER: argument('a member id'),
+  },
+  options: {},
+  examples: ['almoner rules explain last 119032211700000000'],
+  run: async (context) =>
+    withApp<ExitStatus>(context, 'rules', async (app) => {
+      const { args, output } = context;
+      const { meta, explained } = await explainMember(app, args.RUN, args.MEMBER, context.global.realm);
+      output.print({
+        json: {
+          plan: meta.id,
+          rule: meta.rule,
+          period: meta.period,
+          at: new Date(meta.at).toISOString(),
+          state: meta.state,
+          batch: meta.batch,
+          ...explanationDocument(explained),
+        },
+        text: [
+          `Rule ${meta.rule}, period ${meta.period}, ${spellMoment(meta.at, meta.zone)}, ${meta.op}; run ${meta.id}${meta.batch === null ? ', no batch was made of it' : `, batch ${meta.batch}`}`,
+          `Member ${explained.decision.member}, line ${explained.decision.line} of the audience`,
+          ...explanationLines(explained),
+        ],
+        next: meta.batch === null ? null : `almoner history ${args.MEMBER}`,
+      });
+      return 0;
+    }),
+});

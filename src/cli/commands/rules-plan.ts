@@ -1,0 +1,53 @@
+import { batchOfRun } from '../../runtime/operations/rules-planning.js';
+import { unfinishedRun } from '../../runtime/operations/rules-running.js';
+import { defineCommand } from '../command.js';
+import { withApp } from '../open-app.js';
+import { argument, text } from '../options.js';
+import { findingLines } from '../preview-text.js';
+import { openRuleSession, planWithProgress } from '../rules-session.js';
+import { ruleDocument, ruleLines } from '../rules-text.js';
+
+export const command = defineCommand({
+  name: 'rules plan',
+  description:
+    'Shows who would get what by a rule, and why: reads the facts that the rule names, decides, and keeps the plan. No write call.',
+  arguments: { FILE: argument('rule file, or the name of a rule in jobs/') },
+  options: { at: text('DATE', 'plan for this time instead of now; a day means its beginning') },
+  examples: ['almoner rules plan jobs/weekly.yaml', 'almoner rules plan weekly-thanks --at 2026-11-16'],
+  run: async (context) =>
+    withApp(
+      context,
+      'rules',
+      async (app) => {
+        const { output, args, options } = context;
+        const session = await openRuleSession(context, app, args.FILE, options.at);
+        const { profile } = session.realm;
+        const run = await planWithProgress(context, app, session);
+        const batch = await batchOfRun(session.realm, run.meta, Date.now());
+        const unfinished = await unfinishedRun(session.realm, run.meta.rule, run.meta.period);
+        const faults = batch?.plan.findings;
+        const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;
+        const going =
+          unfinished === undefined
+            ? []
+            : [`Run ${unfinished.id} of this period is not through; \`rules run\` goes on with it first.`];
+        output.print({
+          json: ruleDocument(run, profile, batch, unfinished),
+          text: [
+            ...ruleLines(run, profile, batch, output.colours),
+            ...(faults === undefined
+              ? []
+              : findingLines(faults.faults(), faults.faultCount, 'fault', null, output.colours)),
+            ...going,
+          ],
+          next: clean
+            ? run.meta.awards === 0
+              ? `almoner rules try ${args.FILE} --member ID`
+              : `almoner rules run --plan ${run.meta.id}`
+            : 'mend the rule, its limits or its audience; then plan again',
+        });
+        return clean ? 0 : 3;
+      },
+      Number.POSITIVE_INFINITY,
+    ),
+});

@@ -1,0 +1,128 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { periodName } from '../../intake/rules/period.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
+import { findRun } from '../../intake/rules/run-store.js';
+import { grouped } from '../../report/spelling.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { isEdited, unfinishedRun, usablePlan } from '../../runtime/operations/rules-running.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
+import { confirmTotal } from '../confirm.js';
+import { withApp } from '../open-app.js';
+import { flag, optionalArgument, text, usage, wholeNumber } from '../options.js';
+import { payRuleRun } from '../rules-pay.js';
+import { openRuleSession, planWithProgress } from '../rules-session.js';
+import { ruleDocument, ruleLines } from '../rules-text.js';
+
+type Chosen = { readonly realm: OpenRealm; readonly run: RunMeta; readonly edited: boolean };
+
+export const command = defineCommand({
+  name: 'rules run',
+  description:
+    'Makes a batch from a rule and pays it like `run`: plans (or takes exactly the plan named by --plan, without reading again), asks, pays, reports.',
+  arguments: { FILE: optionalArgument('rule file, or the name of a rule in jobs/; not needed with --plan') },
+  options: {
+    plan: text('ID', 'make the batch of exactly this plan; reads nothing again'),
+    at: text('DATE', 'run for this time instead of now; a day means its beginning'),
+    yes: flag('do not ask before sending'),
+    import: flag('hand the batch to the workers instead of paying it here'),
+    first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }),
+  },
+  examples: ['almoner rules run jobs/weekly.yaml', 'almoner rules run --plan 4k2m9q --yes'],
+  run: async (context) =>
+    withApp<ExitStatus>(
+      context,
+      'rules',
+      async (app) => {
+        const { options, args, output } = context;
+        if (options.import && options.first !== undefined)
+          throw usage('--first pays here; it does not go with --import.');
+        const chosen =
+          options.plan === undefined
+            ? await fromFile(context, app, args.FILE, options.at)
+            : await fromPlan(context, app, options.plan, args.FILE);
+        if (chosen === null) return 3;
+        const { realm, run, edited } = chosen;
+        const planned = await usablePlan(realm, run, Date.now());
+        if (planned === null) {
+          output.print({
+            json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
+            text: 'Nobody gets anything: no batch was made, and nothing was sent.',
+            next: `almoner rules explain ${run.id} MEMBER`,
+          });
+          return 0;
+        }
+        if (edited) output.note(EDITED);
+        if (planned.preview.payable > 0 && planned.plan.existing === null) {
+          output.line(
+            `  To pay     ${grouped(planned.preview.payable)} orders, ${grouped(planned.preview.payableTokens)} tokens`,
+          );
+          await confirmTotal(planned.preview.payableTokens, options.yes, false);
+        }
+        return payRuleRun(context, app, realm, run, planned, {
+          edited,
+          import: options.import,
+          first: options.first ?? null,
+        });
+      },
+      Number.POSITIVE_INFINITY,
+    ),
+});
+
+const EDITED =
+  'warning: the rule file was edited after this plan was made; the plan is paid as it was planned. [ALM_RULE_EDITED]';
+
+/** A fresh plan; or a run of this period that was cut off, which has to be gone on with first. */
+async function fromFile(
+  context: CommandBase,
+  app: App,
+  file: string | undefined,
+  at: string | undefined,
+): Promise<Chosen | null> {
+  if (file === undefined) throw usage('Name a rule file, or a plan with --plan ID.');
+  const session = await openRuleSession(context, app, file, at);
+  const { realm, loaded } = session;
+  const { rule } = loaded;
+  const open = await unfinishedRun(realm, rule.name, periodName(rule.period, session.at, rule.zone));
+  if (open !== undefined) {
+    context.output.note(
+      `Going on with run ${open.id} of this period, which is not through. Nothing is read again.`,
+    );
+    return { realm, run: open, edited: open.ruleHash !== rule.hash };
+  }
+  const planned = await planWithProgress(context, app, session);
+  if (planned.meta.state === 'planned') {
+    for (const line of ruleLines(planned, realm.profile, null, context.output.colours))
+      context.output.line(line);
+    return { realm, run: planned.meta, edited: false };
+  }
+  context.output.print({
+    json: ruleDocument(planned, realm.profile, null, undefined),
+    text: [
+      ...ruleLines(planned, realm.profile, null, context.output.colours),
+      'The run was stopped. Nothing was enqueued and nothing was sent.',
+    ],
+    next: 'mend the rule, its limits or its audience; then run it again',
+  });
+  return null;
+}
+
+async function fromPlan(
+  context: CommandBase,
+  app: App,
+  id: string,
+  file: string | undefined,
+): Promise<Chosen> {
+  const profiles = context.global.realm === undefined ? app.config.profiles : [await context.profile()];
+  for (const profile of profiles) {
+    const run = await findRun(app.books(profile), id).catch((error: unknown) => {
+      if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (run !== undefined)
+      return { realm: await app.realm(profile), run, edited: await isEdited(run, file ?? run.file) };
+  }
+  throw new AlmonerError(
+    'ALM_RULE_RUN_NOT_FOUND',
+    `No plan is called ${JSON.stringify(id)}. Nothing was enqueued.`,
+  );
+}

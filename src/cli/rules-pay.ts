@@ -1,0 +1,78 @@
+import type { RunMeta } from '../intake/rules/run-record.js';
+import type { App, OpenRealm } from '../runtime/app.js';
+import { type BatchStatus, batchStatus, exitOf } from '../runtime/operations/batch-status.js';
+import type { Planned } from '../runtime/operations/planning.js';
+import { importRun, payRun } from '../runtime/operations/rules-running.js';
+import { countWorkers } from '../runtime/operations/workers.js';
+import { listenForStop } from '../runtime/stop-signals.js';
+import { batchLines, batchNext } from './batch-text.js';
+import type { CommandBase, ExitStatus } from './command.js';
+import { Progress } from './progress.js';
+
+type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
+
+/** Pays a rule's batch in this process, or hands it to the workers, and says how it stands. */
+export async function payRuleRun(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  planned: Planned,
+  options: Options,
+): Promise<ExitStatus> {
+  const { output } = context;
+  const told = { plan: run.id, rule: run.rule, period: run.period, edited: options.edited };
+  if (options.import) {
+    const { ref, existing } = await importRun(app, realm, run, planned);
+    const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+    const idle = workers === 0 && status.state !== 'done';
+    output.print({
+      json: { ...status, ...told, workers },
+      text: [
+        ...batchLines(status, output.colours),
+        ...(idle
+          ? [output.colours.yellow('NO WORKER IS RUNNING: nothing is sent until one is started.')]
+          : []),
+      ],
+      next: idle ? 'almoner worker' : `almoner status ${status.batch} --watch`,
+    });
+    return 0;
+  }
+  const status = await payHere(context, app, realm, run, planned, options.first);
+  const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
+  output.print({
+    json: { ...status, ...told },
+    text: [
+      ...batchLines(status, output.colours),
+      ...(interrupted ? [`${status.counts.paid ?? 0} orders were paid. Nothing else is being sent.`] : []),
+    ],
+    next: batchNext(status, `almoner rules run --plan ${run.id}`),
+  });
+  return exitOf(status);
+}
+
+async function payHere(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  planned: Planned,
+  first: number | null,
+): Promise<BatchStatus> {
+  const signals = listenForStop(() =>
+    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  );
+  const progress = new Progress(process.stderr, realm.profile.rate);
+  try {
+    return await payRun(app, realm, run, planned, {
+      inOrder: false,
+      first,
+      concurrency: 64,
+      stop: signals.requested,
+      onProgress: (view, trouble) => progress.show(view, trouble),
+    });
+  } finally {
+    progress.end();
+    signals.release();
+  }
+}

@@ -1,0 +1,112 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { readAudienceCsv } from './audience-csv.js';
+import { inlineRows } from './audience-inline.js';
+import { type Audience, walletColumn } from './audience-row.js';
+import type { RuleFault } from './fault.js';
+import { type AudienceInput, audienceSchema } from './schema.js';
+import { schemaFaults } from './schema-faults.js';
+import { type Place, readYaml, type ValuePath, YAML_BYTES_MAX, type YamlSource } from './yaml-source.js';
+
+export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
+
+/** Where an audience is written: a file, and the place of its mapping in it. */
+type Written = { readonly file: string; readonly source: YamlSource; readonly path: ValuePath };
+
+/**
+ * Finds the members: in the rule itself, in a CSV, or in another YAML file that says the same in its turn.
+ * `chain` holds the files passed on the way, so that a circle is found instead of followed.
+ */
+export async function readAudience(
+  input: AudienceInput,
+  written: Written,
+  chain: readonly string[] = [],
+): Promise<AudienceResult> {
+  const fault = (place: Place, code: RuleFault['code'], message: string) => ({
+    faults: [{ file: written.file, ...place, code, message }],
+  });
+  const here = written.source.place(written.path);
+  if ((input.file === undefined) === (input.members === undefined))
+    return fault(here, 'ALM_RULE_FIELD', 'audience: expected either `file` or `members`.');
+  const checkWallets = input.checkWallets ?? false;
+  if (input.members !== undefined) {
+    const rows = inlineRows(input.members, (index) =>
+      written.source.place([...written.path, 'members', index]),
+    );
+    return finish({ file: written.file, checkWallets, ...rows }, written.file);
+  }
+  const name = input.file ?? '';
+  const place = written.source.place([...written.path, 'file']);
+  const path = resolve(dirname(written.file), name);
+  const passed = [...chain, resolve(written.file)];
+  if (passed.includes(path)) {
+    const circle = [...passed.slice(passed.indexOf(path)), path].map((one) => relative(process.cwd(), one));
+    return fault(
+      place,
+      'ALM_RULE_CIRCULAR',
+      `These files refer to each other in a circle: ${circle.join(' → ')}.`,
+    );
+  }
+  const missing = await missingFile(path, name);
+  if (missing !== undefined) return fault(place, 'ALM_RULE_FILE_MISSING', missing);
+  const shown = join(dirname(written.file), name);
+  if (!/\.ya?ml$/i.test(name)) {
+    const read = await readAudienceCsv(path, shown);
+    return 'faults' in read ? read : finish({ file: shown, checkWallets, ...read }, shown);
+  }
+  const inner = await readAudienceYaml(path, shown, passed);
+  return 'faults' in inner || !checkWallets ? inner : finish({ ...inner, checkWallets }, inner.file);
+}
+
+async function readAudienceYaml(
+  path: string,
+  shown: string,
+  chain: readonly string[],
+): Promise<AudienceResult> {
+  const source = readYaml(shown, await readFile(path, 'utf8'));
+  if ('faults' in source) return source;
+  const parsed = audienceSchema.safeParse(source.value);
+  if (!parsed.success) return { faults: schemaFaults(shown, source, parsed.error.issues) };
+  return readAudience(parsed.data, { file: shown, source, path: [] }, chain);
+}
+
+async function missingFile(path: string, name: string): Promise<string | undefined> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return `${JSON.stringify(name)} is a folder, expected a CSV or YAML file.`;
+    if (/\.ya?ml$/i.test(name) && found.size > YAML_BYTES_MAX)
+      return `${JSON.stringify(name)} is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`;
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? `There is no file ${JSON.stringify(name)} (looked for ${relative(process.cwd(), path) || path}).`
+      : `${JSON.stringify(name)} cannot be read (${code}).`;
+  }
+}
+
+/** What holds for every audience, wherever it came from. */
+function finish(audience: Audience, file: string): AudienceResult {
+  const faults: RuleFault[] = [];
+  const add = (line: number, message: string) =>
+    faults.push({ file, line, column: 1, code: 'ALM_RULE_AUDIENCE', message });
+  const first = new Map<string, number>();
+  const wallet = walletColumn(audience.columns);
+  if (audience.checkWallets && wallet === -1) add(1, 'checkWallets needs a column `wallet` beside `member`.');
+  if (audience.rows.length === 0) add(0, 'The audience has no members.');
+  for (const row of audience.rows) {
+    const earlier = first.get(row.member);
+    if (earlier !== undefined)
+      add(
+        row.line,
+        `Member ${row.member} stands on line ${earlier} already; one award for each member and period.`,
+      );
+    else first.set(row.member, row.line);
+    if (audience.checkWallets && wallet !== -1 && (row.cells[wallet] ?? '').trim() === '')
+      add(row.line, `Member ${row.member} has no wallet to check.`);
+    if (faults.length >= FAULTS_MAX) break;
+  }
+  return faults.length > 0 ? { faults } : audience;
+}
+
+const FAULTS_MAX = 50;

@@ -1,0 +1,59 @@
+import { isLosslessNumber } from 'lossless-json';
+
+/**
+ * Facts as CEL values. Whole numbers become exact integers; one beyond 64 bits is an id and stays text. What
+ * is null has no value: it counts as absent, so that the member is left out and listed instead of being
+ * reckoned with as zero.
+ */
+const INT_MAX = 2n ** 63n - 1n;
+const DEPTH_MAX = 32;
+
+export function celValue(value: unknown, depth = 0): unknown {
+  if (isLosslessNumber(value)) return celNumber(value.value);
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof value !== 'object' || value === null) return value ?? undefined;
+  if (depth > DEPTH_MAX) return undefined;
+  if (Array.isArray(value))
+    return value.map((item) => celValue(item, depth + 1)).filter((item) => item !== undefined);
+  return celMap(Object.entries(value).map(([name, item]) => [name, celValue(item, depth + 1)]));
+}
+
+/** A map without a prototype: a fact called `constructor` is just a fact. */
+export function celMap(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const map: Record<string, unknown> = Object.create(null);
+  for (const [name, item] of entries) if (item !== undefined && item !== null) map[name] = item;
+  return map;
+}
+
+function celNumber(digits: string): unknown {
+  if (!/^-?[0-9]+$/.test(digits)) return Number(digits);
+  if (digits.length > 20) return digits;
+  const whole = BigInt(digits);
+  return whole > INT_MAX || whole < -INT_MAX ? digits : whole;
+}
+
+/** Up to 15 digits are surely a number; longer ones are ids and stay text. Leading zeros are ids, too. */
+const WHOLE = /^-?(0|[1-9][0-9]{0,14})$/;
+const FRACTION = /^-?(0|[1-9][0-9]{0,14})\.[0-9]{1,15}$/;
+
+/** A cell of the audience: a number, true, false, or its text; an empty one is absent. */
+export function celCell(cell: string): unknown {
+  const text = cell.trim();
+  if (text === '') return undefined;
+  if (WHOLE.test(text)) return BigInt(text);
+  if (FRACTION.test(text)) return Number(text);
+  const word = text.toLowerCase();
+  return word === 'true' ? true : word === 'false' ? false : text;
+}
+
+/** A value for people and for JSON, as an expression would spell it. */
+export function spellValue(value: unknown): string {
+  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value === undefined || value === null) return 'null';
+  const text = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint' ? Number(inner) : inner,
+  );
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,85 @@
+import { compileExpression, type Expression } from './expression.js';
+import type { RuleFault } from './fault.js';
+import type { Award, PlacedExpression } from './rule.js';
+import { RUN_FIELDS } from './run-facts.js';
+import type { RuleInput } from './schema.js';
+import type { ValuePath, YamlSource } from './yaml-source.js';
+
+export type Compiled = {
+  readonly condition: PlacedExpression | null;
+  readonly award: Award | null;
+  readonly faults: readonly RuleFault[];
+};
+
+/** Compiles the expressions of a rule, and checks what they give and which columns they name. */
+export function compileRule(
+  file: string,
+  source: YamlSource,
+  input: RuleInput,
+  columns: readonly string[] | null,
+): Compiled {
+  const faults: RuleFault[] = [];
+  const compile = (text: string, path: ValuePath, types: readonly string[]): PlacedExpression | null => {
+    const field = path.join('.');
+    const fault = (offset: number, message: string) =>
+      faults.push({
+        file,
+        ...source.placeInside(path, offset),
+        code: 'ALM_RULE_EXPRESSION',
+        message: `${field}: ${message}`,
+      });
+    const compiled = compileExpression(text);
+    if ('misuses' in compiled) {
+      for (const { offset, message } of compiled.misuses) fault(offset, message);
+      return null;
+    }
+    if (!types.includes(compiled.type))
+      fault(0, `It gives ${compiled.type}, expected ${types.filter((type) => type !== 'dyn').join(' or ')}.`);
+    for (const message of unknownNames(compiled, columns)) fault(0, message);
+    return { ...compiled, field, place: (offset) => source.placeInside(path, offset) };
+  };
+  const condition =
+    input.condition === undefined ? null : compile(input.condition, ['condition'], ['bool', 'dyn']);
+  const award = compileAward(input, compile, (path, message) =>
+    faults.push({ file, ...source.place(path), code: 'ALM_RULE_FIELD', message }),
+  );
+  return { condition, award, faults };
+}
+
+const NUMBERS = ['int', 'double', 'dyn'];
+
+function compileAward(
+  { award }: RuleInput,
+  compile: (text: string, path: ValuePath, types: readonly string[]) => PlacedExpression | null,
+  fault: (path: ValuePath, message: string) => void,
+): Award | null {
+  if (award.share !== undefined) {
+    const weight = compile(award.share.weight, ['award', 'share', 'weight'], NUMBERS);
+    return weight === null ? null : { kind: 'share', pot: award.share.pot, weight };
+  }
+  if (typeof award.tokens === 'number') return { kind: 'fixed', tokens: award.tokens };
+  if (award.tokens === undefined) return null;
+  const tokens = compile(award.tokens, ['award', 'tokens'], NUMBERS);
+  if (tokens === null) return null;
+  // What is plainly whole needs no rounding; anything else must say it, so that nobody is surprised by a point.
+  if (tokens.type !== 'int' && award.rounding === undefined)
+    fault(
+      ['award'],
+      'award.rounding: is missing; the award may be a fraction, so write floor, round or ceil.',
+    );
+  return { kind: 'computed', tokens, rounding: award.rounding ?? null };
+}
+
+/** A column or a part of the run's time that does not exist would leave everybody out. */
+function unknownNames({ used }: Expression, columns: readonly string[] | null): string[] {
+  const messages: string[] = [];
+  if (columns !== null && used.row instanceof Set)
+    for (const name of used.row)
+      if (!columns.includes(name))
+        messages.push(`row.${name}: the audience has no such column; it has ${columns.join(', ')}.`);
+  if (used.run instanceof Set)
+    for (const name of used.run)
+      if (!RUN_FIELDS.some((field) => field === name))
+        messages.push(`run.${name}: there is no such field; there are ${RUN_FIELDS.join(', ')}.`);
+  return messages;
+}

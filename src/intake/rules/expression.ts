@@ -1,0 +1,129 @@
+import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
+import { type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
+import { TookTooLong, withinTime } from './within-time.js';
+
+/**
+ * CEL as rules may use it: no functions that reach outside, limits on size and depth, and a watchdog on time.
+ * Besides the standard it can mix whole numbers and fractions in arithmetic (`balance * 0.05`), and knows
+ * `min` and `max`; an operator should not need to know what a cast is.
+ */
+export type Expression = {
+  readonly text: string;
+  /** `bool`, `int`, `double`, `string`… or `dyn` where only the facts will tell. */
+  readonly type: string;
+  readonly used: FactsUsed;
+  evaluate(facts: Facts): Evaluated;
+};
+
+/** Values as CEL knows them: bigint is a whole number, number a fraction. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: unknown }
+  /** The expression asked for something that this member does not have. */
+  | { readonly kind: 'missing'; readonly fact: string }
+  | { readonly kind: 'fault'; readonly offset: number; readonly message: string; readonly slow: boolean };
+
+const LIMITS = {
+  maxAstNodes: 500,
+  maxDepth: 32,
+  maxListElements: 200,
+  maxMapEntries: 50,
+  maxCallArguments: 8,
+};
+/** Long enough for a machine that is busy with something else; ordinary expressions take microseconds. */
+export const EVALUATION_MS_MAX = 1_000;
+
+const environment = createEnvironment();
+
+export function compileExpression(text: string): Expression | { readonly misuses: readonly Misuse[] } {
+  let program: ReturnType<Environment['parse']>;
+  try {
+    program = environment.parse(text);
+  } catch (error) {
+    return { misuses: [misuse(error)] };
+  }
+  const checked = program.check();
+  if (!checked.valid) return { misuses: [misuse(checked.error)] };
+  const { used, misuses } = factsUsed(program.ast);
+  if (misuses.length > 0) return { misuses };
+  return {
+    text,
+    type: checked.type ?? 'dyn',
+    used,
+    evaluate: (facts) => evaluate(() => program(facts)),
+  };
+}
+
+function evaluate(run: () => unknown): Evaluated {
+  try {
+    return { kind: 'value', value: withinTime(EVALUATION_MS_MAX, run) };
+  } catch (error) {
+    if (error instanceof TookTooLong)
+      return { kind: 'fault', offset: 0, message: `It ${error.message}.`, slow: true };
+    if (!(error instanceof EvaluationError) && !(error instanceof CelTypeError)) throw error;
+    if (error.code === 'no_such_key') return { kind: 'missing', fact: factNamed(error) };
+    return {
+      kind: 'fault',
+      offset: error.range?.start ?? 0,
+      message: plainWords(error.summary),
+      slow: false,
+    };
+  }
+}
+
+/** The fact as the expression spells it: `web3.nfts`. */
+function factNamed(error: EvaluationError | CelTypeError): string {
+  const node = error.node;
+  const written = node?.input?.slice(node.start, node.end) ?? '';
+  return written === '' ? error.summary.replace(/^No such key: /, '') : written;
+}
+
+function misuse(error: unknown): Misuse {
+  if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)
+    return { offset: error.range?.start ?? 0, message: plainWords(error.summary) };
+  throw error;
+}
+
+function plainWords(summary: string): string {
+  const words = summary
+    .replace(/^no such overload: /, 'These do not go together: ')
+    .replace(/^found no matching overload for /, 'There is no function ')
+    .replaceAll(/dyn<(\w+)>/g, '$1')
+    .replace(/^Unknown variable: (.*)/, 'There is no fact $1; expected member, web3, row, run or balance')
+    .replace(/^Exceeded max/, 'The expression is too large: exceeded max');
+  const first = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+function createEnvironment(): Environment {
+  const made = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
+    .registerVariable('member', 'map')
+    .registerVariable('web3', 'map')
+    .registerVariable('row', 'map')
+    .registerVariable('run', 'map')
+    .registerVariable('balance', 'int')
+    .registerFunction('min(dyn, dyn): dyn', (a: unknown, b: unknown) => (lesser('min', a, b) ? a : b))
+    .registerFunction('max(dyn, dyn): dyn', (a: unknown, b: unknown) => (lesser('max', a, b) ? b : a));
+  const mixed: Readonly<Record<string, (a: number, b: number) => number>> = {
+    '+': (a, b) => a + b,
+    '-': (a, b) => a - b,
+    '*': (a, b) => a * b,
+    '/': (a, b) => a / b,
+  };
+  for (const [sign, compute] of Object.entries(mixed)) {
+    const handler = (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b));
+    made.registerOperator(`int ${sign} double: double`, handler);
+    made.registerOperator(`double ${sign} int: double`, handler);
+  }
+  return made;
+}
+
+function lesser(name: string, a: unknown, b: unknown): boolean {
+  if (!isNumber(a) || !isNumber(b)) throw new EvaluationError(`${name} takes two numbers`);
+  return a <= b;
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}

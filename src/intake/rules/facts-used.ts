@@ -1,0 +1,136 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+
+/**
+ * What an expression names, found by walking its tree before anything is read: a call that no expression
+ * asks for is never made, and only the named fields are frozen with a run.
+ */
+export type FieldsUsed = 'none' | 'all' | ReadonlySet<string>;
+
+export type FactsUsed = {
+  /** Interface call 1 and call 2. */
+  readonly member: FieldsUsed;
+  readonly web3: FieldsUsed;
+  /** The balance, wherever the profile says that it stands in the member record. */
+  readonly balance: boolean;
+  readonly row: FieldsUsed;
+  readonly run: FieldsUsed;
+};
+
+export type Misuse = { readonly offset: number; readonly message: string };
+
+export const FACT_NAMES = ['member', 'web3', 'row', 'run', 'balance'] as const;
+const MAPS = ['member', 'web3', 'row', 'run'] as const;
+type MapName = (typeof MAPS)[number];
+
+const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+/** A loop within a loop compares two lists; a third level only burns time. */
+const LOOP_DEPTH_MAX = 2;
+
+export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly misuses: readonly Misuse[] } {
+  const fields: Record<MapName, Set<string> | 'all'> = {
+    member: new Set(),
+    web3: new Set(),
+    row: new Set(),
+    run: new Set(),
+  };
+  const misuses: Misuse[] = [];
+  let balance = false;
+
+  const name = (map: MapName, field: string | null) => {
+    const known = fields[map];
+    if (field === null) fields[map] = 'all';
+    else if (known !== 'all') known.add(field);
+  };
+  const loop = (node: ASTNode, args: readonly ASTNode[], depth: number) => {
+    const [variable] = args;
+    if (variable?.op === 'id' && FACT_NAMES.some((fact) => fact === variable.args))
+      misuses.push({
+        offset: variable.start,
+        message: `${variable.args} is the name of a fact; give the loop another variable.`,
+      });
+    if (depth >= LOOP_DEPTH_MAX)
+      misuses.push({
+        offset: node.start,
+        message: `Loops stand at most ${LOOP_DEPTH_MAX} deep in each other.`,
+      });
+  };
+  const visit = (node: ASTNode, depth: number): void => {
+    const access = accessOf(node);
+    const map = access === undefined ? undefined : MAPS.find((one) => access.of === one);
+    if (access !== undefined && map !== undefined) {
+      name(map, access.field);
+      return;
+    }
+    if (node.op === 'id') {
+      const bare = MAPS.find((one) => one === node.args);
+      if (bare !== undefined) name(bare, null);
+      if (node.args === 'balance') balance = true;
+      // cel.bind lets a short expression double a list again and again.
+      if (node.args === 'cel')
+        misuses.push({ offset: node.start, message: 'The namespace `cel` is not available here.' });
+    }
+    if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
+      loop(node, node.args[2], depth);
+      visit(node.args[1], depth);
+      for (const argument of node.args[2]) visit(argument, depth + 1);
+      return;
+    }
+    for (const child of childrenOf(node.args)) visit(child, depth);
+  };
+  visit(ast, 0);
+  const seen = (map: MapName): FieldsUsed => {
+    const known = fields[map];
+    return known === 'all' ? 'all' : known.size === 0 ? 'none' : known;
+  };
+  return {
+    used: { member: seen('member'), web3: seen('web3'), balance, row: seen('row'), run: seen('run') },
+    misuses,
+  };
+}
+
+/** `map.field` and `map["field"]`; any other index takes the whole map. */
+function accessOf(node: ASTNode): { of: string; field: string } | undefined {
+  if (node.op === '.' || node.op === '.?') {
+    const [object, field] = node.args;
+    return object.op === 'id' ? { of: object.args, field } : undefined;
+  }
+  if (node.op !== '[]' && node.op !== '[?]') return undefined;
+  const [object, index] = node.args;
+  if (object.op !== 'id' || index.op !== 'value' || typeof index.args !== 'string') return undefined;
+  return { of: object.args, field: index.args };
+}
+
+function childrenOf(value: unknown): ASTNode[] {
+  if (Array.isArray(value)) return value.flatMap(childrenOf);
+  return isNode(value) ? [value] : [];
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+export const NO_FACTS: FactsUsed = { member: 'none', web3: 'none', balance: false, row: 'none', run: 'none' };
+
+export function needsMember({ member, balance }: FactsUsed): boolean {
+  return member !== 'none' || balance;
+}
+
+export function needsWeb3({ web3 }: FactsUsed): boolean {
+  return web3 !== 'none';
+}
+
+/** What two expressions name together. */
+export function together(a: FactsUsed, b: FactsUsed): FactsUsed {
+  const both = (one: FieldsUsed, other: FieldsUsed): FieldsUsed => {
+    if (one === 'none') return other;
+    if (other === 'none') return one;
+    return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
+  };
+  return {
+    member: both(a.member, b.member),
+    web3: both(a.web3, b.web3),
+    balance: a.balance || b.balance,
+    row: both(a.row, b.row),
+    run: both(a.run, b.run),
+  };
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Books } from '../../ledger/books.js';
+import type { Audience } from './audience-row.js';
+import { periodName } from './period.js';
+import { awardExpression, type Rule } from './rule.js';
+import type { RunMeta } from './run-record.js';
+import { listRuns, putRun } from './run-store.js';
+
+export type OpenRunRequest = {
+  readonly books: Books;
+  readonly rule: Rule;
+  readonly audience: Audience;
+  /** The time that the run stands for. */
+  readonly at: number;
+  readonly now: number;
+  readonly newId: string;
+  readonly who: string;
+  readonly scheduled: boolean;
+};
+
+/** An unfinished plan is gone on with for this long; after that its facts are too old. */
+const RESUMED_WITHIN_MS = 24 * 3_600_000;
+
+/** Goes on with a plan of the same rule, audience and period whose reading was interrupted, or begins one. */
+export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
+  const { books, rule, audience, at, now } = request;
+  const period = periodName(rule.period, at, rule.zone);
+  const audienceHash = hashAudience(audience);
+  const open = (await listRuns(books)).findLast(
+    (run) =>
+      run.state === 'reading' &&
+      run.rule === rule.name &&
+      run.ruleHash === rule.hash &&
+      run.audienceHash === audienceHash &&
+      run.period === period &&
+      run.scheduled === request.scheduled &&
+      now - run.startedAt < RESUMED_WITHIN_MS,
+  );
+  if (open !== undefined) return { meta: open, resumed: true };
+  const meta: RunMeta = {
+    id: request.newId,
+    rule: rule.name,
+    ruleHash: rule.hash,
+    audienceHash,
+    file: resolve(rule.file),
+    period,
+    at,
+    zone: rule.zone,
+    startedAt: now,
+    plannedAt: null,
+    state: 'reading',
+    scheduled: request.scheduled,
+    who: request.who,
+    op: rule.op,
+    condition: rule.condition?.text ?? null,
+    award: awardText(rule),
+    reason: rule.reason,
+    from: rule.from,
+    columns: [...audience.columns],
+    members: audience.rows.length,
+    awards: 0,
+    tokens: '0',
+    leftOut: {},
+    stops: [],
+    requests: 0,
+    blocks: 0,
+    batch: null,
+  };
+  await putRun(books, meta);
+  return { meta, resumed: false };
+}
+
+function hashAudience({ columns, rows, checkWallets }: Audience): string {
+  const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
+  for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));
+  return hash.digest('hex');
+}
+
+function awardText(rule: Rule): string {
+  const { award } = rule;
+  if (award.kind === 'fixed') return String(award.tokens);
+  const text = awardExpression(rule)?.text ?? '';
+  return award.kind === 'share' ? `a share of ${award.pot} by ${text}` : text;
+}

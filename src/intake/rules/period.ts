@@ -1,0 +1,37 @@
+import type { PERIODS } from './schema.js';
+import { wallTime } from './zone.js';
+
+export type Period = (typeof PERIODS)[number];
+
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * The name of the period a moment belongs to, by the wall of the rule's zone: `2026-11-15`, `2026-W46`,
+ * `2026-11`, or `once`. It is part of every order's reference, so a member gets one award in each.
+ */
+export function periodName(period: Period, moment: number, zone: string): string {
+  const { year, month, day } = wallTime(moment, zone);
+  switch (period) {
+    case 'once':
+      return 'once';
+    case 'day':
+      return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+    case 'week':
+      return isoWeek(Date.UTC(year, month - 1, day));
+    case 'month':
+      return `${pad(year, 4)}-${pad(month, 2)}`;
+  }
+}
+
+/** ISO 8601: weeks begin on Monday and belong to the year that has most of their days. */
+function isoWeek(day: number): string {
+  const weekday = (new Date(day).getUTCDay() + 6) % 7;
+  const thursday = day + (3 - weekday) * DAY_MS;
+  const year = new Date(thursday).getUTCFullYear();
+  const week = 1 + Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS));
+  return `${pad(year, 4)}-W${pad(week, 2)}`;
+}
+
+function pad(number: number, digits: number): string {
+  return String(number).padStart(digits, '0');
+}

@@ -1,0 +1,61 @@
+import type { MemberId } from '../../core/ids.js';
+import type { Audience } from './audience-row.js';
+import type { Expression } from './expression.js';
+import type { RuleFault } from './fault.js';
+import type { Period } from './period.js';
+import type { Schedule } from './schedule.js';
+import type { LIMITS, ROUNDINGS } from './schema.js';
+import type { Place } from './yaml-source.js';
+
+export type Rounding = (typeof ROUNDINGS)[number];
+export type LimitName = (typeof LIMITS)[number];
+
+/** A rule that was read, checked and compiled. */
+export type Rule = {
+  readonly file: string;
+  /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
+  readonly hash: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly realm: string;
+  readonly schedule: Schedule | null;
+  /** Whose days, weeks and months count. */
+  readonly zone: string;
+  readonly period: Period;
+  readonly condition: PlacedExpression | null;
+  readonly op: 'credit' | 'debit' | 'transfer';
+  /** Who gives, with `transfer`. */
+  readonly from: MemberId | null;
+  readonly award: Award;
+  /** With `debit`: the balance below which nobody is taken. */
+  readonly floor: number | null;
+  readonly limits: Readonly<Record<LimitName, number | null>>;
+  readonly minimum: number | null;
+  readonly cut: ReadonlySet<LimitName>;
+  /** A share of the audience, 0 to 1. */
+  readonly maxMissing: number;
+  readonly keepRuns: number;
+  readonly reason: string;
+};
+
+export type Award =
+  | { readonly kind: 'fixed'; readonly tokens: number }
+  | { readonly kind: 'computed'; readonly tokens: PlacedExpression; readonly rounding: Rounding | null }
+  | { readonly kind: 'share'; readonly pot: number; readonly weight: PlacedExpression };
+
+export type PlacedExpression = Expression & {
+  /** `condition`, `award.tokens`: as the rule names it. */
+  readonly field: string;
+  /** The place of a character of the expression in the rule file. */
+  place(offset: number): Place;
+};
+
+export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
+
+export type RuleResult = LoadedRule | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+
+/** The expression that says how much, if there is one. */
+export function awardExpression({ award }: Rule): PlacedExpression | null {
+  if (award.kind === 'fixed') return null;
+  return award.kind === 'share' ? award.weight : award.tokens;
+}

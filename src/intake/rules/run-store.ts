@@ -1,0 +1,121 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { Books } from '../../ledger/books.js';
+import {
+  decodeEntries,
+  encodeEntries,
+  RUN_BLOCK_MEMBERS,
+  type RunEntry,
+  type RunMeta,
+  runMeta,
+} from './run-record.js';
+
+/**
+ * Runs in the store, beside the realm's ledger and in its slot: one hash of short records, the decided blocks
+ * of each run, and, while facts are being read, a hash of what was read so far.
+ */
+const runsKey = (books: Books) => `${books.realm}:rules:runs`;
+const blockKey = (books: Books, id: string, block: number) => `${books.realm}:rules:run:${id}:${block}`;
+const factsKey = (books: Books, id: string) => `${books.realm}:rules:run:${id}:facts`;
+
+export async function putRun(books: Books, meta: RunMeta): Promise<void> {
+  const { caller } = books;
+  await caller.patiently('keep run', () => caller.redis.hset(runsKey(books), meta.id, JSON.stringify(meta)));
+}
+
+/** All runs of a realm, oldest first. */
+export async function listRuns(books: Books): Promise<RunMeta[]> {
+  const { caller } = books;
+  const all = await caller.patiently('list runs', () => caller.redis.hvals(runsKey(books)));
+  return all.map((json) => runMeta.parse(JSON.parse(json))).sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** By id, a unique prefix of one, the batch that was made of it, or `last`. */
+export async function findRun(books: Books, named: string, rule?: string): Promise<RunMeta> {
+  const runs = (await listRuns(books)).filter((run) => rule === undefined || run.rule === rule);
+  const exact = runs.find(({ id, batch }) => id === named || batch === named);
+  if (exact !== undefined) return exact;
+  const matching = named === 'last' ? runs.slice(-1) : runs.filter(({ id }) => id.startsWith(named));
+  const [only, ...others] = matching;
+  if (only === undefined)
+    throw new AlmonerError(
+      'ALM_RULE_RUN_NOT_FOUND',
+      `No plan or run of a rule is called ${JSON.stringify(named)}.`,
+    );
+  if (others.length > 0)
+    throw new AlmonerError(
+      'ALM_RULE_RUN_AMBIGUOUS',
+      `${matching.length} runs begin with ${JSON.stringify(named)}.`,
+      {
+        details: matching.slice(0, 10).map(({ id, rule, period }) => `${id}: ${rule}, ${period}`),
+      },
+    );
+  return only;
+}
+
+export async function putEntries(books: Books, id: string, entries: readonly RunEntry[]): Promise<number> {
+  const { caller } = books;
+  let block = 0;
+  for (let start = 0; start < entries.length; start += RUN_BLOCK_MEMBERS) {
+    const bytes = encodeEntries(entries.slice(start, start + RUN_BLOCK_MEMBERS));
+    const key = blockKey(books, id, block);
+    await caller.patiently('keep decisions', () => caller.redis.set(key, bytes));
+    block += 1;
+  }
+  return block;
+}
+
+export async function* readEntries(books: Books, meta: RunMeta): AsyncGenerator<RunEntry, void, undefined> {
+  const { caller } = books;
+  for (let block = 0; block < meta.blocks; block++) {
+    const key = blockKey(books, meta.id, block);
+    const bytes = await caller.patiently('read decisions', () => caller.redis.getBuffer(key));
+    if (bytes === null)
+      throw new AlmonerError(
+        'ALM_RULE_RUN_NOT_FOUND',
+        `The decisions of run ${meta.id} have left the store.`,
+      );
+    yield* decodeEntries(bytes);
+  }
+}
+
+/** What was read for a run that is not decided yet; each fact is kept as it comes, so that a kill costs none. */
+export type FactsKept = {
+  readonly known: Map<string, string>;
+  keep(field: string, value: string): Promise<void>;
+  drop(): Promise<void>;
+};
+
+export async function openFacts(books: Books, id: string): Promise<FactsKept> {
+  const { caller } = books;
+  const key = factsKey(books, id);
+  const stored = await caller.patiently('read facts', () => caller.redis.hgetall(key));
+  const known = new Map(Object.entries(stored));
+  return {
+    known,
+    async keep(field, value) {
+      known.set(field, value);
+      await caller.patiently('keep fact', () => caller.redis.hset(key, field, value));
+    },
+    async drop() {
+      await caller.patiently('drop facts', () => caller.redis.unlink(key));
+    },
+  };
+}
+
+/** Plans that nobody ran are kept for a while only; runs for as long as the rule says. */
+const PLANS_KEPT = 10;
+
+export async function forgetOldRuns(books: Books, rule: string, keepRuns: number): Promise<void> {
+  const runs = (await listRuns(books)).filter((run) => run.rule === rule).reverse();
+  const ran = runs.filter(({ state }) => state === 'run');
+  const others = runs.filter(({ state }) => state !== 'run');
+  for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) await forgetRun(books, run);
+}
+
+async function forgetRun(books: Books, meta: RunMeta): Promise<void> {
+  const { caller } = books;
+  await caller.patiently('forget run', () => caller.redis.hdel(runsKey(books), meta.id));
+  await caller.patiently('forget facts', () => caller.redis.unlink(factsKey(books, meta.id)));
+  for (let block = 0; block < meta.blocks; block++)
+    await caller.patiently('forget decisions', () => caller.redis.unlink(blockKey(books, meta.id, block)));
+}

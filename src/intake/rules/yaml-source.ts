@@ -1,0 +1,130 @@
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+} from 'yaml';
+import { messageOf } from '../../core/errors/error.js';
+import type { RuleFault } from './fault.js';
+import { innerPlace } from './inner-place.js';
+
+/** A place inside a value: field names and list positions. */
+export type ValuePath = readonly (string | number)[];
+
+export type Place = { readonly line: number; readonly column: number };
+
+/** A YAML text as plain values, with the way back from each value to its line and column. */
+export type YamlSource = {
+  readonly value: unknown;
+  /** Where a value stands; the nearest one around it where it does not exist. */
+  place(path: ValuePath): Place;
+  /** Where the name of a field stands. */
+  placeOfKey(path: ValuePath): Place;
+  /** Where a character of a text value stands: for faults inside expressions. */
+  placeInside(path: ValuePath, offset: number): Place;
+};
+
+export const YAML_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Reads a YAML text. Integers are read exactly: one that a JavaScript number would round, or that is not
+ * written in its usual form (`007`), becomes its text, so that ids need no quotes.
+ */
+export function readYaml(file: string, text: string): YamlSource | { readonly faults: readonly RuleFault[] } {
+  const lines = new LineCounter();
+  const fault = (offset: number, message: string): RuleFault => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(1, line), column: Math.max(1, col), code: 'ALM_RULE_SYNTAX', message };
+  };
+  const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, prettyErrors: false });
+  if (document.errors.length > 0)
+    return {
+      faults: document.errors.slice(0, 20).map((error) => fault(error.pos[0], sentence(error.message))),
+    };
+  let value: unknown;
+  try {
+    value = plain(document.contents);
+  } catch (error) {
+    const offset = error instanceof Unreadable ? error.offset : 0;
+    return { faults: [fault(offset, sentence(messageOf(error)))] };
+  }
+
+  const nodeAt = (path: ValuePath): Node | null => {
+    let node: unknown = document.contents;
+    for (const step of path) {
+      const inner: unknown = isMap(node) || isSeq(node) ? node.get(step, true) : undefined;
+      if (inner === undefined || inner === null || typeof inner !== 'object') break;
+      node = inner;
+    }
+    return isMap(node) || isSeq(node) || isScalar(node) ? node : null;
+  };
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  return {
+    value,
+    place: (path) => at(nodeAt(path)?.range?.[0] ?? 0),
+    placeOfKey(path) {
+      const around = nodeAt(path.slice(0, -1));
+      const name = path.at(-1);
+      const pair = isMap(around)
+        ? around.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === name)
+        : undefined;
+      const key: unknown = pair?.key;
+      return at((isScalar(key) ? key.range?.[0] : undefined) ?? around?.range?.[0] ?? 0);
+    },
+    placeInside(path, offset) {
+      const node = nodeAt(path);
+      if (!isScalar(node) || node.range == null) return at(node?.range?.[0] ?? 0);
+      return at(node.range[0] + innerPlace(text.slice(node.range[0], node.range[1]), offset));
+    },
+  };
+}
+
+class Unreadable extends Error {
+  constructor(
+    readonly offset: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const DEPTH_MAX = 20;
+
+function plain(node: unknown, depth = 0): unknown {
+  if (isScalar(node)) return scalar(node);
+  if (node === null || node === undefined) return null;
+  const offset = isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
+  // An alias can blow up a short file to gigabytes, and no rule needs one.
+  if (isAlias(node))
+    throw new Unreadable(offset, 'An alias (*name) is not allowed here; write the value out.');
+  if (depth > DEPTH_MAX) throw new Unreadable(offset, `More than ${DEPTH_MAX} levels; no rule is that deep.`);
+  if (isSeq(node)) return node.items.map((item) => plain(item, depth + 1));
+  if (!isMap(node)) throw new Unreadable(offset, 'This cannot be read as a value.');
+  const entries = node.items.map((pair): [string, unknown] => {
+    if (!isScalar(pair.key)) throw new Unreadable(offset, 'A field name is a plain word.');
+    return [String(scalar(pair.key)), plain(pair.value, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function scalar(node: Scalar): unknown {
+  const { value, source } = node;
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) && (source === undefined || source === String(value))
+    ? number
+    : (source ?? String(value));
+}
+
+function sentence(message: string): string {
+  const first = message.split('\n')[0]?.trim() ?? '';
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

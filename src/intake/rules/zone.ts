@@ -1,0 +1,107 @@
+/**
+ * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
+ * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
+ */
+export type WallTime = {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  /** 1 is Monday, 7 is Sunday. */
+  readonly weekday: number;
+};
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+export function isZone(name: string): boolean {
+  try {
+    formatOf(name);
+    // Offsets such as +02:00 are taken by newer engines; they know no daylight-saving time and are refused.
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US-u-ca-iso8601', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(zone, made);
+  return made;
+}
+
+/** What the wall of the zone shows at a moment, as milliseconds of a day that is read as UTC. */
+export function wallOf(moment: number, zone: string): number {
+  const part = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
+  for (const { type, value } of formatOf(zone).formatToParts(moment))
+    if (
+      type === 'year' ||
+      type === 'month' ||
+      type === 'day' ||
+      type === 'hour' ||
+      type === 'minute' ||
+      type === 'second'
+    )
+      part[type] = Number(value);
+  const subSecond = ((moment % 1000) + 1000) % 1000;
+  return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second) + subSecond;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * The moment at which the wall shows a time: the first one where the hour comes twice, and the moment of the
+ * change where the time is left out. So every wall time has exactly one moment, also on both days of change.
+ */
+export function momentOf(wall: number, zone: string): number {
+  const before = offsetAt(wall - DAY_MS, zone);
+  const after = offsetAt(wall + DAY_MS, zone);
+  const candidates = [wall - before, wall - after].sort((a, b) => a - b);
+  const exact = candidates.find((moment) => wallOf(moment, zone) === wall);
+  return exact ?? changeBetween(wall - Math.max(before, after), wall - Math.min(before, after), zone);
+}
+
+function offsetAt(moment: number, zone: string): number {
+  return wallOf(moment, zone) - moment;
+}
+
+/** The first moment with the later offset: where a wall time that does not exist is caught up. */
+function changeBetween(from: number, to: number, zone: string): number {
+  let [low, high] = [from, to];
+  const offset = offsetAt(high, zone);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(middle, zone) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+export function wallTime(moment: number, zone: string): WallTime {
+  const wall = new Date(wallOf(moment, zone));
+  return {
+    year: wall.getUTCFullYear(),
+    month: wall.getUTCMonth() + 1,
+    day: wall.getUTCDate(),
+    hour: wall.getUTCHours(),
+    minute: wall.getUTCMinutes(),
+    weekday: wall.getUTCDay() === 0 ? 7 : wall.getUTCDay(),
+  };
+}
+
+/** For people: the wall time and the zone it belongs to. */
+export function spellMoment(moment: number, zone: string): string {
+  return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
+}

@@ -1,0 +1,94 @@
+import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Books } from '../ledger/books.js';
+import { openQueue, queuePrefixOf } from './queues.js';
+import { Rounds } from './rounds.js';
+
+/**
+ * Wake-ups for rules: one BullMQ job scheduler for each rule, in the realm's prefix. A job is only a nudge to
+ * look which runs are due. It may come twice, late (BullMQ does not catch up) or an hour off on the day the
+ * clocks change; what is due follows from the rule and the time alone, and a look every half minute finds
+ * what a lost wake-up would have missed.
+ */
+export type WakeUp = { readonly rule: string };
+export type WakeUpTime = { readonly rule: string; readonly cron: string; readonly timezone: string };
+
+export const SCHEDULES_QUEUE = 'schedules';
+const LOOK_EVERY_MS = 30_000;
+
+/** Makes the job schedulers of a realm equal to what is wanted. */
+export async function syncWakeUps(
+  books: Books,
+  connection: ConnectionOptions,
+  wanted: readonly WakeUpTime[],
+): Promise<{ readonly removed: readonly string[] }> {
+  const queue = openQueue<WakeUp>(books, SCHEDULES_QUEUE, connection);
+  try {
+    const present = await wakeUps(queue);
+    const removed = present.filter((rule) => !wanted.some((one) => one.rule === rule));
+    for (const rule of removed) await queue.removeJobScheduler(rule);
+    for (const { rule, cron, timezone } of wanted)
+      await queue.upsertJobScheduler(
+        rule,
+        { pattern: cron, tz: timezone },
+        { name: 'wake', data: { rule }, opts: { removeOnComplete: true, removeOnFail: true, attempts: 1 } },
+      );
+    return { removed };
+  } finally {
+    await queue.close();
+  }
+}
+
+async function wakeUps(queue: Queue<WakeUp>): Promise<string[]> {
+  const found: string[] = [];
+  for (let start = 0; ; start += PAGE) {
+    const page = await queue.getJobSchedulers(start, start + PAGE - 1);
+    found.push(...page.map(({ key }) => key));
+    if (page.length < PAGE) return found;
+  }
+}
+
+const PAGE = 100;
+
+export type SchedulerOptions = {
+  readonly books: Books;
+  readonly connect: (use: string) => Redis;
+  /** Looks what is due, of one rule or of all, and sees to it. Called again while it works; it must bear that. */
+  readonly onWake: (rule: string | null) => Promise<void>;
+  readonly onTrouble: (message: string) => void;
+  readonly lookEveryMs?: number;
+};
+
+export type Scheduler = { start(): Promise<void>; stop(): Promise<void> };
+
+/** Listens for the wake-ups of one realm. Any number of processes may do so at once. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { books, onWake, onTrouble } = options;
+  const rounds = new Rounds(onTrouble);
+  let worker: Worker<WakeUp, null> | undefined;
+  return {
+    async start() {
+      worker = new Worker<WakeUp, null>(
+        SCHEDULES_QUEUE,
+        async ({ data }) => {
+          // Not awaited: reading facts may take hours, and a job that long would be taken for stalled.
+          onWake(data.rule).catch((error: unknown) =>
+            onTrouble(`schedule of ${data.rule}: ${String(error)}`),
+          );
+          return null;
+        },
+        {
+          connection: options.connect('schedules'),
+          prefix: queuePrefixOf(books),
+          removeOnComplete: { count: 0 },
+        },
+      );
+      worker.on('error', (error) => onTrouble(`schedules: ${error.message}`));
+      rounds.every(options.lookEveryMs ?? LOOK_EVERY_MS, 'look for due rules', () => onWake(null));
+    },
+    async stop() {
+      await worker?.close();
+      await rounds.stop();
+    },
+  };
+}

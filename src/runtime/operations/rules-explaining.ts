@@ -1,0 +1,132 @@
+import { stringify } from 'lossless-json';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { MemberId } from '../../core/ids.js';
+import type { AudienceRow } from '../../intake/rules/audience-row.js';
+import { alreadyAwarded, awardedInPeriod } from '../../intake/rules/awarded.js';
+import { decide } from '../../intake/rules/decide.js';
+import type { Decision, FactRead, Stop } from '../../intake/rules/decision.js';
+import { periodName } from '../../intake/rules/period.js';
+import { readCandidates } from '../../intake/rules/read-candidates.js';
+import { awardExpression, type LoadedRule } from '../../intake/rules/rule.js';
+import { runFacts } from '../../intake/rules/run-facts.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
+import { findRun, readEntries } from '../../intake/rules/run-store.js';
+import type { App, OpenRealm } from '../app.js';
+import { pickProfile } from '../config/config.js';
+import { pacedReads } from '../paced-reads.js';
+import { makeAudienceMembers } from './rules-members.js';
+
+/** A decision with everything it rests on. */
+export type Explained = {
+  readonly decision: Decision;
+  readonly condition: string | null;
+  readonly award: string;
+  readonly columns: readonly string[];
+  readonly cells: readonly string[];
+  readonly member: string | null;
+  readonly web3: string | null;
+  readonly balance: string | null;
+  readonly wallet: string | null;
+};
+
+/** A past decision, from the frozen facts. */
+export async function explainMember(
+  app: App,
+  named: string,
+  member: string,
+  realm: string | undefined,
+): Promise<{ readonly meta: RunMeta; readonly explained: Explained }> {
+  const profiles = realm === undefined ? app.config.profiles : [pickProfile(app.config, realm)];
+  for (const profile of profiles) {
+    const books = app.books(profile);
+    const meta = await findRun(books, named).catch((error: unknown) => {
+      if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (meta === undefined) continue;
+    for await (const entry of readEntries(books, meta))
+      if (entry.decision.member === member) {
+        const { condition, award, columns } = meta;
+        return { meta, explained: { ...entry, condition, award, columns } };
+      }
+    throw new AlmonerError(
+      'ALM_RULE_NOT_IN_RUN',
+      `Member ${member} was not in the audience of run ${meta.id} (${meta.rule}, ${meta.period}).`,
+    );
+  }
+  throw new AlmonerError(
+    'ALM_RULE_RUN_NOT_FOUND',
+    `No plan or run of a rule is called ${JSON.stringify(named)}.`,
+  );
+}
+
+export type Tried = {
+  readonly explained: Explained;
+  readonly inAudience: boolean;
+  readonly period: string;
+  readonly stops: readonly Stop[];
+};
+
+/** One rule on one member, now; nothing is kept. */
+export async function tryMember(
+  realm: OpenRealm,
+  { rule, audience }: LoadedRule,
+  member: MemberId,
+  at: number,
+): Promise<Tried> {
+  const { books, profile } = realm;
+  const listed = audience.rows.find((row) => row.member === member);
+  const row: AudienceRow = listed ?? {
+    member,
+    line: 0,
+    cells: audience.columns.map((name) => (name === 'member' ? member : '')),
+  };
+  const alone = { ...audience, rows: [row] };
+  if (realm.embedded !== null && listed !== undefined)
+    await makeAudienceMembers(realm.embedded, profile.realmId, rule, alone);
+  const period = periodName(rule.period, at, rule.zone);
+  const known = new Map<string, string>();
+  const facts = {
+    known,
+    keep: async (field: string, value: string) => void known.set(field, value),
+    drop: async () => {},
+  };
+  const run = runFacts(rule, at);
+  const { candidates } = await readCandidates({
+    rule,
+    audience: alone,
+    profile,
+    reads: pacedReads(realm),
+    facts,
+    already: await alreadyAwarded(books, rule.name, period, [row]),
+    run,
+    stop: new AbortController().signal,
+    onProgress: () => {},
+  });
+  const decided = decide({ ...rule, maxMissing: 1 }, candidates, {
+    columns: audience.columns,
+    run,
+    awardedInPeriod: await awardedInPeriod(books, rule.name, period),
+    maxTokensPerOrder: profile.caps.maxTokensPerOrder,
+    clock: () => performance.now(),
+  });
+  const [candidate] = candidates;
+  const [decision] = decided.decisions;
+  if (candidate === undefined || decision === undefined) throw new Error('a member without a decision');
+  const explained = {
+    decision,
+    condition: rule.condition?.text ?? null,
+    award: awardExpression(rule)?.text ?? (rule.award.kind === 'fixed' ? String(rule.award.tokens) : ''),
+    columns: audience.columns,
+    cells: row.cells,
+    member: textOf(candidate.member),
+    web3: textOf(candidate.web3),
+    balance: candidate.member.kind === 'found' ? candidate.member.balance : null,
+    wallet: candidate.wallet,
+  };
+  return { explained, inAudience: listed !== undefined, period, stops: decided.stops };
+}
+
+function textOf(fact: FactRead): string | null {
+  return fact.kind === 'found' ? (stringify(fact.record) ?? null) : null;
+}

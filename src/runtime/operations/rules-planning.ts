@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { planRows, shortId } from '../../intake/plan.js';
+import { previewPlan } from '../../intake/preview.js';
+import type { OrderRow } from '../../intake/row.js';
+import { AWARD_SHEET, awardRow, runSource } from '../../intake/rules/award-rows.js';
+import { type PlannedRun, planRun } from '../../intake/rules/plan-run.js';
+import type { LoadedRule } from '../../intake/rules/rule.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
+import { readEntries } from '../../intake/rules/run-store.js';
+import { registerRealm } from '../../ledger/books.js';
+import type { App, OpenRealm } from '../app.js';
+import { pacedReads } from '../paced-reads.js';
+import type { Planned } from './planning.js';
+import { makeAudienceMembers } from './rules-members.js';
+
+export type PlanRuleRequest = {
+  /** The time that the run stands for. */
+  readonly at: number;
+  readonly scheduled: boolean;
+  readonly stop: AbortSignal;
+  readonly onProgress: (made: number, most: number) => void;
+};
+
+/** Plans a rule on its realm: reads the facts at the realm's pace, decides, and freezes both. No write call. */
+export async function planRule(
+  app: App,
+  realm: OpenRealm,
+  { rule, audience }: LoadedRule,
+  request: PlanRuleRequest,
+): Promise<PlannedRun> {
+  await registerRealm(realm.books);
+  if (realm.embedded !== null)
+    await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);
+  return planRun({
+    ...request,
+    books: realm.books,
+    profile: realm.profile,
+    rule,
+    audience,
+    now: Date.now(),
+    newId: newRunId(app),
+    who: app.config.operator,
+    reads: pacedReads(realm),
+    clock: () => performance.now(),
+  });
+}
+
+/** The batch that a planned run would be; null where nobody gets anything. */
+export async function batchOfRun(realm: OpenRealm, run: RunMeta, now: number): Promise<Planned | null> {
+  const rows: OrderRow[] = [];
+  for await (const { decision } of readEntries(realm.books, run))
+    if (decision.leftOut === null) rows.push(awardRow(run, decision));
+  if (rows.length === 0) return null;
+  const { books, plans, profile } = realm;
+  const options = { books, plans, profile, again: null, skipInvalid: false, now };
+  const plan = await planRows(runSource(run), AWARD_SHEET, rows, options);
+  return { plan, preview: await previewPlan(plan, profile, books, now) };
+}
+
+/** Runs are named like batches, so that both are typed alike. */
+function newRunId(app: App): string {
+  return shortId(createHash('sha256').update(app.newNonce()).digest('hex')).slice(0, 10);
+}

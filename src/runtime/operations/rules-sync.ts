@@ -1,0 +1,135 @@
+import { resolve } from 'node:path';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import {
+  dropScheduledRule,
+  putScheduledRule,
+  type ScheduledRule,
+  scheduledRules,
+} from '../../intake/rules/approvals.js';
+import type { RuleFault } from '../../intake/rules/fault.js';
+import type { Rule } from '../../intake/rules/rule.js';
+import { registerRealm } from '../../ledger/books.js';
+import { syncWakeUps } from '../../queue/schedules.js';
+import type { App } from '../app.js';
+import { findRules, profileOrNull } from './rules-files.js';
+
+/** One rule with a schedule, in the files or in the store, and what the sync made of it. */
+export type SyncedRule = {
+  readonly rule: string;
+  readonly realm: string;
+  readonly file: string;
+  readonly change: 'new' | 'changed' | 'same' | 'gone' | 'removed' | 'other-realm';
+  /** A person's go is there. */
+  readonly approved: boolean;
+  readonly approvedNow: boolean;
+};
+
+export type SyncResult = { readonly rules: readonly SyncedRule[]; readonly faults: readonly RuleFault[] };
+
+export type SyncRequest = {
+  readonly cwd: string;
+  /** Names of rules that the person gives the go; `all` for every one that waits. */
+  readonly approve: readonly string[];
+  readonly prune: boolean;
+  readonly now: number;
+};
+
+/**
+ * Makes the store equal to the files. A new or changed rule is put there without a go: it runs only after one
+ * person has approved exactly this text. Rules whose file or schedule is gone never run; `prune` removes them.
+ */
+export async function syncRules(app: App, request: SyncRequest): Promise<SyncResult> {
+  const found = await findRules(app.config, request.cwd);
+  const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
+  const scheduled = found.flatMap(({ result }) =>
+    'rule' in result && result.rule.schedule !== null ? [result.rule] : [],
+  );
+  const unknown = request.approve.find(
+    (name) => name !== 'all' && !scheduled.some((rule) => rule.name === name),
+  );
+  if (unknown !== undefined)
+    throw new AlmonerError(
+      'ALM_RULE_NOT_FOUND',
+      `No rule with a schedule is called ${JSON.stringify(unknown)}.`,
+    );
+  const byProfile = new Map<RealmProfile, Rule[]>(app.config.profiles.map((profile) => [profile, []]));
+  const rules: SyncedRule[] = [];
+  for (const rule of scheduled) {
+    const profile = profileOrNull(app.config, rule);
+    if (profile !== null) byProfile.get(profile)?.push(rule);
+    else
+      rules.push({
+        ...NOT_APPROVED,
+        rule: rule.name,
+        realm: rule.realm,
+        file: rule.file,
+        change: 'other-realm',
+      });
+  }
+  for (const [profile, own] of byProfile) rules.push(...(await syncRealm(app, profile, own, request)));
+  return { rules, faults };
+}
+
+const NOT_APPROVED = { approved: false, approvedNow: false } as const;
+
+async function syncRealm(
+  app: App,
+  profile: RealmProfile,
+  rules: readonly Rule[],
+  request: SyncRequest,
+): Promise<SyncedRule[]> {
+  const books = app.books(profile);
+  const present = await scheduledRules(books);
+  if (rules.length > 0) await registerRealm(books);
+  const synced: SyncedRule[] = [];
+  const kept: ScheduledRule[] = [];
+  for (const rule of rules) {
+    const before = present.find((entry) => entry.rule === rule.name);
+    const entry = entryOf(rule, before, request, app.config.operator);
+    if (entry === null) continue;
+    await putScheduledRule(books, entry);
+    kept.push(entry);
+    synced.push({
+      rule: rule.name,
+      realm: profile.name,
+      file: rule.file,
+      change: before === undefined ? 'new' : before.hash === rule.hash ? 'same' : 'changed',
+      approved: entry.approved !== null,
+      approvedNow: entry.approved?.at === request.now,
+    });
+  }
+  for (const entry of present) {
+    if (rules.some((rule) => rule.name === entry.rule)) continue;
+    if (request.prune) await dropScheduledRule(books, entry.rule);
+    const change = request.prune ? 'removed' : 'gone';
+    synced.push({
+      rule: entry.rule,
+      realm: profile.name,
+      file: entry.file,
+      change,
+      approved: false,
+      approvedNow: false,
+    });
+  }
+  if (kept.length > 0 || present.length > 0) await syncWakeUps(books, app.store.connect('schedules'), kept);
+  return synced;
+}
+
+function entryOf(
+  rule: Rule,
+  before: ScheduledRule | undefined,
+  { approve, now }: SyncRequest,
+  who: string,
+): ScheduledRule | null {
+  if (rule.schedule === null) return null;
+  const approving = approve.includes(rule.name) || approve.includes('all');
+  const stillApproved = before?.hash === rule.hash ? before.approved : null;
+  return {
+    rule: rule.name,
+    file: resolve(rule.file),
+    hash: rule.hash,
+    ...rule.schedule,
+    approved: stillApproved ?? (approving ? { who, at: now } : null),
+  };
+}

@@ -1,0 +1,206 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isAlmonerError, messageOf } from '../../core/errors/error.js';
+import {
+  claimRule,
+  type LastRun,
+  lastRuns,
+  putLastRun,
+  type ScheduledRule,
+  scheduledRules,
+} from '../../intake/rules/approvals.js';
+import { dueRuns } from '../../intake/rules/due-runs.js';
+import { loadRule } from '../../intake/rules/load-rule.js';
+import { periodName } from '../../intake/rules/period.js';
+import type { LoadedRule } from '../../intake/rules/rule.js';
+import { listRuns } from '../../intake/rules/run-store.js';
+import { createScheduler } from '../../queue/schedules.js';
+import type { App, OpenRealm } from '../app.js';
+import { planRule } from './rules-planning.js';
+import { importRun, unfinishedRun, usablePlan } from './rules-running.js';
+
+/** What became of a scheduled run. */
+export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };
+
+export type SchedulesOptions = {
+  readonly stop: AbortSignal;
+  readonly onRun?: (run: ScheduledRun) => void;
+  /** Handed in by tests, which move it. */
+  readonly now?: () => number;
+  readonly lookEveryMs?: number;
+};
+
+const CLAIM_MS = 120_000;
+
+/**
+ * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and
+ * hands its batch to the workers. Part of `almoner serve`; several at once are harmless.
+ */
+export async function startSchedules(
+  app: App,
+  options: SchedulesOptions,
+): Promise<{ stop(): Promise<void> }> {
+  const halt = new AbortController();
+  const stop = AbortSignal.any([halt.signal, options.stop]);
+  const watches: { stop(): Promise<void> }[] = [];
+  for (const profile of app.config.profiles) {
+    const watch = new RealmWatch(app, await app.realm(profile), { ...options, stop });
+    const scheduler = createScheduler({
+      books: app.books(profile),
+      connect: (use) => app.store.connect(use),
+      onWake: (rule) => watch.look(rule),
+      onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'schedules'),
+      ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
+    });
+    await scheduler.start();
+    watches.push({
+      async stop() {
+        await scheduler.stop();
+        await watch.settled();
+      },
+    });
+  }
+  return {
+    async stop() {
+      halt.abort();
+      await Promise.all(watches.map((watch) => watch.stop()));
+    },
+  };
+}
+
+/** The rules of one realm in one process; each rule is seen to by at most one of its calls at a time. */
+class RealmWatch {
+  private readonly busy = new Map<string, Promise<void>>();
+  private readonly owner: string;
+
+  constructor(
+    private readonly app: App,
+    private readonly realm: OpenRealm,
+    private readonly options: SchedulesOptions,
+  ) {
+    this.owner = app.newNonce();
+  }
+
+  async look(rule: string | null): Promise<void> {
+    const entries = await scheduledRules(this.realm.books);
+    for (const entry of entries) {
+      if (this.options.stop.aborted) return;
+      if ((rule !== null && entry.rule !== rule) || this.busy.has(entry.rule)) continue;
+      const work = this.see(entry)
+        .catch((error: unknown) =>
+          this.app.logger.warn({ rule: entry.rule, message: messageOf(error) }, 'schedule'),
+        )
+        .finally(() => this.busy.delete(entry.rule));
+      this.busy.set(entry.rule, work);
+    }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.busy.values());
+  }
+
+  private async see(entry: ScheduledRule): Promise<void> {
+    const { books } = this.realm;
+    if (entry.approved === null || (await this.due(entry)).run === null) return this.noteSkipped(entry);
+    const claim = await claimRule(books, entry.rule, this.owner, CLAIM_MS);
+    if (claim === undefined) return;
+    const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
+    try {
+      // Asked again under the claim: another scheduler may have seen to it meanwhile.
+      const { run, skipped } = await this.due(entry);
+      if (run !== null) await this.run(entry, run, skipped);
+    } finally {
+      clearInterval(renewing);
+      await claim.release();
+    }
+  }
+
+  private async due(entry: ScheduledRule) {
+    const last = (await lastRuns(this.realm.books)).get(entry.rule);
+    const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
+    const due = dueRuns(entry, since, this.now());
+    // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
+    const begun = (await listRuns(this.realm.books)).find(
+      ({ rule, scheduled, at, state }) =>
+        rule === entry.rule && scheduled && at > since && (state === 'reading' || state === 'planned'),
+    );
+    return begun === undefined ? due : { ...due, run: begun.at };
+  }
+
+  /** A run that was missed and is not made up for is still told. */
+  private async noteSkipped(entry: ScheduledRule): Promise<void> {
+    if (entry.approved === null) return;
+    const { run, skipped } = await this.due(entry);
+    if (run !== null || skipped === 0) return;
+    await this.note(entry, { at: this.now(), result: 'skipped', skipped });
+  }
+
+  private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
+    const loaded = await this.load(entry);
+    if (typeof loaded === 'string')
+      return this.note(entry, { at, result: 'failed', message: loaded, skipped });
+    if (loaded === null) return;
+    try {
+      await this.note(entry, { at, skipped, ...(await this.enqueue(loaded, at)) });
+    } catch (error) {
+      // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
+      if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) throw error;
+      await this.note(entry, { at, result: 'failed', message: error.message, skipped });
+    }
+  }
+
+  private async enqueue(loaded: LoadedRule, at: number): Promise<Pick<LastRun, 'result'> & Partial<LastRun>> {
+    const { app, realm, options } = this;
+    const { rule } = loaded;
+    const open = await unfinishedRun(realm, rule.name, periodName(rule.period, at, rule.zone));
+    const planned =
+      open === undefined
+        ? await planRule(app, realm, loaded, {
+            at,
+            scheduled: true,
+            stop: options.stop,
+            onProgress: () => {},
+          })
+        : null;
+    const run = planned?.meta ?? open;
+    if (run === undefined) throw new Error('neither a plan nor a run to go on with');
+    if (run.state === 'stopped')
+      return { result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null };
+    const batch = await usablePlan(realm, run, this.now());
+    if (batch === null) return { result: 'nothing', run: run.id };
+    const { ref } = await importRun(app, realm, run, batch);
+    return { result: 'enqueued', run: run.id, batch: ref.id };
+  }
+
+  /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */
+  private async load(entry: ScheduledRule): Promise<LoadedRule | null | string> {
+    const file = [entry.file, join(this.app.config.jobsFolder, basename(entry.file))].find((path) =>
+      existsSync(path),
+    );
+    if (file === undefined) return `The rule file ${entry.file} is gone.`;
+    const loaded = await loadRule(file);
+    if ('faults' in loaded) return `${file} has faults: ${loaded.faults[0]?.message ?? ''}`;
+    return loaded.rule.hash === entry.hash ? loaded : null;
+  }
+
+  private async note(
+    entry: ScheduledRule,
+    done: Pick<LastRun, 'at' | 'result'> & Partial<LastRun>,
+  ): Promise<void> {
+    const last: LastRun = {
+      run: null,
+      batch: null,
+      message: null,
+      skipped: 0,
+      ...done,
+      finishedAt: this.now(),
+    };
+    await putLastRun(this.realm.books, entry.rule, last);
+    this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');
+    this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? Date.now();
+  }
+}
