@@ -29,7 +29,7 @@ async function whoAmI(): Promise<void> {
 
 function Desk() {
   const who = useStore(session);
-  const { path } = useAddress();
+  const address = useAddress();
   const failure = useStore(trouble);
   const isSignedIn = who !== null && who !== 'asking';
   useEffect(() => {
@@ -46,8 +46,8 @@ function Desk() {
   if (who === 'asking') return null;
   if (who === null) return <Login />;
   return (
-    <Frame who={who} path={path}>
-      {pageFor(path)}
+    <Frame who={who} path={address.path}>
+      {pageFor(address)}
     </Frame>
   );
 }

@@ -1,20 +1,31 @@
 import { createStore, useStore } from '../live/store.js';
 
 /** Where the viewer is: path and query of the address bar, so that every view can be shared as a link. */
-export type Address = { readonly path: string; readonly query: URLSearchParams };
+export type Address = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Counts steps: going to the page one is on begins it anew. */
+  readonly visit: number;
+};
 
-const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+let visit = 0;
+const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search), visit });
 const address = createStore<Address>(here());
 
-window.addEventListener('popstate', () => address.set(here()));
+window.addEventListener('popstate', () => {
+  visit += 1;
+  address.set(here());
+});
 
 export function useAddress(): Address {
   return useStore(address);
 }
 
 export function go(to: string, how: 'push' | 'replace' = 'push'): void {
-  if (how === 'push') history.pushState(null, '', to);
-  else history.replaceState(null, '', to);
+  if (how === 'push') {
+    history.pushState(null, '', to);
+    visit += 1;
+  } else history.replaceState(null, '', to);
   address.set(here());
 }
 

@@ -12,11 +12,12 @@ import { OverviewPage } from '../pages/overview.js';
 import { RulePlanPage } from '../pages/rules/rule-plan-page.js';
 import { RulesPage } from '../pages/rules/rules-page.js';
 import { Empty } from '../parts/notice.js';
+import type { Address } from './address.js';
 import { Link } from './link.js';
 import { Page } from './page.js';
 
 /** The page of an address. Keys make another batch another page, with its own state and focus. */
-export function pageFor(path: string): VNode {
+export function pageFor({ path, visit }: Address): VNode {
   const [first = '', second = '', third = ''] = path
     .split('/')
     .filter((part) => part !== '')
@@ -36,7 +37,7 @@ export function pageFor(path: string): VNode {
     case 'doubts':
       return second === '' ? <DoubtsPage key="doubts" /> : <DoubtPage key={`d ${second}`} order={second} />;
     case 'import':
-      return <ImportPage key="import" />;
+      return <ImportPage key={`import ${visit}`} />;
     case 'rules':
       return second === 'plans' && third !== '' ? (
         <RulePlanPage key={`p ${third}`} plan={third} />

@@ -30,7 +30,7 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<CallFailed | null>(null);
   const who = useStore(session);
-  // The files appear when a batch ends.
+  // A command that works a batch writes its files when it ends.
   useEffect(reload, [state]);
   useEffect(() => setWritten(null), [value]);
   const write = async () => {
@@ -53,7 +53,7 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
         mayChange(who) &&
         reply.can.includes('report') && (
           <button type="button" class="quiet" disabled={busy} onClick={write}>
-            {busy ? 'Writing…' : 'Write again'}
+            {busy ? 'Writing…' : files.length === 0 ? 'Write the report' : 'Write again'}
           </button>
         )
       }
@@ -62,8 +62,7 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
       {value === null && failure === null && <Loading rows={5} />}
       {value !== null && files.length === 0 && (
         <Empty title="No report was written yet.">
-          It is written when the batch ends; at any other time with the button above or{' '}
-          <code>almoner report {batch}</code>.
+          Write it at any time, also half-way: here, or with <code>almoner report {batch}</code>.
         </Empty>
       )}
       <ul class="files">

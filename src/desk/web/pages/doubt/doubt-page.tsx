@@ -23,6 +23,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
   const { value, failure, loading, reload } = useResource<DoubtReply>(path);
   const [asking, setAsking] = useState<Decision | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
+  const [decided, setDecided] = useState(false);
   const operator = mayChange(useStore(session));
   const isRehearsal = useIsRehearsal();
   const isOpen = value?.order.state === 'doubt' && task === null;
@@ -34,7 +35,15 @@ export function DoubtPage({ order }: { readonly order: string }) {
     >
       {failure !== null && <Failure failure={failure} onRetry={reload} />}
       {value === null && failure === null && <Loading rows={12} />}
-      {task !== null && <TaskProgress key={task.task} started={task} onEnd={reload} />}
+      {task !== null && (
+        <TaskProgress key={task.task} started={task} onEnd={(ended) => setDecided(ended.done > 0)} />
+      )}
+      {decided && (
+        <Notice tone="good">
+          <b>Decided.</b> See what became of <OrderLink order={order} />, or go on with{' '}
+          <Link to="/doubts">the other doubts</Link>.
+        </Notice>
+      )}
       {value !== null && (
         <>
           {value.order.state !== 'doubt' && (

@@ -9,7 +9,7 @@ export function FaultList({ file, plan }: { readonly file: UploadReply; readonly
     <>
       {plan.faultCount > 0 && (
         <Panel
-          title={`${counted(plan.faultCount, 'fault')}${plan.invalid > 0 && plan.batch !== null ? ', carried as invalid rows' : ': nothing can be started'}`}
+          title={`${counted(plan.faultCount, 'fault')}: nothing can be started`}
           tone="bad"
           flush
           aside={
@@ -58,7 +58,7 @@ function Findings({
         <tbody>
           {findings.map(({ line, column, code, message }, at) => (
             <tr key={`${line} ${code} ${at}`}>
-              <td class="n">{grouped(line)}</td>
+              <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
               <td class="mono">{column ?? ''}</td>
               <td class="what">{message}</td>
               <td class="mono soft small">{code}</td>

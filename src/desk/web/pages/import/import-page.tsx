@@ -3,6 +3,7 @@ import type { PlanReply, PlanRequest, UploadReply } from '../../../api-types.js'
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
+import { live } from '../../live/stream.js';
 import { upload } from '../../live/upload.js';
 import { Failure, Notice } from '../../parts/notice.js';
 import { announce } from '../../shell/announce.js';
@@ -17,12 +18,14 @@ import { StartPlan } from './start-plan.js';
 type Stage =
   | { readonly at: 'choosing' }
   | { readonly at: 'sending'; readonly name: string; readonly bytes: number; readonly sent: number }
+  | { readonly at: 'uploaded'; readonly file: UploadReply; readonly plan: null }
   | { readonly at: 'planning'; readonly file: UploadReply; readonly plan: PlanReply | null }
   | { readonly at: 'planned'; readonly file: UploadReply; readonly plan: PlanReply };
 
 /**
- * choosing → sending → planning → planned → the batch's page. The file is planned by the same code as
- * `almoner plan`, and nothing is enqueued before the person typed the total.
+ * choosing → sending → uploaded → planning → planned → the batch's page. The file is planned by the same code
+ * as `almoner plan`, at once where there is only one realm to mean; nothing is enqueued before the person
+ * typed the total. A refused plan leaves the file where it is, to be planned again in another way.
  */
 export function ImportPage() {
   const [stage, setStage] = useState<Stage>({ at: 'choosing' });
@@ -31,6 +34,8 @@ export function ImportPage() {
   const sending = useRef<AbortController | null>(null);
   const held = useRef<string | null>(null);
   const operator = mayChange(useStore(session));
+  const { overview } = useStore(live);
+  const realms = (overview?.realms ?? []).filter(({ configured }) => configured);
 
   const giveUp = () => {
     sending.current?.abort();
@@ -54,8 +59,9 @@ export function ImportPage() {
           : `Plan ready: ${counted(planned.payable.orders, 'order')}`,
       );
     } catch (error) {
-      setFailure(asFailure(error));
-      setStage({ at: 'choosing' });
+      const refused = asFailure(error);
+      setFailure(refused);
+      setStage(refused.status === 404 ? { at: 'choosing' } : { at: 'uploaded', file, plan: null });
     }
   };
 
@@ -72,7 +78,9 @@ export function ImportPage() {
         stop.signal,
       );
       held.current = reply.upload;
-      await plan(reply, options, null);
+      if (realms.length > 1 && options.realm === undefined)
+        setStage({ at: 'uploaded', file: reply, plan: null });
+      else await plan(reply, options, null);
     } catch (error) {
       setStage({ at: 'choosing' });
       if (!stop.signal.aborted) setFailure(asFailure(error));
@@ -83,7 +91,7 @@ export function ImportPage() {
     giveUp();
     setStage({ at: 'choosing' });
   };
-  const shown = stage.at === 'planned' || stage.at === 'planning' ? stage : null;
+  const shown = stage.at === 'choosing' || stage.at === 'sending' ? null : stage;
   return (
     <Page
       title="Import"
@@ -120,17 +128,19 @@ export function ImportPage() {
         <>
           <PlanOptions
             file={shown.file}
+            realms={realms}
             options={options}
-            busy={stage.at === 'planning'}
+            stage={shown.at}
             onPlan={(wanted) => plan(shown.file, wanted, shown.plan)}
             onOther={again}
           />
-          {shown.plan === null ? (
+          {shown.at === 'planning' && shown.plan === null && (
             <Notice tone="plain">
               <p>Reading and checking every row…</p>
               <progress aria-label="Planning" />
             </Notice>
-          ) : (
+          )}
+          {shown.plan !== null && (
             <>
               <FaultList file={shown.file} plan={shown.plan} />
               <PlanPreview plan={shown.plan} />

@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks';
-import type { PlanRequest, UploadReply } from '../../../api-types.js';
-import { useStore } from '../../live/store.js';
-import { live } from '../../live/stream.js';
+import type { PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
 import { Panel } from '../../parts/panel.js';
 import { bytesWords } from '../../words/numbers.js';
 
 type PlanOptionsProps = {
   readonly file: UploadReply;
   readonly options: PlanRequest;
-  readonly busy: boolean;
+  readonly realms: readonly RealmCard[];
+  readonly stage: 'uploaded' | 'planning' | 'planned';
   readonly onPlan: (options: PlanRequest) => void;
   readonly onOther: () => void;
 };
 
+const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan again' } as const;
+
 /** The same switches as the command line: realm, column names, --skip-invalid, --again. */
-export function PlanOptions({ file, options, busy, onPlan, onOther }: PlanOptionsProps) {
-  const { overview } = useStore(live);
-  const realms = (overview?.realms ?? []).filter(({ configured }) => configured);
+export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: PlanOptionsProps) {
   const [map, setMap] = useState((options.map ?? []).join(' '));
   const [again, setAgain] = useState(options.again ?? '');
   const [skipInvalid, setSkipInvalid] = useState(options.skipInvalid ?? false);
@@ -47,8 +46,13 @@ export function PlanOptions({ file, options, busy, onPlan, onOther }: PlanOption
         {realms.length > 1 && (
           <div class="field">
             <label for="plan-realm">Realm</label>
-            <select id="plan-realm" value={realm} onChange={(event) => setRealm(event.currentTarget.value)}>
-              <option value="">choose</option>
+            <select
+              id="plan-realm"
+              required
+              value={realm}
+              onChange={(event) => setRealm(event.currentTarget.value)}
+            >
+              <option value="">choose which one</option>
               {realms.map((card) => (
                 <option key={card.realm} value={card.realm}>
                   {card.realm}
@@ -87,8 +91,8 @@ export function PlanOptions({ file, options, busy, onPlan, onOther }: PlanOption
           />
           <label for="plan-skip">Take the good rows, carry the bad ones as invalid</label>
         </div>
-        <button type="submit" disabled={busy}>
-          {busy ? 'Planning…' : 'Plan again'}
+        <button type="submit" class={stage === 'uploaded' ? 'primary' : ''} disabled={stage === 'planning'}>
+          {BUTTONS[stage]}
         </button>
       </form>
     </Panel>

@@ -52,7 +52,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
         />
         {plan.netEffects.length > 0 && (
           <>
-            <h3 class="sub">Members that both gain and lose</h3>
+            <h3 class="sub">Members in several rows</h3>
             <ul class="plain">
               {plan.netEffects.slice(0, 8).map(({ member, rows, net }) => (
                 <li key={member}>

@@ -23,8 +23,7 @@ export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanPro
   const [starting, setStarting] = useState(false);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const { payable } = plan;
-  const mayStart = plan.batch !== null && (plan.faultCount === 0 || plan.invalid > 0);
-  if (!mayStart)
+  if (plan.faultCount > 0)
     return (
       <Notice tone="bad">
         <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again, or take only the

@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESKTOP, type DeskPage, launchBrowser, openDesk, PHONE } from '../support/desk-browser.js';
+import { type DeskWorld, startDeskWorld } from '../support/desk-world.js';
+
+/** What an operator does on a day at the desk, on a desktop and on a phone, against real processes. */
+
+const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
+
+let world: DeskWorld;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startDeskWorld(MEMBERS), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.end();
+});
+
+type Viewport = { readonly name: string; readonly viewport: typeof DESKTOP; readonly tokens: number };
+/** Each viewport pays other amounts: the same rows again would be the same batch. */
+const VIEWPORTS: readonly Viewport[] = [
+  { name: 'a desktop', viewport: DESKTOP, tokens: 5 },
+  { name: 'a phone', viewport: PHONE, tokens: 7 },
+];
+
+describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) => {
+  let opened: DeskPage;
+  let page: Page;
+  const isPhone = viewport.width < 800;
+
+  beforeAll(async () => {
+    opened = await openDesk(browser, world.desk, { viewport });
+    page = opened.page;
+  });
+  afterAll(async () => {
+    await page?.context().close();
+  });
+
+  /** Through the menu, as a person goes; on a phone it has to be opened first. */
+  const goTo = async (place: string) => {
+    if (isPhone) await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: place }).click();
+    await page.getByRole('heading', { level: 1, name: place }).waitFor();
+  };
+  const offer = async (file: string, realm: string, rows: readonly string[]) => {
+    await goTo('Import');
+    const csv = `member,tokens\n${rows.map((row) => `${row}\n`).join('')}`;
+    await page
+      .getByLabel('CSV file', { exact: true })
+      .last()
+      .setInputFiles({ name: file, mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    await page.getByLabel('Realm').selectOption(realm);
+    await page.getByRole('button', { name: /^Plan (it|again)$/ }).click();
+  };
+  const start = async (total: string) => {
+    await page.getByLabel('Type the total to confirm').fill(total);
+    await page.getByRole('button', { name: /^Pay \d/ }).click();
+  };
+  const importFile = async (file: string, realm: string, rows: readonly string[]) => {
+    await offer(file, realm, rows);
+    const total = rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0);
+    await start(String(total));
+    await page.getByRole('heading', { level: 1, name: file }).waitFor();
+  };
+  const stateSays = (state: string) => page.locator('.lead-line .pill', { hasText: state }).waitFor();
+
+  test('is signed in by the printed link, which leaves no token in the address', () => {
+    expect(page.url()).toBe(`${world.desk.url}/`);
+  });
+
+  test('sees every fault of a faulty file with line and column, and cannot start it', async () => {
+    await offer('faulty.csv', 'meadow', [`${MEMBERS[0]},5`, `${MEMBERS[1]},1.5`, `1.19E+18,5`]);
+    const faults = page.getByRole('region', { name: 'Faults' }).locator('tbody tr');
+    await faults.first().waitFor();
+    expect(await faults.count()).toBe(2);
+    expect(await faults.nth(0).locator('td').first().textContent()).toBe('3');
+    expect(await faults.nth(0).locator('td').nth(1).textContent()).toBe('tokens');
+    expect(await faults.nth(1).locator('td').nth(1).textContent()).toBe('member');
+    expect(await page.getByText('Refused as a whole; nothing was enqueued.').count()).toBe(1);
+    expect(await page.getByLabel('Type the total to confirm').count()).toBe(0);
+  });
+
+  test('starts a good file only with its total, and watches it finish without reloading', async () => {
+    const rows = MEMBERS.map((member) => `${member},${tokens}`);
+    await offer(`good-${tokens}.csv`, 'meadow', rows);
+    const pay = page.getByRole('button', { name: 'Pay 40 orders' });
+    await pay.waitFor();
+    await page.getByLabel('Type the total to confirm').fill('41');
+    expect(await pay.isDisabled()).toBe(true);
+    await page.evaluate('window.notReloaded = true');
+    await start(String(40 * tokens));
+    await page.getByRole('heading', { level: 1, name: `good-${tokens}.csv` }).waitFor();
+    await stateSays('done');
+    await page.getByRole('heading', { name: '100 % settled' }).waitFor();
+    expect(await page.evaluate('window.notReloaded')).toBe(true);
+    await page.getByRole('button', { name: 'Write the report' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'results.csv' }).click(),
+    ]);
+    expect(await readFile(await download.path(), 'utf8')).toContain(MEMBERS[0]);
+  });
+
+  test('pauses a running batch and resumes it', async () => {
+    const rows = Array.from({ length: 240 }, (_, at) => `${MEMBERS[at % 40]},${tokens + 100 + at}`);
+    await importFile(`long-${tokens}.csv`, 'meadow', rows);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Pause this batch?' });
+    await dialog.getByLabel(/^Reason/).fill(`looking twice on ${name}`);
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await stateSays('paused');
+    expect(await page.getByRole('heading', { name: '100 % settled' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await stateSays('done');
+    const audit = page.getByRole('region', { name: 'Audit of this batch' });
+    await audit.getByText(`looking twice on ${name}`).waitFor();
+  });
+
+  test('retries a group of dead letters after its members have joined', async () => {
+    const late = ['1', '2', '3'].map((digit) => `88${tokens}00${digit}`);
+    const rows = [...MEMBERS.slice(0, 8), ...late].map((member) => `${member},${tokens + 50}`);
+    await importFile(`late-${tokens}.csv`, 'meadow', rows);
+    await stateSays('done');
+    await world.join(late);
+    await goTo('Dead letters');
+    const group = page.locator('.dead-group').first();
+    await group.getByText('3', { exact: true }).waitFor();
+    await group.getByRole('button', { name: 'Show orders' }).click();
+    await group.getByRole('link', { name: late[0] ?? '' }).waitFor();
+    await group.getByRole('button', { name: 'Retry', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByText('3 orders, ')
+      .or(dialog.getByText('3 orders', { exact: true }))
+      .first()
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Retry 3 orders' }).click();
+    await page.getByText('3 of 3 done').waitFor();
+    await page.getByText('No dead letters.').waitFor();
+  });
+
+  test('decides a doubt by its evidence, with a reason', async () => {
+    const rows = MEMBERS.slice(0, 6).map((member) => `${member},${tokens}`);
+    await importFile(`doubtful-${tokens}.csv`, 'moor', rows);
+    await stateSays('done');
+    await page.locator('table.sums').getByRole('link', { name: 'doubt' }).waitFor();
+    await goTo('Doubts');
+    await page.getByRole('link', { name: 'Evidence' }).first().click();
+    await page.getByRole('rowheader', { name: 'Should be, if paid' }).waitFor();
+    await page.getByRole('button', { name: 'It was paid' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^Reason/).fill(`seen in the log on ${name}`);
+    await dialog.getByRole('button', { name: 'Settle 1 order as paid' }).click();
+    await page.getByText('Decided.').waitFor();
+    await page
+      .getByRole('link', { name: /^See what became|-\d+$/ })
+      .first()
+      .click();
+    await page.getByRole('heading', { level: 1, name: /^Order / }).waitFor();
+    await page.getByText('The points were moved.').waitFor();
+  });
+
+  test('finds everything about a member from the search box', async () => {
+    await page.getByLabel('Find a member, batch or order').fill(MEMBERS[0] ?? '');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('heading', { level: 1, name: `Member ${MEMBERS[0]}` }).waitFor();
+    await page.locator('table.orders tbody tr').nth(2).waitFor();
+  });
+
+  test('reads who did what, when and why', async () => {
+    await goTo('Audit');
+    const audit = page.getByRole('region', { name: 'Audit of the desk' });
+    await audit.getByText(`seen in the log on ${name}`).first().waitFor();
+    await audit.getByText(`looking twice on ${name}`).first().waitFor();
+  });
+
+  test('met no error and asked no other host', () => {
+    expect(opened).toMatchObject({ strangers: [], complaints: [] });
+  });
+});

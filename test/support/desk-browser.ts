@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { z } from 'zod';
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+}
+
+export const DESKTOP = { width: 1_280, height: 900 };
+export const PHONE = { width: 360, height: 740 };
+
+/** A signed-in page, and everything that must not happen on it. */
+export type DeskPage = {
+  readonly page: Page;
+  /** Requests to any other host. */
+  readonly strangers: string[];
+  /** Errors and warnings of the console, and uncaught ones. */
+  readonly complaints: string[];
+};
+
+export async function openDesk(
+  browser: Browser,
+  desk: { readonly url: string; readonly token: string },
+  options: BrowserContextOptions,
+): Promise<DeskPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const strangers: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(desk.url).origin) strangers.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${desk.url}/login#token=${desk.token}`);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return { page, strangers, complaints };
+}
+
+const Findings = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullish(),
+    help: z.string(),
+    nodes: z.array(z.object({ html: z.string(), failureSummary: z.string().optional() })),
+  }),
+);
+
+/** axe runs through the debugger, which the page's own content policy does not bind. */
+export async function seriousFindings(page: Page): Promise<unknown[]> {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const found: unknown = await page.evaluate('axe.run().then((result) => result.violations)');
+  return Findings.parse(found).filter(({ impact }) => impact === 'serious' || impact === 'critical');
+}
