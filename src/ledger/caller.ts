@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,6 +111,11 @@ function isConnectionError(error: Error): boolean {
     error.name === 'AbortError' ||
     /connection is closed|stream isn't writeable|socket closed|connection ended|aborted/i.test(error.message)
   );
+}
+
+/** One per call: a call whose reply was lost is made again with it and counts once. */
+export function newNonce(): string {
+  return randomBytes(6).toString('base64url');
 }
 
 /** A Lua reply read as a list of strings; anything else is a bug of ours. */

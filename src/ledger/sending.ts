@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { Order } from '../core/order.js';
 import type { Books } from './books.js';
-import { listFromLua, texts } from './caller.js';
+import { listFromLua, newNonce, texts } from './caller.js';
 import { type Detail, encodeDetail } from './detail.js';
 import { latencyBucket } from './latency-buckets.js';
 import type { PlanRow } from './plan-block.js';
@@ -266,21 +265,13 @@ export async function conclude(
       }),
     ]),
   );
-  return {
-    concluded: reply[0] === 'ok',
-    state: reply[1] ?? '',
-    next: reply[0] === 'ok' ? handedOver(reply[2] ?? '[]') : [],
-  };
+  const concluded = reply[0] === 'ok';
+  return { concluded, state: reply[1] ?? '', next: concluded ? handedOver(reply[2] ?? '[]') : [] };
 }
 
 /** What was seen once must never be forgotten by the store; the next claim asks. */
 function noteSeq(books: Books, seq: string | undefined): void {
   books.mark.seen = Math.max(books.mark.seen, Number(seq ?? 0));
-}
-
-/** One per call: a call whose reply was lost is made again with it and counts once. */
-function newNonce(): string {
-  return randomBytes(6).toString('base64url');
 }
 
 function ownReferences(row: PlanRow) {
