@@ -47,6 +47,7 @@ export const command = defineCommand({
           publicUrl: options.publicUrl,
           insecureHttp: options.insecureHttp,
           version: version(),
+          env: context.env,
         });
         try {
           sayReady(context, serving);

@@ -5,14 +5,16 @@ import { createDesk } from '../../desk/server.js';
 import type { App } from '../app.js';
 import { registerSecret } from '../logger.js';
 import { deskParts } from './desk-parts.js';
+import { startNotices } from './notifying.js';
 
-/** The desk with what runs beside it: its pages, API and metrics. */
+/** The desk with what runs beside it: its pages, API and metrics, and the notices to the outside. */
 export type ServeOptions = {
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string | undefined;
   readonly insecureHttp: boolean;
   readonly version: string;
+  readonly env: NodeJS.ProcessEnv;
 };
 
 export type Serving = {
@@ -36,7 +38,16 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const server = await createDesk(parts, { address, localToken: token });
   try {
     const { url } = await server.listen(options.port);
-    return { url, token, closed: empty && token === null, close: () => server.close() };
+    const notices = startNotices(app, server.desk, { env: options.env, publicUrl: address.publicUrl });
+    return {
+      url,
+      token,
+      closed: empty && token === null,
+      async close() {
+        await notices?.close();
+        await server.close();
+      },
+    };
   } catch (error) {
     await server.close();
     throw error;

@@ -1,0 +1,111 @@
+import type { Logger } from 'pino';
+import { messageOf } from '../../core/errors/error.js';
+import type { BatchSummary } from '../api-types.js';
+import type { OverviewBoard } from '../overview/overview.js';
+import { eventsFor, keyOf, type Notice, type Target } from './notice.js';
+import { Outbox } from './outbox.js';
+import type { ToldStore } from './told-store.js';
+
+/**
+ * Looks at the batches of realms that want to be told, and tells what is new. The ledger is asked, not the
+ * queue: it does not matter which process on which machine finished the last order.
+ */
+export type NotifierOptions = {
+  readonly board: OverviewBoard;
+  readonly told: ToldStore;
+  /** By realm name. */
+  readonly targets: ReadonlyMap<string, readonly Target[]>;
+  readonly link: (batch: string) => string | null;
+  readonly logger: Logger;
+  readonly lookEveryMs?: number;
+  /** Progress of one batch is told at most this often. */
+  readonly progressEveryMs?: number;
+};
+
+const LOOK_MS = 2_000;
+const PROGRESS_MS = 15_000;
+/** What ended longer ago, before anybody was told of it, is history and no news. */
+const NEWS_MS = 10 * 60_000;
+
+export class Notifier {
+  private readonly outboxes: ReadonlyMap<string, readonly Outbox[]>;
+  private readonly progressAt = new Map<string, number>();
+  private readonly timer: NodeJS.Timeout;
+  private looking: Promise<void> | null = null;
+
+  constructor(private readonly options: NotifierOptions) {
+    this.outboxes = new Map(
+      [...options.targets].map(([realm, targets]) => [
+        realm,
+        targets.map((target) => new Outbox(target, options.logger)),
+      ]),
+    );
+    this.timer = setInterval(() => this.tick(), options.lookEveryMs ?? LOOK_MS);
+    this.timer.unref();
+  }
+
+  /** What is being sent is sent; the rest is told by the next desk, which knows what was told. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+    await Promise.all([...this.outboxes.values()].flat().map((outbox) => outbox.settled()));
+  }
+
+  private tick(): void {
+    this.looking ??= this.look()
+      .catch((error: unknown) =>
+        this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for'),
+      )
+      .finally(() => {
+        this.looking = null;
+      });
+  }
+
+  private async look(): Promise<void> {
+    const { board, told } = this.options;
+    const { overview, seen } = await board.look();
+    if (!overview.store.up) return;
+    const known = await told.all();
+    for (const batch of seen) {
+      const { manifest, state, counts } = batch.view;
+      const before = known.get(keyOf(manifest)) ?? null;
+      const isQuiet = before?.state === state && before.doubts === (counts.doubt ?? 0) && state !== 'running';
+      if (isQuiet || !this.outboxes.has(manifest.realm)) continue;
+      await this.tell(await board.summary(batch), before);
+    }
+    const there = new Set(seen.map(({ view }) => keyOf(view.manifest)));
+    for (const key of known.keys())
+      if (!there.has(key)) {
+        this.progressAt.delete(key);
+        await told.forget(key);
+      }
+  }
+
+  private async tell(summary: BatchSummary, before: Parameters<typeof eventsFor>[1]): Promise<void> {
+    const doubts = summary.counts.doubt ?? 0;
+    const now = Date.now();
+    const isHistory =
+      before === null && summary.finishedAt !== null && now - Date.parse(summary.finishedAt) > NEWS_MS;
+    const events = isHistory ? [] : eventsFor(summary, before);
+    for (const event of events) {
+      if (event === 'progress' && before?.state === summary.state && !this.mayProgress(keyOf(summary), now))
+        continue;
+      const notice: Notice = {
+        event,
+        at: new Date(now).toISOString(),
+        batch: summary,
+        link: this.options.link(summary.batch),
+      };
+      for (const outbox of this.outboxes.get(summary.realm) ?? []) outbox.put(notice);
+    }
+    if (before?.state !== summary.state || before.doubts !== doubts)
+      await this.options.told.put(keyOf(summary), { state: summary.state, doubts });
+  }
+
+  private mayProgress(key: string, now: number): boolean {
+    const last = this.progressAt.get(key) ?? 0;
+    if (now - last < (this.options.progressEveryMs ?? PROGRESS_MS)) return false;
+    this.progressAt.set(key, now);
+    return true;
+  }
+}

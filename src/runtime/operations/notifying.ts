@@ -1,0 +1,63 @@
+import type { Desk } from '../../desk/desk.js';
+import { DELIVERY_TRIES } from '../../desk/notify/deliver.js';
+import { discord } from '../../desk/notify/discord.js';
+import type { Target } from '../../desk/notify/notice.js';
+import { Notifier } from '../../desk/notify/notifier.js';
+import { ToldStore } from '../../desk/notify/told-store.js';
+import { webhook } from '../../desk/notify/webhook.js';
+import type { App } from '../app.js';
+import { readKey } from '../config/key.js';
+import type { Notifications, SecretSource } from '../config/model.js';
+import { registerSecret } from '../logger.js';
+
+/** Notices to the places that the configuration names for each realm; null where it names none. */
+export function startNotices(
+  app: App,
+  desk: Pick<Desk, 'board'>,
+  options: { readonly env: NodeJS.ProcessEnv; readonly publicUrl: URL | null },
+): { close(): Promise<void> } | null {
+  if (app.config.notifications.length === 0) return null;
+  const { logger } = app;
+  const stop = new AbortController();
+  const told = new ToldStore(app.caller);
+  const tries = { ...DELIVERY_TRIES, stop: stop.signal };
+  const targetsOf = ({ profile, webhook: hook, discord: chat }: Notifications): Target[] => {
+    const targets: Target[] = [];
+    if (hook !== null) {
+      const { url, secret } = hook;
+      const read = secret === null ? null : () => secretAt(secret, options.env);
+      targets.push(webhook({ url, secret: read, realm: profile, logger, tries }));
+    }
+    if (chat !== null)
+      targets.push(
+        discord({
+          url: () => secretAt(chat, options.env),
+          realm: profile,
+          messages: { get: (key) => told.message(key), put: (key, id) => told.putMessage(key, id) },
+          logger,
+          tries,
+        }),
+      );
+    return targets;
+  };
+  const notifier = new Notifier({
+    board: desk.board,
+    told,
+    targets: new Map(app.config.notifications.map((each) => [each.profile, targetsOf(each)])),
+    link: (batch) => (options.publicUrl === null ? null : `${options.publicUrl.origin}/batches/${batch}`),
+    logger,
+  });
+  return {
+    async close() {
+      // A target that does not answer must not hold up the end; the next desk knows what was told.
+      stop.abort();
+      await notifier.close();
+    },
+  };
+}
+
+function secretAt(source: SecretSource, env: NodeJS.ProcessEnv): string {
+  const secret = readKey(source, env);
+  registerSecret(secret);
+  return secret;
+}
