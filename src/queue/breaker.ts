@@ -31,7 +31,7 @@ export class Breaker {
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMemberOnce(this.lastMember);
-    slot?.answered(result.facts.retryAfterMs);
+    slot?.answered(result.facts);
     const { status } = result.facts;
     if (status === 401 || status === 403) {
       const message = result.ok ? '' : result.error.message;

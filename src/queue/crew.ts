@@ -78,7 +78,7 @@ export class Crew {
     const owner = run === null ? '' : session.id;
     this.limits = { ...CREW_LIMITS, ...options.limits };
     this.plans = new PlanReader(books);
-    this.pace = new Pace(books, profile);
+    this.pace = new Pace(books, profile, options.onTrouble);
     this.queue = openQueue(books, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
     this.deadLetters = new DeadLetters(books, this.connection('dead'));
     this.feeder = new Feeder(books, this.queue, owner, windowJobs(options));
@@ -175,7 +175,8 @@ export class Crew {
     if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
     await this.deadLetters.close();
     await this.queue.close();
-    await this.options.session.deregister(this.options.books);
+    // One that leaves while disarmed has not merged: it stays registered, and its machine merges it later.
+    if (this.recovery.isArmed) await this.options.session.deregister(this.options.books);
     for (const connection of this.connections) connection.disconnect();
   }
 

@@ -42,7 +42,7 @@ export class Evidence {
   private async balance(member: MemberId): Promise<string | null> {
     const slot = await this.pace.take();
     const result = await this.client.readMemberOnce(member);
-    slot?.answered(result.facts.status === 429 ? result.facts.retryAfterMs : null);
+    slot?.answered(result.facts);
     return result.ok ? result.value.balance : null;
   }
 }

@@ -110,7 +110,7 @@ export class OrderRunner {
     const key = `${orderId(manifest.batch, ref.index)}.${begun.keyNumber}`;
     const outcome = await this.send(row.order, key);
     failPoint('answered');
-    slot.answered(outcome.kind === 'slow-down' ? (outcome.retryAfterMs ?? profile.attempts.backoffMs) : null);
+    slot.answered(outcome);
     const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome });
     const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
     this.parts.onSettled(ref, row, settled, outcome);

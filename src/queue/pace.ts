@@ -1,21 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
 import { texts } from '../ledger/caller.js';
+import { paceNotices } from './pace-notices.js';
 
 /**
  * The pace of a realm, shared by all processes through one script (lua/take-slot). Requests are limited,
- * not jobs: whoever makes a request, read or write, takes a slot and says when it was answered.
- * One asker per process: the others queue behind it in the order they came.
+ * not jobs: whoever makes a request, read or write, takes a slot and says what the answer was.
+ * One asker per process: the others queue behind it in the order they came, and it takes as many slots at a
+ * time as are due and wanted.
  */
-export type Slot = { answered(retryAfterMs?: number | null): void };
+export type Slot = { answered(answer?: Answer): void };
+
+/** What an answer tells the pace; a write's outcome and a read's facts are both of this shape. */
+export type Answer = {
+  readonly status: number | null;
+  /** Of a write: what it came to, in case this realm says "slow down" in its own way. */
+  readonly kind?: OutcomeKind;
+  readonly retryAfterMs: number | null;
+  readonly rate: RateHeaders | null;
+};
+
+type Waiter = {
+  readonly wanted: () => boolean;
+  readonly resolve: (slot: Slot | undefined) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 export class Pace {
-  private turn: Promise<unknown> = Promise.resolve();
+  private readonly waiting: Waiter[] = [];
+  private asking = false;
+  private notes: string[] = [];
+  private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
+  /** On a realm without a configured limit: slots are asked for once the realm has said that it has one. */
+  private heldBack = false;
 
   constructor(
     private readonly books: Books,
-    private readonly profile: Pick<RealmProfile, 'rate' | 'rateReserve' | 'timeouts'>,
+    private readonly profile: Pick<RealmProfile, 'rate' | 'rateReserve' | 'timeouts' | 'attempts'>,
+    private readonly onNotice: (message: string) => void = () => {},
   ) {}
 
   get limited(): boolean {
@@ -24,62 +48,129 @@ export class Pace {
 
   /** Resolves when a request may leave, or with undefined when it is no longer wanted. */
   take(wanted: () => boolean = () => true): Promise<Slot | undefined> {
-    const mine = this.turn.then(() => this.ask(wanted));
-    this.turn = mine.catch(() => {});
-    return mine;
+    if (!this.limited && !this.heldBack) return Promise.resolve(wanted() ? this.slot(NO_SLOT) : undefined);
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ wanted, resolve, reject });
+      if (!this.asking) void this.ask();
+    });
   }
 
-  private async ask(wanted: () => boolean): Promise<Slot | undefined> {
-    const { rate, rateReserve, timeouts } = this.profile;
-    // Without a limit there is nothing to count, only a Retry-After to respect.
-    const requests = rate === null ? UNLIMITED.requests : Math.max(1, rate.requests - rateReserve);
-    const windowMs = rate?.windowMs ?? UNLIMITED.windowMs;
-    if (rate === null && !this.holding) return wanted() ? this.freeSlot() : undefined;
-    while (wanted()) {
-      const [answer, value = ''] = texts(
-        await this.books.caller.script('take-slot', this.books.realm, [requests, windowMs, timeouts.totalMs]),
-      );
-      if (answer === 'go') {
-        this.holding = false;
-        return rate === null ? this.freeSlot() : this.slot(value);
+  private async ask(): Promise<void> {
+    this.asking = true;
+    try {
+      for (;;) {
+        this.dropUnwanted();
+        if (this.waiting.length === 0) break;
+        const { requests, windowMs, reserve } = this.allowed();
+        const [answer, ...values] = texts(
+          await this.books.caller.script('take-slot', this.books.realm, [
+            requests,
+            windowMs,
+            this.profile.timeouts.totalMs,
+            reserve,
+            Math.min(this.waiting.length, SLOTS_AT_ONCE),
+          ]),
+        );
+        if (answer === 'go') for (const value of values) this.grant(value);
+        else if (answer === 'free') this.letGo();
+        else await sleep(Math.min(Number(values[0]), WAIT_STEP_MS));
       }
-      await sleep(Math.min(Number(value), WAIT_STEP_MS));
+    } catch (error) {
+      for (const waiter of this.waiting.splice(0)) waiter.reject(error);
     }
-    return undefined;
+    this.asking = false;
   }
 
-  /** Set by a Retry-After on a realm without a limit: the next slots ask until the hold is over. */
-  private holding = false;
+  /** No limit is configured, none was learnt, and the hold is over. */
+  private letGo(): void {
+    this.heldBack = false;
+    for (const waiter of this.waiting.splice(0)) waiter.resolve(this.slot(NO_SLOT));
+  }
 
-  private freeSlot(): Slot {
-    return {
-      answered: (retryAfterMs) => {
-        if (retryAfterMs == null) return;
-        this.holding = true;
-        this.tell('-1', retryAfterMs);
-      },
-    };
+  private dropUnwanted(): void {
+    for (let at = this.waiting.length - 1; at >= 0; at--) {
+      if (this.waiting[at]?.wanted() !== false) continue;
+      for (const waiter of this.waiting.splice(at, 1)) waiter.resolve(undefined);
+    }
+  }
+
+  /** Nobody else joins or leaves while a question is under way but behind those it was asked for. */
+  private grant(value: string): void {
+    const waiter = this.waiting.shift();
+    const slot = this.slot(value);
+    if (waiter === undefined) slot.answered();
+    else waiter.resolve(slot);
+  }
+
+  private allowed() {
+    const { rate, rateReserve } = this.profile;
+    return rate === null ? UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
   }
 
   private slot(number: string): Slot {
     let told = false;
     return {
-      answered: (retryAfterMs) => {
+      answered: (answer) => {
         if (told) return;
         told = true;
-        this.tell(number, retryAfterMs ?? null);
+        this.note(number, answer);
       },
     };
   }
 
-  private tell(slot: string, retryAfterMs: number | null): void {
+  private note(slot: string, answer: Answer | undefined): void {
+    const refused = answer?.status === 429 || answer?.kind === 'slow-down';
+    const hold = answer?.retryAfterMs ?? (refused ? this.profile.attempts.backoffMs : null);
+    const headers = this.newsOf(answer, refused);
+    if (!this.limited) {
+      if (hold === null && !refused && headers === null) return;
+      this.heldBack = true;
+    }
+    // Plain answers of one moment share a call; what holds the realm back is known before the next question.
+    const urgent = hold !== null || refused;
+    if (this.notes.length === 0 && !urgent) setImmediate(() => this.tell());
+    this.notes.push(
+      slot,
+      hold === null ? '' : String(Math.ceil(hold)),
+      refused ? '1' : '',
+      String(headers?.limit ?? ''),
+      String(headers?.remaining ?? ''),
+      String(headers?.windowMs ?? ''),
+    );
+    if (urgent) this.tell();
+  }
+
+  /** Every answer says the same of the limit; a few a window are enough, and any that says something new. */
+  private newsOf(answer: Answer | undefined, refused: boolean): RateHeaders | null {
+    const headers = answer?.rate ?? null;
+    if (headers === null || headers.limit === null || headers.limit === 0) return null;
+    // A limit without a window says nothing to somebody who was told of none.
+    if (!this.limited && headers.windowMs === null) return null;
+    const now = performance.now();
+    const old = now - this.told.at >= this.allowed().windowMs / TOLD_A_WINDOW;
+    if (!old && !refused && this.told.limit === headers.limit) return null;
+    this.told = { at: now, limit: headers.limit };
+    return headers;
+  }
+
+  private tell(): void {
+    const notes = this.notes;
+    if (notes.length === 0) return;
+    this.notes = [];
+    const { requests, windowMs, reserve } = this.allowed();
     // Not awaited: a lost note only makes the slot count as answered at its time-out.
     void this.books.caller
-      .script('answer-slot', this.books.realm, [slot, retryAfterMs === null ? '' : Math.ceil(retryAfterMs)])
+      .script('answer-slot', this.books.realm, [requests, windowMs, reserve, ...notes])
+      .then((reply) => {
+        for (const notice of paceNotices(texts(reply))) this.onNotice(notice);
+      })
       .catch(() => {});
   }
 }
 
-const UNLIMITED = { requests: 1_000_000, windowMs: 1000 } as const;
+const UNLIMITED = { requests: '', windowMs: 1000, reserve: 0 } as const;
+const NO_SLOT = '-1';
 /** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
 const WAIT_STEP_MS = 200;
+const SLOTS_AT_ONCE = 32;
+const TOLD_A_WINDOW = 50;

@@ -1,5 +1,5 @@
 import type { MemberId } from '../core/ids.js';
-import { Pace } from '../queue/pace.js';
+import { type Answer, Pace } from '../queue/pace.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
 import { readWithRetries } from '../realm/client/retry-read.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
@@ -23,9 +23,7 @@ export function pacedReads({
     random: Math.random,
     async pace() {
       const slot = await shared.take();
-      return {
-        answered: ({ retryAfterMs }: { retryAfterMs: number | null }) => slot?.answered(retryAfterMs),
-      };
+      return { answered: (answer: Answer) => slot?.answered(answer) };
     },
   };
   return {

@@ -19,6 +19,9 @@ async function paces(count: number, requests: number | null, windowMs = 0, reser
   });
 }
 
+/** An answer that asks for patience. */
+const told = (retryAfterMs: number) => ({ status: 503, retryAfterMs, rate: null });
+
 /** The most requests that a sliding window of this length ever saw. */
 function busiest(times: readonly number[], windowMs: number): number {
   const sorted = [...times].sort((a, b) => a - b);
@@ -87,7 +90,7 @@ describe('the pace of a realm', () => {
     const [one, two] = await paces(2, 100, 100);
     const slot = await one?.take();
     const toldAt = performance.now();
-    slot?.answered(400);
+    slot?.answered(told(400));
     // The note is on its way on its own connection; what counts is that it is known before the next question.
     await until('the hold to be known', async () => {
       let wanted = true;
@@ -121,7 +124,7 @@ describe('the pace of a realm', () => {
     expect(pace?.limited).toBe(false);
     const slots = await Promise.all(Array.from({ length: 200 }, () => pace?.take()));
     const toldAt = performance.now();
-    slots[0]?.answered(150);
+    slots[0]?.answered(told(150));
     await pace?.take();
     expect(performance.now() - toldAt).toBeGreaterThanOrEqual(145);
   });

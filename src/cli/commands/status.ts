@@ -3,6 +3,7 @@ import { everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
 import { grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
+import { allPaceNotes } from '../../runtime/operations/pace-notes.js';
 import { type UnfinishedImport, unfinishedImports } from '../../runtime/operations/unfinished-imports.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
@@ -24,13 +25,14 @@ export const command = defineCommand({
       const { output, args, options } = context;
       if (args.BATCH === undefined) {
         const batches = await allStatuses(app, context.global.realm);
-        const [workers, unfinished] = await Promise.all([
+        const [workers, pace, unfinished] = await Promise.all([
           countWorkers(app),
+          allPaceNotes(app, context.global.realm),
           unfinishedImports(app.caller, context.global.realm),
         ]);
         output.print({
-          json: { batches, workers, unfinished },
-          text: [...listLines(batches, workers), ...unfinishedLines(unfinished)],
+          json: { batches, workers, pace, unfinished },
+          text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished)],
           next: batches.length === 0 ? 'almoner plan FILE' : 'almoner status BATCH',
         });
         return 0;
@@ -53,7 +55,12 @@ export const command = defineCommand({
         signals.release();
       }
       const status = await batchStatus(ref);
-      output.print({ json: status, text: batchLines(status, output.colours), next: batchNext(status) });
+      const pace = await allPaceNotes(app, status.realm);
+      output.print({
+        json: { ...status, pace },
+        text: [...batchLines(status, output.colours), ...pace],
+        next: batchNext(status),
+      });
       return options.watch ? exitOf(status) : 0;
     }),
 });

@@ -1,18 +1,21 @@
 --[[
   The pace of a realm: requests, not jobs, across all processes. Slot k is granted when its evenly spaced
   time has come and the answer to slot k-N is at least a window old: even spacing alone overflows a sliding
-  window by jitter, and a request arrives no later than its answer. Slots are not reserved ahead.
+  window by jitter, and a request arrives no later than its answer. Slots are not reserved ahead: as many as
+  are due are granted, at most as many as are wanted now.
 
   KEYS[1] the realm
-  ARGV[1] N, requests allowed  ARGV[2] W, the window in ms  ARGV[3] ms after which no answer comes any more
+  ARGV[1] N, requests allowed ('' for no limit)  ARGV[2] W, the window in ms  ARGV[3] ms after which no answer comes any more
+  ARGV[4] requests left for others  ARGV[5] slots wanted
 
-  Returns {'go', k} | {'wait', ms}
+  Returns {'go', k, k + 1, …} | {'wait', ms} | {'free'} (nothing limits the realm)
 ]]
+--- @include "pace"
 local SLACK_MS = 50
-local T, N, W = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
-local pace, answers = T .. ':pace', T .. ':pace:a'
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
+local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
+local now = paceNow()
+local N, W = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
 local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'holdMs')
 local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0')
 
@@ -20,48 +23,73 @@ local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumb
 local farthest = math.max(W, tonumber(state[4] or '0'))
 if hold > now + farthest then
   hold = now + W
-  redis.call('HSET', pace, 'hold', string.format('%.3f', hold))
+  redis.call('HSET', pace, 'hold', stamp(hold))
 end
 -- No grant and no answer lies in the future. The cut is written down, and for all slots at once: cut anew at
 -- every asking, a slot would stay out of reach for as long as the step was; cut one by one, every slot would
 -- cost a window of its own.
-local function clockWentBack(stamp)
-  if stamp <= now + W then return false end
+local function clockWentBack(time)
+  if time <= now + W then return false end
   local entries = redis.call('HGETALL', answers)
   for i = 1, #entries, 2 do
     if tonumber(string.sub(entries[i + 1], 2)) > now then
-      redis.call('HSET', answers, entries[i], string.sub(entries[i + 1], 1, 1) .. string.format('%.3f', now))
+      redis.call('HSET', answers, entries[i], string.sub(entries[i + 1], 1, 1) .. stamp(now))
     end
   end
   at = math.min(at, now)
-  redis.call('HSET', pace, 'at', string.format('%.3f', at))
+  redis.call('HSET', pace, 'at', stamp(at))
   return true
 end
 clockWentBack(at)
 
 if hold > now then return { 'wait', math.ceil(hold - now) } end
--- A little lateness may be caught up with (timers and round trips are late); idle time may not be saved up.
-local even = math.max(at + W / N, now - SLACK_MS)
-if even > now then return { 'wait', math.ceil(even - now) } end
+if N == math.huge then return { 'free' } end
 
-local before = redis.call('HGET', answers, k - N)
-if before then
-  local kind, stamp = string.sub(before, 1, 1), tonumber(string.sub(before, 2))
-  if clockWentBack(stamp) then stamp = now end
-  if kind == 'a' then
-    if now < stamp + W then return { 'wait', math.ceil(stamp + W - now) } end
-  elseif now < stamp + tonumber(ARGV[3]) + W then
-    -- Not answered yet: it cannot be a window old before a window has gone by from now.
-    return { 'wait', math.ceil(math.min(W, stamp + tonumber(ARGV[3]) + W - now)) }
+--- Ms until slot k may be granted, and its even time.
+local function waitFor()
+  -- A little lateness may be caught up with (timers and round trips are late); idle time may not be saved up.
+  local even = math.max(at + W / N, now - SLACK_MS)
+  if even > now then return even - now end
+  local before = redis.call('HGET', answers, k - N)
+  if before then
+    local kind, time = string.sub(before, 1, 1), tonumber(string.sub(before, 2))
+    if clockWentBack(time) then time = now end
+    if kind == 'a' then
+      if now < time + W then return time + W - now end
+    elseif now < time + tonumber(ARGV[3]) + W then
+      -- Not answered yet: it cannot be a window old before a window has gone by from now. Its answer may
+      -- come at any moment, so the asker looks again well before that.
+      return math.min(W, time + tonumber(ARGV[3]) + W - now)
+    end
   end
-  redis.call('HDEL', answers, k - N)
+  return 0, even
 end
-redis.call('HSET', answers, k, string.format('g%.3f', now))
-redis.call('HSET', pace, 'k', k + 1, 'at', string.format('%.3f', even))
--- A lower N leaves older entries behind; they are forgotten when they pile up.
-if k % N == 0 and redis.call('HLEN', answers) > 2 * N + 16 then
+
+local granted = { 'go' }
+while #granted <= wanted do
+  local wait, even = waitFor()
+  if wait > 0 then
+    if #granted == 1 then return { 'wait', math.ceil(wait) } end
+    break
+  end
+  redis.call('HSET', answers, k, 'g' .. stamp(now))
+  granted[#granted + 1] = k
+  k, at = k + 1, even
+end
+redis.call('HSET', pace, 'k', k, 'at', stamp(at))
+
+-- What the realm's limit may go up to again is kept; older slots are forgotten when they pile up.
+local kept = configured == math.huge and N or math.max(N, configured)
+for slot = granted[2], k - 1 do redis.call('HDEL', answers, slot - kept - 1) end
+if redis.call('HLEN', answers) > 2 * kept + 64 then
   for _, field in ipairs(redis.call('HKEYS', answers)) do
-    if tonumber(field) < k - N then redis.call('HDEL', answers, field) end
+    if tonumber(field) < k - kept then redis.call('HDEL', answers, field) end
   end
 end
-return { 'go', k }
+local part = math.floor(now * PARTS / W)
+if redis.call('HSETNX', parts, part, granted[2]) == 1 and redis.call('HLEN', parts) > 3 * PARTS then
+  for _, field in ipairs(redis.call('HKEYS', parts)) do
+    if tonumber(field) < part - PARTS - 2 or tonumber(field) > part then redis.call('HDEL', parts, field) end
+  end
+end
+return granted

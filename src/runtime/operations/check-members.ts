@@ -14,7 +14,7 @@ export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: str
     if (!isMemberId(member)) continue;
     const slot = await pace.take();
     const result = await realm.client.readMemberOnce(member);
-    slot?.answered(result.facts.status === 429 ? result.facts.retryAfterMs : null);
+    slot?.answered(result.facts);
     read += 1;
     if (read % 100 === 0) say(`checked ${read} of ${members.size} members`);
     const finding = { line, column: null };
