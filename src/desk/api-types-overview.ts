@@ -16,6 +16,8 @@ export type RealmCard = {
   readonly currency: string | null;
   readonly halt: Reason | null;
   readonly breakerSince: string | null;
+  /** While not armed nothing is sent: the store was restarted or rolled back. Null: nothing was ever sent. */
+  readonly fence: { readonly armed: boolean; readonly reason: Reason | null } | null;
   readonly pace: {
     readonly allowed: Rate | null;
     /** Requests that left within the last window (a minute where there is no limit). */

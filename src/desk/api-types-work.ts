@@ -177,6 +177,8 @@ export type RulePlanPage = {
   readonly members: number;
   readonly awarded: number;
   readonly tokens: string;
+  /** Why no batch can be made of it; empty when one can. */
+  readonly stops: readonly string[];
   readonly awards: readonly RuleAward[];
   readonly next: string | null;
 };

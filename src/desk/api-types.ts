@@ -61,7 +61,8 @@
  * | anyone   | GET  /health · /ready                               | {"ok": true} · 503 while not ready       |
  * | viewer   | GET  /metrics · /queues · /api/openapi.json         | Prometheus text · queue board · OpenAPI  |
  *
- * Changes since the first version (only ever additions): FilesReply was missing.
+ * Changes since the first version (only ever additions): FilesReply was missing; RealmCard.fence;
+ * RulePlanPage.stops.
  */
 export type * from './api-types-batches.js';
 export type * from './api-types-overview.js';

@@ -22,6 +22,7 @@ export class DeskMetrics {
     // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
     const family = familiesOf(new Registry());
     fillOrders(family, picture);
+    fillStatuses(family, await this.statuses(picture));
     fillRealms(family, picture);
     this.fillProcesses(family, picture);
     return `${await family.registry.metrics()}\n${this.latency.text(await this.latencies(picture))}`;
@@ -33,9 +34,24 @@ export class DeskMetrics {
     gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
     gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
     gauge('workers', 'Worker processes not proven dead.', []).set(workers.alive);
+    const gone = workers.processes.filter(({ state }) => state === 'dead').length;
+    gauge('journal_lag_sessions', 'Senders that are gone and whose journals are not merged yet.', []).set(
+      gone,
+    );
     gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
     gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(this.desk.live.clients);
     gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.parts.version }, 1);
+  }
+
+  /** Attempts by the status of their answer, over the whole life of each realm's books. */
+  private statuses({ seen }: Picture) {
+    const books = new Map(seen.map(({ ref }) => [ref.books.realm, ref.books]));
+    return Promise.all(
+      [...books.values()].map(async ({ caller, realm, owner }) => ({
+        realm: owner.name,
+        counts: await caller.patiently('read statuses', () => caller.redis.hgetall(`${realm}:statuses`)),
+      })),
+    );
   }
 
   private latencies({ seen }: Picture) {
@@ -87,6 +103,18 @@ function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
   }
 }
 
+function fillStatuses(
+  { counter }: Families,
+  realms: readonly { readonly realm: string; readonly counts: Readonly<Record<string, string>> }[],
+): void {
+  const answers = counter('answers_total', 'Attempts by status of the answer; - for none.', [
+    'realm',
+    'status',
+  ]);
+  for (const { realm, counts } of realms)
+    for (const [status, count] of Object.entries(counts)) answers.inc({ realm, status }, Number(count));
+}
+
 function fillRealms({ gauge }: Families, { overview }: Picture): void {
   const allowed = gauge('pace_allowed_per_second', 'Requests allowed, per second.', ['realm']);
   const used = gauge('pace_used_per_second', 'Requests that left, per second of the window.', ['realm']);
@@ -97,8 +125,10 @@ function fillRealms({ gauge }: Families, { overview }: Picture): void {
   const dead = gauge('dead_letters', 'Orders that ended without being paid.', ['realm']);
   const halted = gauge('realm_halted', '1 while the program has halted the realm.', ['realm']);
   const breaker = gauge('breaker_open', '1 while the realm gives no definite answers.', ['realm']);
+  const fence = gauge('fence_armed', '0 while the store was restarted or rolled back.', ['realm']);
   for (const card of overview.realms) {
     const { realm, pace } = card;
+    if (card.fence !== null) fence.set({ realm }, card.fence.armed ? 1 : 0);
     const windowMs = pace.allowed?.windowMs ?? 60_000;
     if (pace.allowed !== null) allowed.set({ realm }, (pace.allowed.requests / windowMs) * 1000);
     used.set({ realm }, (pace.used / windowMs) * 1000);

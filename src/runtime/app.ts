@@ -52,6 +52,12 @@ export class App {
     return new App(config, logger, store, caller, env);
   }
 
+  /** The same connections in another person's name: what the desk does is done by who is signed in. */
+  as(operator: string): App {
+    const other: App = Object.create(this, { config: { value: { ...this.config, operator } } });
+    return other;
+  }
+
   books(profile: RealmProfile): Books {
     const { name, baseUrl, realmId, rehearsal } = profile;
     return openBooks(this.caller, { name, baseUrl, realmId, rehearsal });

@@ -10,6 +10,7 @@ import { createDesk, type DeskOptions, type DeskServer } from '../../src/desk/se
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { deskParts } from '../../src/runtime/operations/desk-parts.js';
+import { deskRules } from '../../src/runtime/operations/desk-rules.js';
 import { workRealms } from '../../src/runtime/operations/working.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
@@ -76,7 +77,9 @@ export async function startDesk(
   const tokens = new Tokens(app.caller);
   const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
   const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
-  const parts = deskParts(app, { version: '0.0.0-test', webFolder: web, rules: null });
+  const stop = new AbortController();
+  const rules = deskRules(app, { cwd: folder, stop: stop.signal });
+  const parts = deskParts(app, { version: '0.0.0-test', webFolder: web, rules });
   const server = await createDesk(
     { ...parts, ...given.parts },
     {
@@ -86,7 +89,6 @@ export async function startDesk(
     },
   );
   const { url, port } = await server.listen(0);
-  const stop = new AbortController();
   let worker: { app: App; done: Promise<void> } | null = null;
   const call: TestDesk['call'] = (path, options = {}) => ask(`${url}${path}`, { as: operator, ...options });
   return {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Serving, startServing } from '../../runtime/operations/serving.js';
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { workRealms } from '../../runtime/operations/working.js';
-import { listenForStop } from '../../runtime/stop-signals.js';
+import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
 import { withApp } from '../open-app.js';
 import { flag, text, wholeNumber } from '../options.js';
@@ -40,7 +40,10 @@ export const command = defineCommand({
       async (app) => {
         const { options } = context;
         if (options.withWorker) await refuseUnsafeStore(app);
-        const signals = listenForStop(() => context.output.note('Stopping: what is being sent finishes…'));
+        const signals = listenForStop(
+          () => context.output.note('Stopping: what is being sent finishes…'),
+          stopDeadlineMs(app.config),
+        );
         const serving = await startServing(app, {
           host: options.host ?? USUAL_HOST,
           port: options.port ?? USUAL_PORT,
@@ -48,6 +51,7 @@ export const command = defineCommand({
           insecureHttp: options.insecureHttp,
           version: version(),
           env: context.env,
+          cwd: context.cwd,
         });
         try {
           sayReady(context, serving);

@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type Books, openBooks } from '../../ledger/books.js';
+import { readFence } from '../../ledger/fence.js';
 import { realmKey } from '../../ledger/keys.js';
 import { realmState } from '../../ledger/steering.js';
 import type { Reason } from '../../ledger/views.js';
@@ -112,7 +113,8 @@ export class OverviewBoard {
     const pace = this.paces.get(books.realm) ?? new PaceHistory();
     this.paces.set(books.realm, pace);
     pace.note(await this.requestsOf(books, profile, batches), now);
-    return realmCard({ owner: books.owner, profile, state: await realmState(books), batches, pace, now });
+    const [state, fence] = await Promise.all([realmState(books), readFence(books)]);
+    return realmCard({ owner: books.owner, profile, state, fence, batches, pace, now });
   }
 
   /** Slots taken, reads included, where the realm has a limit; else what the batches count themselves. */

@@ -1,5 +1,6 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { RealmOwner } from '../../ledger/books.js';
+import type { Fence } from '../../ledger/fence.js';
 import type { RealmState } from '../../ledger/steering.js';
 import type { RealmCard } from '../api-types.js';
 import { iso } from '../orders/order-row.js';
@@ -14,11 +15,12 @@ export function realmCard(facts: {
   readonly owner: RealmOwner;
   readonly profile: RealmProfile | undefined;
   readonly state: RealmState;
+  readonly fence: Fence;
   readonly batches: readonly SeenBatch[];
   readonly pace: PaceHistory;
   readonly now: number;
 }): RealmCard {
-  const { owner, profile, state, batches, pace, now } = facts;
+  const { owner, profile, state, fence, batches, pace, now } = facts;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
   const unsettled = batches.filter(({ view }) => isOpen(view.state) && openOf(view) > 0);
   const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
@@ -32,6 +34,7 @@ export function realmCard(facts: {
     currency: profile?.currency ?? null,
     halt: state.halt,
     breakerSince: iso(state.breakerSince),
+    fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
     pace: {
       allowed: profile?.rate ?? null,
       used: pace.within(profile?.rate?.windowMs ?? UNLIMITED_WINDOW_MS, now),

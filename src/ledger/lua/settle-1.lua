@@ -75,6 +75,9 @@ redis.call('HINCRBY', B, 'requests', facts.requests)
 if facts.retries > 0 then redis.call('HINCRBY', B, 'retries', facts.retries) end
 if facts.limited > 0 then redis.call('HINCRBY', B, 'limited', facts.limited) end
 redis.call('HINCRBY', B .. ':lat', facts.latency, 1)
+-- Over the realm's whole life, for the metrics; '-' where no answer came.
+local status = split(new)[5]
+redis.call('HINCRBY', T .. ':statuses', status == '' and '-' or status, 1)
 redis.call('HINCRBY', B .. ':run', facts.slice .. ':q', facts.requests)
 if code == 'P' then redis.call('HINCRBY', B .. ':run', facts.slice .. ':p', 1) end
 if code == 'R' or code == 'X' or code == 'D' then redis.call('HINCRBY', B .. ':run', facts.slice .. ':f', 1) end

@@ -45,7 +45,7 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
       if (rows === 0)
         throw new AlmonerError('ALM_BATCH_CANNOT', `Batch ${ref.id} holds nothing that could be taken back.`);
     },
-    plan: (file, { who }) => planUpload(app, file, who),
+    plan: (file, { who }) => planUpload(app.as(who), file),
     retryDead: async (places, by, onProgress) => mended(await retryDead(app, places, by, onProgress)),
     discardDead: async (places, { who, why }, onProgress) =>
       mended(await discardDead(app, places, { who, why: why ?? '' }, onProgress)),
@@ -66,11 +66,7 @@ async function processes(app: App): ReturnType<DeskParts['processes']> {
   return [...found.values()];
 }
 
-async function planUpload(
-  app: App,
-  file: Parameters<DeskParts['plan']>[0],
-  who: string,
-): Promise<PlannedUpload> {
+async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, file.realm);
   const realm = await app.realm(profile);
   const { map, again, skipInvalid } = file;
@@ -82,9 +78,9 @@ async function planUpload(
     writeFaults: (path) => plan.findings.writeFaults(path),
     async enqueue({ inOrder }) {
       await refuseUnsafeStore(app);
-      const options = { batchId: null, inOrder, mode: 'import', session: null, who } as const;
+      const options = { batchId: null, inOrder, mode: 'import', session: null } as const;
       const { ref, existing } = await enqueue(app, realm, planned, options);
-      if (existing) await handToWorkers(app, realm, ref, who);
+      if (existing) await handToWorkers(app, realm, ref);
       return { ref, existing };
     },
     close: () => plan.findings.close(),

@@ -19,8 +19,6 @@ export type EnqueueOptions = {
   readonly inOrder: boolean;
   readonly mode: 'run' | 'import';
   readonly session: Session | null;
-  /** Who started it; the process's own operator unless told. */
-  readonly who?: string;
   readonly onStored?: (rows: number) => void;
 };
 
@@ -39,7 +37,7 @@ export async function enqueue(
     owner: options.session?.id ?? '',
     inOrder: options.inOrder,
     expectedMs: preview.seconds * 1000,
-    who: options.who ?? app.config.operator,
+    who: app.config.operator,
     importer: app.newNonce(),
     now: Date.now(),
     onProgress: options.onStored ?? (() => {}),
@@ -47,19 +45,14 @@ export async function enqueue(
 }
 
 /** The same orders again are the same batch: one that stands still goes on, in the workers' hands. */
-export async function handToWorkers(
-  app: App,
-  realm: OpenRealm,
-  ref: BatchRef,
-  who = app.config.operator,
-): Promise<void> {
+export async function handToWorkers(app: App, realm: OpenRealm, ref: BatchRef): Promise<void> {
   const view = await readBatch(ref);
   if (view === undefined || isOver(view) || (await isOwnedByLiving(ref, view.owner, ''))) return;
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   await letRealmGoOn(realm);
   const audit = {
     at: Date.now(),
-    who,
+    who: app.config.operator,
     what: 'resumed by an import of the same orders',
     why: null,
   };

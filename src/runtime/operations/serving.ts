@@ -5,9 +5,11 @@ import { createDesk } from '../../desk/server.js';
 import type { App } from '../app.js';
 import { registerSecret } from '../logger.js';
 import { deskParts } from './desk-parts.js';
+import { deskRules } from './desk-rules.js';
 import { startNotices } from './notifying.js';
+import { startSchedules } from './schedules.js';
 
-/** The desk with what runs beside it: its pages, API and metrics, and the notices to the outside. */
+/** The desk with what runs beside it: its pages, API and metrics, schedules, and the notices to the outside. */
 export type ServeOptions = {
   readonly host: string;
   readonly port: number;
@@ -15,6 +17,7 @@ export type ServeOptions = {
   readonly insecureHttp: boolean;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
 };
 
 export type Serving = {
@@ -34,16 +37,21 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const empty = await new Tokens(app.caller).isEmpty();
   const token = empty && isOnlyLocal(address) ? newToken() : null;
   if (token !== null) registerSecret(token);
-  const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules: null });
+  const stop = new AbortController();
+  const rules = deskRules(app, { cwd: options.cwd, stop: stop.signal });
+  const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules });
   const server = await createDesk(parts, { address, localToken: token });
   try {
     const { url } = await server.listen(options.port);
+    const schedules = await startSchedules(app, { stop: stop.signal });
     const notices = startNotices(app, server.desk, { env: options.env, publicUrl: address.publicUrl });
     return {
       url,
       token,
       closed: empty && token === null,
       async close() {
+        stop.abort();
+        await schedules.stop();
         await notices?.close();
         await server.close();
       },

@@ -1,0 +1,184 @@
+import { basename } from 'node:path';
+import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from '../../desk/api-types.js';
+import type { RuleParts } from '../../desk/rule-parts.js';
+import { LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
+import type { RunEntry, RunMeta } from '../../intake/rules/run-record.js';
+import { findRun, readEntries } from '../../intake/rules/run-store.js';
+import { nextTime } from '../../intake/rules/schedule.js';
+import type { App, OpenRealm } from '../app.js';
+import { explainMember } from './rules-explaining.js';
+import { findRules, openRule, profileOfRule } from './rules-files.js';
+import { type ListedRule, listRules } from './rules-listing.js';
+import { planRule } from './rules-planning.js';
+import { importRun, usablePlan } from './rules-running.js';
+import { syncRules } from './rules-sync.js';
+import { refuseUnsafeStore } from './store-safety.js';
+
+/** The reward rules of the jobs folder, for the desk. */
+const NEXT_SHOWN = 3;
+
+export function deskRules(
+  app: App,
+  options: { readonly cwd: string; readonly stop: AbortSignal },
+): RuleParts {
+  const { cwd, stop } = options;
+  return {
+    async list() {
+      return (await listRules(app, cwd, Date.now())).map(ruleRow);
+    },
+    async plan(name, { who }, onProgress) {
+      // By name only: a path from a request must not reach the disk.
+      const found = await findRules(app.config, cwd);
+      const file = found.find(({ result }) => 'rule' in result && result.rule.name === name)?.file;
+      if (file === undefined)
+        throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(name)}.`);
+      const loaded = await openRule(app.config, cwd, file);
+      const realm = await app.realm(profileOfRule(app.config, loaded.rule));
+      const request = { at: Date.now(), scheduled: false, stop, onProgress };
+      return (await planRule(app.as(who), realm, loaded, request)).meta.id;
+    },
+    planPage: async (plan, from, limit) => planPage(await findPlan(app, plan), from, limit),
+    async run(plan, { who }) {
+      await refuseUnsafeStore(app);
+      const { realm, meta } = await findPlan(app, plan);
+      const planned = await usablePlan(realm, meta, Date.now());
+      return planned === null ? null : (await importRun(app.as(who), realm, meta, planned)).ref;
+    },
+    async approve(rule, { who }) {
+      await syncRules(app.as(who), { cwd, approve: [rule], prune: false, now: Date.now() });
+    },
+    async explain(run, member): Promise<ExplainReply> {
+      const { meta, explained } = await explainMember(app, run, member, undefined);
+      const { decision, condition, award, columns, cells, balance, wallet } = explained;
+      return {
+        run: meta.id,
+        rule: meta.rule,
+        member: decision.member,
+        awarded: decision.leftOut === null,
+        tokens: decision.leftOut === null ? decision.tokens : null,
+        why: whyOf(decision),
+        facts: {
+          row: Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])),
+          member: json(explained.member),
+          web3: json(explained.web3),
+          balance,
+          wallet,
+          condition,
+          award,
+          steps: decision.steps,
+        },
+      };
+    },
+  };
+}
+
+async function findPlan(app: App, plan: string): Promise<{ realm: OpenRealm; meta: RunMeta }> {
+  for (const profile of app.config.profiles)
+    try {
+      const meta = await findRun(app.books(profile), plan);
+      return { realm: await app.realm(profile), meta };
+    } catch (error) {
+      if (!isAlmonerError(error, 'ALM_RULE_RUN_NOT_FOUND')) throw error;
+    }
+  throw new AlmonerError('ALM_RULE_RUN_NOT_FOUND', `No plan of a rule is called ${JSON.stringify(plan)}.`);
+}
+
+async function planPage(
+  { realm, meta }: { realm: OpenRealm; meta: RunMeta },
+  from: number,
+  limit: number,
+): Promise<RulePlanPage> {
+  const awards: RuleAward[] = [];
+  let index = 0;
+  for await (const { decision } of readEntries(realm.books, meta)) {
+    index += 1;
+    if (index <= from) continue;
+    const awarded = decision.leftOut === null;
+    awards.push({
+      member: decision.member,
+      tokens: awarded ? decision.tokens : null,
+      awarded,
+      why: whyOf(decision),
+    });
+    if (awards.length === limit) break;
+  }
+  return {
+    plan: meta.id,
+    rule: meta.rule,
+    realm: realm.profile.name,
+    at: new Date(meta.at).toISOString(),
+    members: meta.members,
+    awarded: meta.awards,
+    tokens: meta.tokens,
+    stops: meta.stops.map(({ message }) => message),
+    awards,
+    next: from + awards.length < meta.members && awards.length > 0 ? String(from + awards.length) : null,
+  };
+}
+
+function whyOf({
+  leftOut,
+  detail,
+  computed,
+}: Pick<RunEntry['decision'], 'leftOut' | 'detail' | 'computed'>): string {
+  if (leftOut === null) return detail ?? `the award comes to ${computed ?? 'the fixed amount'}`;
+  return `left out: ${LEFT_OUT_WORDS[leftOut]}${detail === null ? '' : ` (${detail})`}`;
+}
+
+const STATES = {
+  manual: 'ready',
+  approved: 'ready',
+  waits: 'waits',
+  changed: 'waits',
+  unsynced: 'waits',
+  gone: 'faulty',
+  faulty: 'faulty',
+} as const satisfies Record<ListedRule['state'], RuleRow['state']>;
+
+function ruleRow(rule: ListedRule): RuleRow {
+  const { schedule, lastRun, lastScheduled } = rule;
+  return {
+    rule: rule.rule,
+    file: basename(rule.file),
+    realm: rule.realm ?? '',
+    reason: null,
+    schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
+    nextRuns: nextRuns(rule),
+    state: STATES[rule.state],
+    faults:
+      rule.state === 'gone'
+        ? ['Its file or its schedule is gone.']
+        : rule.faults.map(({ line, message, code }) => `line ${line}: ${message} [${code}]`),
+    last:
+      lastRun !== null
+        ? {
+            run: lastRun.run,
+            at: new Date(lastRun.at).toISOString(),
+            result: lastRun.state,
+            batch: lastRun.batch,
+          }
+        : lastScheduled === null
+          ? null
+          : {
+              run: lastScheduled.run ?? '',
+              at: new Date(lastScheduled.at).toISOString(),
+              result: lastScheduled.message ?? lastScheduled.result,
+              batch: lastScheduled.batch,
+            },
+  };
+}
+
+function nextRuns({ schedule, next }: ListedRule): string[] {
+  const times: string[] = [];
+  let time: number | null = next;
+  while (time !== null && schedule !== null && times.length < NEXT_SHOWN) {
+    times.push(new Date(time).toISOString());
+    time = nextTime(schedule, time);
+  }
+  return times;
+}
+
+function json(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
