@@ -33,8 +33,10 @@ export function compileRule(
       for (const { offset, message } of compiled.misuses) fault(offset, message);
       return null;
     }
-    if (!types.includes(compiled.type))
+    if (!types.includes(compiled.type)) {
       fault(0, `It gives ${compiled.type}, expected ${types.filter((type) => type !== 'dyn').join(' or ')}.`);
+      return null;
+    }
     for (const message of unknownNames(compiled, columns)) fault(0, message);
     return { ...compiled, field, place: (offset) => source.placeInside(path, offset) };
   };

@@ -18,9 +18,12 @@ const points = (description: string) =>
   z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe(`${description}, in points`);
 
 const memberId = z
-  .union([z.string().regex(MEMBER_PATTERN), z.int().min(0)], {
-    error: 'expected a member id of 1 to 20 digits',
-  })
+  .union(
+    [z.string().regex(MEMBER_PATTERN, { error: 'expected a member id of 1 to 20 digits' }), z.int().min(0)],
+    {
+      error: 'expected a member id of 1 to 20 digits',
+    },
+  )
   .describe('A member id: 1 to 20 digits; quotes are welcome and not needed');
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()], {

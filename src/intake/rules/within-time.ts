@@ -26,6 +26,8 @@ export function withinTime<T>(limitMs: number, work: () => T): T {
   return done.value;
 }
 
+/** Made by the engine, perhaps with another context's Error, so it is known by its code alone. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

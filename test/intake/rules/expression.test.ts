@@ -1,0 +1,129 @@
+import { parse } from 'lossless-json';
+import { describe, expect, test } from 'vitest';
+import { celCell, celMap, celValue } from '../../../src/intake/rules/cel-values.js';
+import {
+  compileExpression,
+  EVALUATION_MS_MAX,
+  type Expression,
+} from '../../../src/intake/rules/expression.js';
+
+function compiled(text: string): Expression {
+  const expression = compileExpression(text);
+  if ('misuses' in expression) throw new Error(JSON.stringify(expression.misuses));
+  return expression;
+}
+
+const FACTS = {
+  member: celValue(
+    parse('{"tokenBalance": 100, "id": 1190322117000000123, "level": null, "tags": ["a", "b"]}'),
+  ),
+  web3: celValue(parse('{"score": 2.5, "nfts": [{"id": "x", "held": 3}, {"id": "y", "held": 4}]}')),
+  row: celMap([
+    ['score', celCell('7')],
+    ['name', celCell('Ada')],
+    ['active', celCell('TRUE')],
+    ['empty', celCell(' ')],
+    ['id', celCell('119032211700000001')],
+  ]),
+  run: celMap([['weekday', 1n]]),
+  balance: 100n,
+};
+
+const value = (text: string) => compiled(text).evaluate(FACTS);
+
+describe('what expressions give', () => {
+  test.each([
+    ['member.tokenBalance * 0.05', 5],
+    ['balance / 3', 33n],
+    ['row.score + 1', 8n],
+    ['row.active && row.name == "Ada"', true],
+    ['web3.nfts.exists(n, n.held > 3)', true],
+    ['size(web3.nfts.filter(n, n.held > 3))', 1n],
+    ['min(row.score, 5)', 5n],
+    ['max(web3.score, 1)', 2.5],
+    ['member.id == 1190322117000000123', true],
+    ['row.id == "119032211700000001"', true],
+    ['has(member.level) ? 1 : 0', 0n],
+    ['run.weekday == 1', true],
+    ['row["score"] > 6.5', true],
+  ])('%s', (text, expected) => {
+    expect(value(text)).toEqual({ kind: 'value', value: expected });
+  });
+});
+
+describe('what a member lacks is told, never taken for zero', () => {
+  test.each([
+    ['member.nothing > 5', 'nothing'],
+    ['member.level + 1', 'level'],
+    ['row.empty == 0', 'empty'],
+    ['web3.deep.inside > 1', 'deep'],
+  ])('%s', (text, fact) => {
+    const result = value(text);
+    expect(result.kind).toBe('missing');
+    expect(JSON.stringify(result)).toContain(fact);
+  });
+
+  test.each([
+    'row.name + 1',
+    'row.name > 5',
+    '-row.active',
+    'size(row.score)',
+    '1 / (row.score - 7)',
+    'min(row.name, 1)',
+  ])('a wrong type or a division by zero is a fault: %s', (text) => {
+    expect(value(text)).toMatchObject({ kind: 'fault', slow: false });
+  });
+
+  test('whole numbers beyond 64 bits are a fault, not a rounding', () => {
+    expect(value('9223372036854775807 + row.score')).toMatchObject({ kind: 'fault' });
+  });
+});
+
+describe('expressions are shut in', () => {
+  test('a pattern that would run for hours is ended', () => {
+    const started = performance.now();
+    const endless = compiled('row.name.matches("^(a+)+$")');
+    const result = endless.evaluate({ ...FACTS, row: celMap([['name', `${'a'.repeat(60)}!`]]) });
+    expect(result).toMatchObject({ kind: 'fault', slow: true });
+    expect(performance.now() - started).toBeLessThan(EVALUATION_MS_MAX + 4_000);
+  });
+
+  test('afterwards everything works as before', () => {
+    expect(value('row.score + 1')).toEqual({ kind: 'value', value: 8n });
+  });
+
+  test.each(['globalThis', 'process', 'require', 'console', 'this', 'Function', 'env'])(
+    '%s is not there',
+    (name) => {
+      expect(compileExpression(`${name} == 1`)).toHaveProperty('misuses');
+    },
+  );
+
+  test.each(['constructor', '__proto__', 'prototype', 'toString', 'hasOwnProperty'])(
+    'member.%s is a fact that nobody has',
+    (name) => {
+      expect(value(`member.${name} == 1`)).toMatchObject({ kind: 'missing' });
+    },
+  );
+});
+
+describe('which facts an expression names', () => {
+  const used = (text: string) => compiled(text).used;
+
+  test('only those, with their fields', () => {
+    expect(used('row.active && web3.nfts.exists(n, n.id == "x")')).toEqual({
+      member: 'none',
+      web3: new Set(['nfts']),
+      balance: false,
+      row: new Set(['active']),
+      run: 'none',
+    });
+  });
+
+  test('has() and an index count, and a whole record means all of it', () => {
+    expect(used('has(member.level) && web3["score"] > 1').member).toEqual(new Set(['level']));
+    expect(used('has(member.level) && web3["score"] > 1').web3).toEqual(new Set(['score']));
+    expect(used('size(member) > 1').member).toBe('all');
+    expect(used('balance > 5')).toMatchObject({ member: 'none', balance: true });
+  });
+});

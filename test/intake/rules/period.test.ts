@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { periodName } from '../../../src/intake/rules/period.js';
+import { readAt } from '../../../src/intake/rules/read-at.js';
+
+const at = (iso: string) => Date.parse(iso);
+
+test.each([
+  ['2024-12-30T12:00:00Z', '2025-W01'],
+  ['2026-12-31T12:00:00Z', '2026-W53'],
+  ['2027-01-03T12:00:00Z', '2026-W53'],
+  ['2027-01-04T12:00:00Z', '2027-W01'],
+  ['2028-02-29T12:00:00Z', '2028-W09'],
+])('%s lies in ISO week %s', (iso, week) => {
+  expect(periodName('week', at(iso), 'UTC')).toBe(week);
+});
+
+test('a period is that of the wall, not of UTC', () => {
+  const lateSunday = at('2026-11-15T23:30:00Z');
+  expect(periodName('week', lateSunday, 'UTC')).toBe('2026-W46');
+  expect(periodName('week', lateSunday, 'Europe/Berlin')).toBe('2026-W47');
+  expect(periodName('day', lateSunday, 'America/New_York')).toBe('2026-11-15');
+  expect(periodName('month', at('2026-12-01T03:00:00Z'), 'America/New_York')).toBe('2026-11');
+  expect(periodName('once', lateSunday, 'UTC')).toBe('once');
+});
+
+test('every hour of the days of change has a day, and each day comes once', () => {
+  for (const zone of ['Europe/Berlin', 'America/New_York']) {
+    const days: string[] = [];
+    for (let hour = at('2026-03-06T00:00:00Z'); hour < at('2026-11-05T00:00:00Z'); hour += 3_600_000) {
+      const day = periodName('day', hour, zone);
+      if (days.at(-1) !== day) days.push(day);
+    }
+    expect(days).toEqual([...new Set(days)].sort());
+    expect(days).toHaveLength(new Set(days).size);
+  }
+});
+
+test('--at reads a day, a wall time, or a time with its offset, and nothing else', () => {
+  expect(readAt('2026-11-16', 'Europe/Berlin')).toBe(at('2026-11-15T23:00:00Z'));
+  expect(readAt('2026-11-16T09:30', 'America/New_York')).toBe(at('2026-11-16T14:30:00Z'));
+  expect(readAt('2026-11-16T09:30:15+02:00', 'UTC')).toBe(at('2026-11-16T07:30:15Z'));
+  expect(readAt('2028-02-29', 'UTC')).toBe(at('2028-02-29T00:00:00Z'));
+  for (const wrong of ['2026-02-29', '16.11.2026', 'monday', '2026-11-16T25:00', ''])
+    expect(readAt(wrong, 'UTC')).toBeUndefined();
+});
