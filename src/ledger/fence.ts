@@ -40,12 +40,17 @@ export async function readFence(books: Books): Promise<Fence> {
 
 /** What a sender has seen and the ledger no longer knows disarms it. */
 export async function disarm(books: Books, note: Rollback): Promise<boolean> {
-  const reply = await books.caller.script('disarm', books.realm, [note.seen, JSON.stringify(note)]);
+  const reply = await books.caller.script('disarm', books.realm, [note.seen, JSON.stringify(note), note.by]);
   return reply === 'disarmed';
 }
 
-export async function reportMerged(books: Books, run: string, session: string): Promise<boolean> {
-  return (await books.caller.script('merged', books.realm, [run, session])) === 'ok';
+export async function reportMerged(
+  books: Books,
+  run: string,
+  session: string,
+  seen: number,
+): Promise<boolean> {
+  return (await books.caller.script('merged', books.realm, [run, session, seen])) === 'ok';
 }
 
 export type Armed =

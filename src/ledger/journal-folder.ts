@@ -58,15 +58,14 @@ export async function readHead(path: string): Promise<JournalHead | undefined> {
 const HEAD_BYTES_MAX = 4096;
 
 /**
- * Removes the oldest files until the folder is small enough. `keep` names sessions of which nothing may be
- * removed: those that live, and those whose journal is not merged yet. The last file of the caller's own
- * session always stays. What was removed is noted as a floor: a ledger that has forgotten more than the
+ * Removes the oldest files until the folder is small enough; even an empty one counts some, so that their
+ * number is bounded too. `keep` names files that must stay: those of the living, and the caller's last. What was removed is noted as a floor: a ledger that has forgotten more than the
  * journals still know must not be trusted by itself again.
  */
 export async function boundJournals(
   folder: string,
   bytesMax: number,
-  keep: (session: string, newest: boolean) => boolean,
+  keep: (session: string, newest: boolean) => Promise<boolean> | boolean,
 ): Promise<number> {
   const all: { session: string; path: string; bytes: number; at: number; newest: boolean }[] = [];
   for (const { session, paths } of await listJournals(folder))
@@ -76,7 +75,7 @@ export async function boundJournals(
         all.push({
           session,
           path,
-          bytes: found.size,
+          bytes: Math.max(found.size, FILE_BYTES_MIN),
           at: found.mtimeMs,
           newest: position === paths.length - 1,
         });
@@ -85,7 +84,7 @@ export async function boundJournals(
   let removed = 0;
   for (const file of all.sort((a, b) => a.at - b.at)) {
     if (total <= bytesMax) break;
-    if (keep(file.session, file.newest)) continue;
+    if (await keep(file.session, file.newest)) continue;
     await raiseFloor(folder, await highestSeqs(file.path));
     await rm(file.path, { force: true });
     total -= file.bytes;
@@ -93,6 +92,8 @@ export async function boundJournals(
   }
   return removed;
 }
+
+const FILE_BYTES_MIN = 32 * 1024;
 
 const floors = z.record(z.string(), z.number());
 

@@ -52,6 +52,8 @@ export type JournalResult = z.infer<typeof result>;
 
 export type JournalEntry =
   | { readonly kind: 'head'; readonly head: JournalHead }
+  /** From here on the session may send for this realm. */
+  | { readonly kind: 'works'; readonly realm: string }
   | { readonly kind: 'intent'; readonly intent: Intent }
   | { readonly kind: 'result'; readonly result: JournalResult }
   /** The ledger took its leave back before anything was sent. */
@@ -59,6 +61,7 @@ export type JournalEntry =
 
 const line = z.union([
   z.tuple([z.literal('H'), head]),
+  z.tuple([z.literal('W'), z.string()]),
   z.tuple([z.literal('I'), intent]),
   z.tuple([z.literal('R'), result]),
   z.tuple([z.literal('N'), z.string()]),
@@ -73,6 +76,8 @@ function listOf(entry: JournalEntry): z.infer<typeof line> {
   switch (entry.kind) {
     case 'head':
       return ['H', entry.head];
+    case 'works':
+      return ['W', entry.realm];
     case 'intent':
       return ['I', entry.intent];
     case 'result':
@@ -94,6 +99,8 @@ function entryOf(list: z.infer<typeof line>): JournalEntry {
   switch (list[0]) {
     case 'H':
       return { kind: 'head', head: list[1] };
+    case 'W':
+      return { kind: 'works', realm: list[1] };
     case 'I':
       return { kind: 'intent', intent: list[1] };
     case 'R':

@@ -13,6 +13,8 @@ export type SessionJournal = {
   readonly head: JournalHead;
   /** Attempts of the realm asked for, newest of each order only: older ones are history. */
   readonly attempts: readonly JournaledAttempt[];
+  /** Whether the session ever worked for the realm asked for. */
+  readonly works: boolean;
   /** The highest sequence that the session had seen of that realm. */
   readonly seqSeen: number;
   /** Lines in the middle that did not check. A torn tail is not one of them: it was never acted on. */
@@ -27,6 +29,7 @@ export async function readSessionJournal(
   let head: JournalHead | undefined;
   let seqSeen = 0;
   let damaged = 0;
+  let works = false;
   const open = new Map<string, Intent>();
   const newest = new Map<string, { intent: Intent; result: JournalResult | null }>();
   const keep = (intent: Intent, result: JournalResult | null) => {
@@ -49,6 +52,9 @@ export async function readSessionJournal(
       switch (entry.kind) {
         case 'head':
           head = entry.head;
+          break;
+        case 'works':
+          works ||= entry.realm === realm;
           break;
         case 'intent':
           if (entry.intent.realm !== realm) break;
@@ -77,6 +83,7 @@ export async function readSessionJournal(
   return {
     head,
     attempts: [...newest.values()].map(({ intent, result }) => ({ session, intent, result })),
+    works,
     seqSeen,
     damaged,
   };

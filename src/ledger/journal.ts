@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
 import { encodeEntry, type Intent, type JournalHead, type JournalResult } from './journal-line.js';
@@ -37,8 +37,7 @@ export class Journal {
   private broken: AlmonerError | undefined;
   private bytes = 0;
   private number = 1;
-  private intents = 0;
-  private readonly files: string[] = [];
+  private readonly realms = new Set<string>();
 
   private constructor(
     readonly folder: string,
@@ -62,7 +61,7 @@ export class Journal {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = fileName(folder, head.session, 1);
       const file = await begin(folder, path, head);
-      const journal = new Journal(
+      return new Journal(
         folder,
         head,
         file,
@@ -70,8 +69,6 @@ export class Journal {
         onFailure,
         options.onRotated ?? (() => Promise.resolve()),
       );
-      journal.files.push(path);
-      return journal;
     } catch (error) {
       throw failure(error, 'Nothing was sent.');
     }
@@ -79,11 +76,14 @@ export class Journal {
 
   /** Resolves when the intent is on disk; rejects once the journal has failed. */
   intent(intent: Intent): Promise<void> {
-    if (this.broken !== undefined) return Promise.reject(this.broken);
-    this.intents += 1;
-    return new Promise((resolve, reject) => {
-      this.append(encodeEntry({ kind: 'intent', intent }), { resolve, reject });
-    });
+    return this.durably(encodeEntry({ kind: 'intent', intent }));
+  }
+
+  /** Durable before the session is registered: a registry that is rolled back cannot hide it. */
+  works(realm: string): Promise<void> {
+    if (this.realms.has(realm)) return Promise.resolve();
+    this.realms.add(realm);
+    return this.durably(encodeEntry({ kind: 'works', realm }));
   }
 
   result(result: JournalResult): void {
@@ -100,12 +100,18 @@ export class Journal {
       await (this.flushing ?? this.flush());
   }
 
-  /** A session that never meant to send leaves nothing behind. */
+  /** The file stays: a store that is rolled back may register this session once more. */
   async close(): Promise<void> {
     await this.written();
     if (this.broken === undefined) await this.file.datasync().catch(() => {});
     await this.file.close().catch(() => {});
-    if (this.intents === 0) for (const path of this.files) await rm(path, { force: true });
+  }
+
+  private durably(line: string): Promise<void> {
+    if (this.broken !== undefined) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => {
+      this.append(line, { resolve, reject });
+    });
   }
 
   private append(line: string, waiter?: Waiter): void {
@@ -151,8 +157,7 @@ export class Journal {
   private async rotate(): Promise<void> {
     this.number += 1;
     const path = fileName(this.folder, this.head.session, this.number);
-    const next = await begin(this.folder, path, this.head);
-    this.files.push(path);
+    const next = await begin(this.folder, path, this.head, this.realms);
     await this.file.datasync();
     await this.file.close();
     this.file = next;
@@ -167,13 +172,22 @@ export function fileName(folder: string, session: string, number: number): strin
 }
 
 /** The file and its name in the folder are durable before anything depends on them. */
-async function begin(folder: string, path: string, head: JournalHead): Promise<FileHandle> {
+async function begin(
+  folder: string,
+  path: string,
+  head: JournalHead,
+  realms: Iterable<string> = [],
+): Promise<FileHandle> {
   const file = await open(
     path,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND,
     0o600,
   );
-  await writeWhole(file, Buffer.from(encodeEntry({ kind: 'head', head }), 'utf8'));
+  const lines = [
+    encodeEntry({ kind: 'head', head }),
+    ...[...realms].map((realm) => encodeEntry({ kind: 'works', realm })),
+  ];
+  await writeWhole(file, Buffer.from(lines.join(''), 'utf8'));
   await file.datasync();
   const directory = await open(folder, constants.O_RDONLY);
   try {

@@ -83,11 +83,13 @@ export class Session {
       ...(journaling.limits === undefined ? {} : { limits: journaling.limits }),
       onRotated: () => boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS),
     });
+    await boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS);
     return new Session(entry, server, journal);
   }
 
   async register(books: Books): Promise<void> {
     const { redis } = books.caller;
+    await this.journal.works(books.realm);
     await books.caller.patiently('register session', () =>
       redis.hset(`${books.realm}:sessions`, this.id, JSON.stringify(this.entry)),
     );
@@ -102,6 +104,14 @@ export class Session {
     this.server.close();
     await unlink(this.entry.socket).catch(() => {});
   }
+}
+
+/** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
+export async function registerAgain(books: Books, entry: SessionEntry): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('register session', () =>
+    redis.hsetnx(`${books.realm}:sessions`, entry.id, JSON.stringify(entry)),
+  );
 }
 
 export async function listSessions(books: Books): Promise<SessionEntry[]> {
@@ -151,16 +161,12 @@ export function entryOf({ session, ...rest }: JournalHead, journal: string): Ses
 
 /** Files of the living stay; of the ended the oldest go first. An own older file is history. */
 async function boundJournalsOf(own: SessionEntry, limits: JournalLimits): Promise<void> {
-  const living = new Set<string>();
-  for (const { session, paths } of await listJournals(own.journal)) {
-    const head = session === own.id ? undefined : await readHead(paths[0] ?? '');
-    if (head !== undefined && (await liveness(entryOf(head, own.journal))) !== 'dead') living.add(session);
-  }
-  await boundJournals(
-    own.journal,
-    limits.folderBytesMax,
-    (session, newest) => living.has(session) || (session === own.id && newest),
-  );
+  await boundJournals(own.journal, limits.folderBytesMax, async (session, newest) => {
+    if (session === own.id) return newest;
+    const files = (await listJournals(own.journal)).find((one) => one.session === session);
+    const head = await readHead(files?.paths[0] ?? '');
+    return head !== undefined && (await liveness(entryOf(head, own.journal))) !== 'dead';
+  });
 }
 
 async function answers(socket: string): Promise<boolean> {

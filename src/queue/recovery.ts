@@ -3,9 +3,9 @@ import type { Door } from '../ledger/door.js';
 import { arm, disarm, type Fence, readFence, reportMerged, sayDisarmed } from '../ledger/fence.js';
 import { readFloor } from '../ledger/journal-folder.js';
 import type { SessionJournal } from '../ledger/journal-reader.js';
-import { endedJournals, journalOf } from '../ledger/local-journals.js';
+import { journalOf, localJournals } from '../ledger/local-journals.js';
 import { type MergeContext, type Merged, mergeAttempts, mergeParked } from '../ledger/merge.js';
-import { listSessions, type Session, type SessionEntry } from '../ledger/sessions.js';
+import { listSessions, registerAgain, type Session, type SessionEntry } from '../ledger/sessions.js';
 import { floorReason, missingReason } from './reasons.js';
 
 /**
@@ -75,7 +75,9 @@ export class Recovery {
     const { books, session, door } = this.parts;
     await door.merging();
     const own = await journalOf(session.entry, books.realm);
-    const ended = await endedJournals(books, session.entry);
+    const { ended, forgotten } = await localJournals(books, session.entry);
+    // Arming waits for everybody in the registry, so whoever lives here must stand in it.
+    for (const entry of forgotten) await registerAgain(books, entry);
     const journals = [...(own === undefined ? [] : [own]), ...ended];
     const seen = Math.max(books.mark.seen, ...journals.map(({ seqSeen }) => seqSeen));
     if (fence.seq < seen) {
@@ -97,7 +99,7 @@ export class Recovery {
     await this.parts.adopt((await listSessions(books)).filter(({ id }) => merged.has(id)));
     // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
     await session.register(books);
-    if (!(await reportMerged(books, fence.run, session.id))) return;
+    if (!(await reportMerged(books, fence.run, session.id, seen))) return;
     await this.armAgain(fence.run, seen);
   }
 

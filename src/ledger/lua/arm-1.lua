@@ -10,7 +10,7 @@
 --- @include "fence"
 local T, run = KEYS[1], ARGV[1]
 if serverRun() ~= run then return { 'changed' } end
-local state = redis.call('HMGET', T, 'armed', 'era', 'seq')
+local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen')
 if state[1] == run and state[2] then return { 'armed', state[2] } end
 local waiting = { 'waiting' }
 for _, session in ipairs(redis.call('HKEYS', T .. ':sessions')) do
@@ -18,8 +18,8 @@ for _, session in ipairs(redis.call('HKEYS', T .. ':sessions')) do
 end
 if #waiting > 1 then return waiting end
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
-local seq = math.max(tonumber(state[3] or '0'), tonumber(ARGV[3]))
+local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
-redis.call('HDEL', T, 'fenceReason')
+redis.call('HDEL', T, 'fenceReason', 'mergedSeen')
 redis.call('DEL', T .. ':merged')
 return { 'armed', ARGV[2] }

@@ -7,11 +7,17 @@ import { allBooks, type Books } from '../../ledger/books.js';
 import { arm, disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
 import { batchKeys } from '../../ledger/keys.js';
-import { endedJournals, journalOf } from '../../ledger/local-journals.js';
+import { journalOf, localJournals } from '../../ledger/local-journals.js';
 import { mergeAttempts, mergeParked } from '../../ledger/merge.js';
 import { parkedAttempts } from '../../ledger/parked.js';
 import { PlanReader } from '../../ledger/plan-store.js';
-import { JOURNAL_FOLDER, type Liveness, listSessions, liveness } from '../../ledger/sessions.js';
+import {
+  JOURNAL_FOLDER,
+  type Liveness,
+  listSessions,
+  liveness,
+  registerAgain,
+} from '../../ledger/sessions.js';
 import { Orphans } from '../../queue/orphans.js';
 import type { App } from '../app.js';
 
@@ -103,7 +109,8 @@ async function mergeHere(app: App, books: Books, { certainty, ...rest }: RealmPr
   const plans = new PlanReader(books);
   const context = { books, plans, certainty, underWay: new Set<string>() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
-  const journals = await endedJournals(books, { id: '', journal: folder });
+  const { ended: journals, forgotten } = await localJournals(books, { id: '', journal: folder });
+  for (const entry of forgotten) await registerAgain(books, entry);
   const seen = Math.max(0, ...journals.map(({ seqSeen }) => seqSeen));
   const { seq } = await readFence(books);
   if (seq < seen) await disarm(books, { at: Date.now(), seen, found: seq, by: 'recover' });

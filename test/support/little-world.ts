@@ -1,0 +1,244 @@
+import { type Decision, decide } from '../../src/core/decide.js';
+import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
+import { orderId } from '../../src/core/ids.js';
+import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
+import type { Certainty } from '../../src/core/profile.js';
+import type { Books } from '../../src/ledger/books.js';
+import { Door } from '../../src/ledger/door.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { type Begun, claim } from '../../src/ledger/sending.js';
+import { Session } from '../../src/ledger/sessions.js';
+import { Orphans } from '../../src/queue/orphans.js';
+import { Recovery } from '../../src/queue/recovery.js';
+import { START, type TestBatch } from './ledger.js';
+import { WHY } from './order-moves.js';
+import { testProfile } from './realm-profile.js';
+
+/**
+ * Senders and a realm in one process, with the real ledger, journals, door and recovery between them, so
+ * that thousands of histories can be tried in seconds. The realm is never rolled back.
+ */
+
+/** What happens to one request. `lost-…`: no answer comes; the change was made or not. */
+export const FATES = ['paid', 'lost-after', 'lost-before', 'refused', 'not-sent', 'slow-down'] as const;
+export type Fate = (typeof FATES)[number];
+
+export class Realm {
+  readonly applied = new Map<number, number>();
+  private readonly answered = new Set<string>();
+
+  constructor(private readonly honoursKeys: boolean) {}
+
+  take(index: number, key: string, fate: Fate): OutcomeKind {
+    if (fate === 'refused' || fate === 'not-sent' || fate === 'slow-down') return fate;
+    if (fate !== 'lost-before' && !(this.honoursKeys && this.answered.has(key))) {
+      this.answered.add(key);
+      this.applied.set(index, (this.applied.get(index) ?? 0) + 1);
+    }
+    return fate === 'paid' ? 'paid' : 'unknown';
+  }
+}
+
+class Crash extends Error {}
+
+type Open = { readonly index: number; readonly nonce: string; readonly begun: Begun };
+
+/** A sending process: it may hold requests that have begun and are not answered yet. */
+export class Sender {
+  readonly open: Open[] = [];
+  alive = true;
+  private readonly plans: PlanReader;
+  private readonly door: Door;
+  private readonly recovery: Recovery;
+
+  private constructor(
+    private readonly books: Books,
+    private readonly batch: TestBatch,
+    private readonly certainty: Certainty,
+    private readonly session: Session,
+  ) {
+    this.plans = new PlanReader(books);
+    this.door = new Door({
+      books,
+      journal: session.journal,
+      session: session.id,
+      plans: this.plans,
+      certainty,
+      onFenced: () => this.recovery.fenced(),
+    });
+    const profile = testProfile({ certainty });
+    const orphans = new Orphans(
+      books,
+      profile,
+      this.plans,
+      session.id,
+      () => Promise.resolve(batch.ref),
+      null,
+    );
+    this.recovery = new Recovery({
+      books,
+      session,
+      door: this.door,
+      patienceMs: 0,
+      onTrouble: () => {},
+      retakeRun: () => Promise.resolve(),
+      adopt: async (dead) => {
+        await orphans.adopt(dead);
+      },
+      onArmed: () => Promise.resolve(),
+    });
+    this.adoptDead = async () => {
+      const { dead } = await orphans.deadSessions();
+      await this.recovery.mergeEnded(dead);
+      await orphans.adopt(dead);
+    };
+  }
+
+  readonly adoptDead: () => Promise<void>;
+
+  static async start(books: Books, batch: TestBatch, certainty: Certainty, folder: string): Promise<Sender> {
+    const session = await Session.open('worker', folder);
+    await session.register(books);
+    return new Sender(books, batch, certainty, session);
+  }
+
+  /** Answers whether orders may be sent. */
+  recover(): Promise<boolean> {
+    return this.recovery.tick();
+  }
+
+  async begin(index: number, crashAt: FailPoint | null): Promise<void> {
+    await this.orDie(crashAt, async () => {
+      const ref = { no: this.batch.no, index };
+      const answer = await claim(this.books, ref, '', []);
+      if (answer.answer !== 'go') return;
+      failPoint('claimed');
+      const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
+      const begun = await this.door.begin(ref, this.batch.ref.id, {
+        nonce,
+        order: this.batch.row(index).order,
+        sentAt: START,
+        dayCap: null,
+        mayResend: this.certainty === 'idempotent',
+        before: null,
+        capReason: WHY,
+        hold: '',
+      });
+      if (!('no' in begun)) this.open.push({ index, nonce, begun });
+    });
+  }
+
+  async finish(realm: Realm, fate: Fate, crashAt: FailPoint | null): Promise<number | undefined> {
+    const open = this.open.shift();
+    if (open === undefined) return undefined;
+    const { index, nonce, begun } = open;
+    const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
+    const kind = realm.take(index, key, fate);
+    await this.orDie(crashAt, async () => {
+      failPoint('answered');
+      await this.settle(index, nonce, begun, outcomeOf(kind));
+    });
+    return index;
+  }
+
+  /** The process is gone: its socket is refused, and it neither merged nor said goodbye. */
+  async die(): Promise<void> {
+    this.alive = false;
+    this.open.length = 0;
+    await this.session.close();
+  }
+
+  private async settle(index: number, nonce: string, begun: Begun, outcome: WriteOutcome): Promise<void> {
+    const decision = decide(outcome, {
+      certainty: this.certainty,
+      attempts: { max: 3, backoffMs: 1, backoffMaxMs: 1 },
+      keyLifetimeMs: 1e9,
+      resend: begun.resend,
+      keyNumber: begun.keyNumber,
+      tries: begun.tries,
+      sent: begun.attempts,
+      unknownForMs: 0,
+      random: () => 0,
+    });
+    await this.door.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
+      code: CODES[decision.next],
+      keyNumber: decision.keyNumber,
+      attempts: begun.attempts,
+      tries: decision.tries,
+      status: null,
+      balance: null,
+      sentAt: begun.firstSentAt,
+      tookMs: 1,
+      latencyMs: 1,
+      evidence: decision.evidence,
+      dueInMs: 0,
+      detail: null,
+      requests: 1,
+      limited: false,
+      errorCode: null,
+      sliceMs: 1000,
+      batchCreatedAt: START,
+      haltRealm: null,
+      refusalReason: WHY,
+    });
+  }
+
+  private async orDie(crashAt: FailPoint | null, work: () => Promise<void>): Promise<void> {
+    onFailPoint((point) => {
+      if (point === crashAt) throw new Crash(point);
+    });
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      await this.die();
+    } finally {
+      onFailPoint(() => {});
+    }
+  }
+}
+
+const CODES = {
+  paid: 'P',
+  refused: 'R',
+  exhausted: 'X',
+  wait: 'w',
+  unknown: 'u',
+  doubt: 'D',
+} as const satisfies Record<Decision['next'], string>;
+
+function outcomeOf(kind: OutcomeKind): WriteOutcome {
+  return {
+    kind,
+    code: null,
+    message: kind,
+    phase: 'done',
+    status: kind === 'refused' ? 422 : null,
+    requestId: null,
+    retryAfterMs: 0,
+    rate: null,
+    latencyMs: 1,
+    body: '',
+    balance: null,
+  };
+}
+
+/** All keys of a realm as they stand; `restore` puts the store back to that moment, as a failover may. */
+export async function photograph(books: Books): Promise<() => Promise<void>> {
+  const { redis } = books.caller;
+  const pattern = `${books.realm.replaceAll(/[{}]/g, '?')}*`;
+  const keys = await redis.keys(pattern);
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  return async () => {
+    const now = await redis.keys(pattern);
+    if (now.length > 0) await redis.del(...now);
+    for (const [i, key] of keys.entries()) {
+      const dump = dumps[i];
+      if (dump != null) await redis.restore(key, 0, dump);
+    }
+    // The copy was armed for the server it was taken from, and nobody has merged for this one.
+    if ((await redis.hexists(books.realm, 'armed')) === 1)
+      await redis.hset(books.realm, 'armed', 'another-server');
+    await redis.del(`${books.realm}:merged`);
+  };
+}
