@@ -1,0 +1,87 @@
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { until } from '../support/until.js';
+
+let desk: TestDesk;
+
+beforeAll(async () => {
+  desk = await startDesk();
+  await mkdir(join(desk.folder, 'jobs'), { recursive: true });
+  for (const name of ['penalty.yaml', 'penalty.csv', 'weekly.yaml', 'weekly.csv'])
+    await cp(join('jobs', name), join(desk.folder, 'jobs', name));
+});
+afterAll(() => desk.close());
+
+const rules = z.object({
+  rules: z.array(
+    z.object({ rule: z.string(), state: z.string(), file: z.string(), nextRuns: z.array(z.string()) }),
+  ),
+});
+const task = z.object({
+  task: z.string(),
+  state: z.string(),
+  error: z.object({ code: z.string() }).nullable(),
+  result: z.object({ plan: z.string().nullable(), batch: z.string().nullable() }),
+});
+const page = z.object({
+  rule: z.string(),
+  members: z.number(),
+  awarded: z.number(),
+  tokens: z.string(),
+  awards: z.array(z.object({ member: z.string(), awarded: z.boolean(), why: z.string() })),
+});
+
+async function settle(path: string, body: unknown = {}) {
+  const begun = task.parse((await desk.call(path, { method: 'POST', body })).json());
+  return until('the task to end', async () => {
+    const now = task.parse((await desk.call(`/api/tasks/${begun.task}`)).json());
+    return now.state !== 'running' && now;
+  });
+}
+
+describe('rules at the desk', () => {
+  test('are listed with their state and next runs, and no path of the machine', async () => {
+    const reply = await desk.call('/api/rules');
+    const listed = rules.parse(reply.json()).rules;
+    expect(listed.map(({ rule, state }) => [rule, state])).toEqual([
+      ['missed-days', 'ready'],
+      ['weekly-thanks', 'waits'],
+    ]);
+    expect(reply.text).not.toContain(desk.folder);
+  });
+
+  test('a rule with a schedule gets its go from one person, by name', async () => {
+    const reply = await desk.call('/api/rules/weekly-thanks/approve', { method: 'POST', body: {} });
+    const approved = rules.parse(reply.json()).rules.find(({ rule }) => rule === 'weekly-thanks');
+    expect(approved?.state).toBe('ready');
+    expect(approved?.nextRuns).toHaveLength(3);
+  });
+
+  test('are planned, run as exactly that plan once confirmed, and explained afterwards', async () => {
+    const planned = await settle('/api/rules/missed-days/plan');
+    expect(planned.error).toBeNull();
+    const plan = planned.result.plan ?? '';
+    const preview = page.parse((await desk.call(`/api/rule-plans/${plan}`)).json());
+    expect(preview.awards).toHaveLength(preview.members);
+    const run = '/api/rules/missed-days/run';
+    const wrong = { plan, members: preview.awarded, tokens: `${preview.tokens}0` };
+    expect((await desk.call(run, { method: 'POST', body: wrong })).status).toBe(409);
+    const made = await settle(run, { ...wrong, tokens: preview.tokens });
+    const { batch } = made.result;
+    const shown = (await desk.call(`/api/batches/${batch}`)).json();
+    expect(shown).toMatchObject({ summary: { createdBy: 'olga', counts: { planned: preview.awarded } } });
+    const [first] = preview.awards.filter(({ awarded }) => awarded);
+    const told = await desk.call(`/api/rule-runs/${plan}/explain?member=${first?.member}`);
+    expect(told.json()).toMatchObject({ rule: 'missed-days', awarded: true, facts: { row: {} } });
+  });
+
+  test('a rule is named by its name, never by a path', async () => {
+    for (const name of ['..%2f..%2fpackage.json', '..%2fjobs%2fpenalty.yaml', 'penalty.yaml', 'nothing']) {
+      const ended = await settle(`/api/rules/${name}/plan`);
+      expect([name, ended.error?.code]).toEqual([name, 'ALM_RULE_NOT_FOUND']);
+    }
+  });
+});
