@@ -3,15 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
 import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
-import { FATES, type Fate, photograph, Realm, Sender } from '../support/little-world.js';
+import { FATES, type Fate, Lossy, photograph, Realm, Sender } from '../support/little-world.js';
 import { feedAll } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 
 /**
- * Any history of sends, lost answers, deaths between any two steps and rollbacks of the store to any earlier
+ * Any history of sends, lost answers, lost replies of the store, deaths between any two steps and rollbacks of the store to any earlier
  * moment ends, once the faults end, with nobody paid twice and nothing called what it is not.
  */
 const bench = ledgerBench();
@@ -32,6 +33,8 @@ type Step =
       readonly crashAt: FailPoint | null;
     }
   | { readonly do: 'recover'; readonly sender: number }
+  /** The replies to the next scripts are lost; each is asked again. */
+  | { readonly do: 'lose'; readonly replies: number }
   | { readonly do: 'photograph' }
   | { readonly do: 'roll back'; readonly to: number };
 
@@ -57,6 +60,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('recover' as const), sender }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('lose' as const), replies: fc.integer({ min: 1, max: 3 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('photograph' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('roll back' as const), to: fc.nat({ max: 20 }) }) },
 );
@@ -79,7 +86,9 @@ async function history(certainty: Certainty, steps: readonly Step[], senders: Se
   );
   await feedAll(batch);
   const realm = new Realm(certainty === 'idempotent');
-  const start = () => Sender.start(openBooks(owner.caller, owner.owner), batch, certainty, folder);
+  const lossy = new Lossy(owner.caller.redis);
+  const caller = new Caller(lossy.redis, 10_000, () => {});
+  const start = () => Sender.start(openBooks(caller, owner.owner), batch, certainty, folder);
   for (let i = 0; i < SENDERS; i++) senders.push(await start());
   for (const one of senders) await one.recover();
   const photographs = [await photograph(owner)];
@@ -116,6 +125,9 @@ async function history(certainty: Certainty, steps: readonly Step[], senders: Se
         if (await by.recover()) await by.adoptDead();
         break;
       }
+      case 'lose':
+        lossy.losing = one.replies;
+        break;
       case 'photograph':
         photographs.push(await photograph(owner));
         break;
@@ -125,6 +137,7 @@ async function history(certainty: Certainty, steps: readonly Step[], senders: Se
     }
   }
 
+  lossy.losing = 0;
   // The faults end: everybody answers, recovers and works off what is left.
   for (const one of senders) while (one.alive && one.open.length > 0) await one.finish(realm, 'paid', null);
   for (let i = 0; i < SENDERS; i++) await revive(i);

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { type Decision, decide } from '../../src/core/decide.js';
 import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { orderId } from '../../src/core/ids.js';
@@ -241,4 +242,27 @@ export async function photograph(books: Books): Promise<() => Promise<void>> {
       await redis.hset(books.realm, 'armed', 'another-server');
     await redis.del(`${books.realm}:merged`);
   };
+}
+
+/** A connection that loses replies when told to: the script has run, and the caller asks again. */
+export class Lossy {
+  /** Replies still to lose. */
+  losing = 0;
+  readonly redis: Redis;
+
+  constructor(redis: Redis) {
+    this.redis = new Proxy(redis, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'evalsha') return value.bind(target);
+        return async (...args: unknown[]) => {
+          const reply: unknown = await value.apply(target, args);
+          if (this.losing <= 0) return reply;
+          this.losing -= 1;
+          throw Object.assign(new Error('the reply was lost'), { code: 'ECONNRESET' });
+        };
+      },
+    });
+  }
 }

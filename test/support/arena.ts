@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Certainty } from '../../src/core/profile.js';
+import { type Books, openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { createRealmAdmin } from '../../src/realm/server/admin.js';
+import type { AppliedChange } from '../../src/realm/server/applied-log.js';
+import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import { almoner, MAIN, type Ran } from './almoner.js';
+import { type RealmProcess, startRealmProcess } from './realm-process.js';
+import { freePort, startRedis, type TestRedis } from './redis-server.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+/**
+ * Everything that a payout meets, as real processes on this machine: a ledger's Redis, a realm service with
+ * a Redis of its own that is never rolled back, workers, and a bad network before both.
+ */
+export type ArenaOptions = {
+  readonly certainty: Certainty;
+  readonly members: readonly MemberSeed[];
+  readonly realmFaults?: readonly string[];
+  /** Extra lines of a realm's settings, as YAML. */
+  readonly realm?: string;
+  readonly limits?: string;
+};
+
+export const ARENA_REALM = 'arena';
+const KEY = 'arena-key-0123456789abcdef0123456789abcdef';
+
+/** Outside `idempotent` the realm must not honour keys: a request sent twice has to show. */
+function hideKeys(chunk: Buffer): Buffer {
+  const at = chunk.indexOf('idempotency-key:');
+  if (at === -1) return chunk;
+  const copy = Buffer.from(chunk);
+  copy.write('x-hidden-the-key:'.slice(0, 'idempotency-key'.length), at);
+  return copy;
+}
+
+export class Arena {
+  private realm: RealmProcess | undefined;
+  private readonly started = new Set<ChildProcess>();
+
+  private constructor(
+    private readonly options: ArenaOptions,
+    readonly folder: string,
+    readonly ledger: TestRedis,
+    readonly realmRedis: TestRedis,
+    readonly ledgerNet: TcpProxy,
+    readonly realmNet: TcpProxy,
+    private readonly realmPort: number,
+  ) {}
+
+  static async open(options: ArenaOptions): Promise<Arena> {
+    const folder = await mkdtemp(join(tmpdir(), 'almoner-arena-'));
+    const [ledger, realmRedis] = await Promise.all([startRedis(), startRedis()]);
+    const realmPort = await freePort();
+    const ledgerNet = await TcpProxy.open(ledger.port);
+    const rewrite = options.certainty === 'idempotent' ? undefined : hideKeys;
+    const realmNet = await TcpProxy.open(realmPort, rewrite);
+    const arena = new Arena(options, folder, ledger, realmRedis, ledgerNet, realmNet, realmPort);
+    await createRealmAdmin(realmRedis.client()).putMembers(ARENA_REALM, options.members);
+    await arena.startRealm();
+    await writeFile(
+      join(folder, 'almoner.config.yaml'),
+      `limits: {lockMs: 2000, stalledMs: 60000, mergePatienceMs: 60000${options.limits === undefined ? '' : `, ${options.limits}`}}
+realms:
+  ${ARENA_REALM}:
+    baseUrl: http://127.0.0.1:${realmNet.port}
+    realmId: ${ARENA_REALM}
+    keyEnv: ALMONER_API_KEY
+    certainty: ${options.certainty}
+    rate: none
+    settleMs: 1500
+    timeouts: {connectMs: 1000, tlsMs: 1000, responseMs: 1500, totalMs: 2000}
+    attempts: {max: 100, backoffMs: 50, backoffMaxMs: 500}
+${options.realm ?? ''}`,
+    );
+    return arena;
+  }
+
+  env(data = 'data'): NodeJS.ProcessEnv {
+    return {
+      PATH: process.env.PATH,
+      HOME: this.folder,
+      REDIS_URL: `redis://127.0.0.1:${this.ledgerNet.port}`,
+      ALMONER_API_KEY: KEY,
+      ALMONER_DATA: join(this.folder, data),
+      ALMONER_REPORTS: join(this.folder, 'reports'),
+    };
+  }
+
+  start(args: readonly string[], more: NodeJS.ProcessEnv = {}, nodeArgs: readonly string[] = []) {
+    const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
+      cwd: this.folder,
+      env: { ...this.env(), ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.started.add(child);
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString('utf8');
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString('utf8');
+    });
+    const ended = once(child, 'close').then(() => {
+      this.started.delete(child);
+      return child.exitCode;
+    });
+    return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  }
+
+  run(...args: string[]): Promise<Ran> {
+    return almoner(args, { cwd: this.folder, env: this.env() });
+  }
+
+  async file(name: string, text: string): Promise<void> {
+    await writeFile(join(this.folder, name), text);
+  }
+
+  /** The ledger as an onlooker sees it, past the bad network. */
+  books(): Books {
+    const caller = new Caller(this.ledger.client(), 30_000, () => {});
+    const baseUrl = `http://127.0.0.1:${this.realmNet.port}`;
+    return openBooks(caller, { name: ARENA_REALM, baseUrl, realmId: ARENA_REALM, rehearsal: false });
+  }
+
+  async applied(): Promise<AppliedChange[]> {
+    const changes: AppliedChange[] = [];
+    const admin = createRealmAdmin(this.realmRedis.client());
+    for await (const change of admin.appliedChanges(ARENA_REALM)) changes.push(change);
+    return changes;
+  }
+
+  async startRealm(): Promise<void> {
+    this.realm = await startRealmProcess(
+      ['--port', String(this.realmPort), '--realm-id', ARENA_REALM, ...(this.options.realmFaults ?? [])],
+      { REDIS_URL: this.realmRedis.url, ALMONER_API_KEY: KEY },
+      this.folder,
+    );
+  }
+
+  async killRealm(): Promise<void> {
+    await this.realm?.end('SIGKILL');
+  }
+
+  /** The ledger's append-only files as they are on disk now. */
+  async photograph(name: string): Promise<() => Promise<void>> {
+    const kept = join(this.folder, `photograph-${name}`);
+    await rm(kept, { recursive: true, force: true });
+    await cp(join(this.ledger.folder, 'appendonlydir'), kept, { recursive: true });
+    return async () => {
+      await this.ledger.kill();
+      await rm(join(this.ledger.folder, 'appendonlydir'), { recursive: true });
+      await cp(kept, join(this.ledger.folder, 'appendonlydir'), { recursive: true });
+      await this.ledger.restart();
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.started) {
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+    }
+    await this.realm?.end('SIGKILL');
+    await Promise.all([this.ledgerNet.close(), this.realmNet.close()]);
+    await Promise.all([this.ledger.stop(), this.realmRedis.stop()]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Certainty } from '../../src/core/profile.js';
+import { type BatchRef, findBatch, readBatch } from '../../src/ledger/batches.js';
+import { Arena } from './arena.js';
+import { auditByContent } from './content-auditor.js';
+import { dice, Nemesis } from './nemesis.js';
+import { uniqueRows } from './unique-rows.js';
+import { until } from './until.js';
+
+/** Payouts while everything breaks in turn; afterwards an auditor adds up the realm's books against the reports. */
+export type ChaosOptions = {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly certainty: Certainty;
+  readonly workers: number;
+  readonly rowsPerBatch: number;
+  readonly freezeMaxMs: number;
+  readonly say: (line: string) => void;
+};
+
+export type ChaosFigures = {
+  readonly orders: number;
+  readonly batches: number;
+  readonly states: Record<string, number>;
+  readonly applied: number;
+  readonly faults: Record<string, number>;
+  readonly wrong: readonly string[];
+};
+
+const BATCHES_MAX = 200;
+
+export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
+  const { rowsPerBatch, say } = options;
+  const members = uniqueRows(rowsPerBatch * BATCHES_MAX).seeds;
+  const arena = await Arena.open({
+    certainty: options.certainty,
+    members,
+    realmFaults: ['--fault', 'latency:0.5:40', '--fault', 'error-after:0.01', '--fault', 'reset-after:0.01'],
+  });
+  try {
+    const random = dice(options.seed);
+    const nemesis = new Nemesis(arena, random, options.workers, options.freezeMaxMs);
+    await nemesis.begin();
+    const end = performance.now() + options.seconds * 1000;
+    const files: string[] = [];
+    const importing = importUntil(arena, files, rowsPerBatch, () => performance.now() > end);
+    while (performance.now() < end) {
+      await sleep(100 + random() * 500);
+      await nemesis.strike();
+    }
+    await importing;
+    await nemesis.relent();
+    say(`faults are over after ${options.seconds} s: ${JSON.stringify(nemesis.faults)}`);
+    return await settleUp(arena, files, rowsPerBatch, nemesis);
+  } finally {
+    await arena.close();
+  }
+}
+
+/** A few files at the start, then one more whenever the last has been taken in. */
+async function importUntil(arena: Arena, files: string[], rows: number, over: () => boolean): Promise<void> {
+  while (!over() && files.length < BATCHES_MAX) {
+    const name = `file-${files.length}.csv`;
+    await arena.file(name, uniqueRows(rows, files.length * rows).csv);
+    files.push(name);
+    for (let done = false; !done && !over(); ) {
+      const ran = await arena.run('import', name, '--yes', '--json');
+      done = ran.status === 0;
+    }
+    await sleep(1_500);
+  }
+}
+
+async function settleUp(
+  arena: Arena,
+  files: readonly string[],
+  rowsPerBatch: number,
+  nemesis: Nemesis,
+): Promise<ChaosFigures> {
+  const { caller } = arena.books();
+  const states: Record<string, number> = {};
+  const wrong: string[] = [];
+  const batches: BatchRef[] = [];
+  // The store may have forgotten whole files; importing them again pays nobody twice.
+  for (const name of files) {
+    const ran = await arena.run('import', name, '--yes', '--json');
+    if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
+    const { batch } = JSON.parse(ran.stdout);
+    batches.push(await findBatch(caller, String(batch)));
+  }
+  for (const ref of batches) {
+    await until(
+      `batch ${ref.id} to be done: ${nemesis.lastWords()}`,
+      async () => (await readBatch(ref))?.state === 'done',
+      120_000,
+    );
+    const ran = await arena.run('report', ref.id, '--json');
+    if (ran.status !== 0) throw new Error(`no report of ${ref.id}: ${ran.stderr}`);
+    const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), ref.id);
+    for (const [state, count] of Object.entries(verdicts.states))
+      states[state] = (states[state] ?? 0) + count;
+    wrong.push(...verdicts.wrong);
+  }
+  return {
+    orders: files.length * rowsPerBatch,
+    batches: files.length,
+    states,
+    applied: (await arena.applied()).length,
+    faults: nemesis.faults,
+    wrong,
+  };
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Arena } from './arena.js';
+
+/** Breaks one thing after the other, as a seeded die says, and counts what it did. */
+
+type Worker = ReturnType<Arena['start']>;
+
+export function dice(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
+
+export class Nemesis {
+  readonly faults: Record<string, number> = {};
+  private readonly workers: Worker[] = [];
+  private readonly photographs: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly arena: Arena,
+    private readonly random: () => number,
+    private readonly size: number,
+    /** Longer than BullMQ's lock now and then. */
+    private readonly freezeMaxMs: number,
+  ) {}
+
+  async begin(): Promise<void> {
+    for (let i = 0; i < this.size; i++) this.hire(i);
+    this.photographs.push(await this.arena.photograph('first'));
+  }
+
+  async strike(): Promise<void> {
+    const actions = this.actions();
+    const name = this.pick(Object.keys(actions));
+    this.faults[name] = (this.faults[name] ?? 0) + 1;
+    await actions[name]?.();
+  }
+
+  /** Everything works again, and everybody is there. */
+  async relent(): Promise<void> {
+    const { ledgerNet, realmNet } = this.arena;
+    ledgerNet.heal();
+    realmNet.heal();
+    for (let i = 0; i < this.size; i++) if (this.workers[i]?.child.exitCode !== null) this.hire(i);
+  }
+
+  /** What the workers said at their end, should one end by itself. */
+  lastWords(): string {
+    return this.workers.map(({ stderr }) => stderr().slice(-2_000)).join('\n---\n');
+  }
+
+  private actions(): Record<string, () => Promise<void>> {
+    const { arena } = this;
+    const i = Math.floor(this.random() * this.size);
+    const shortMs = 50 + Math.floor(this.random() * 700);
+    return {
+      'worker killed': () => this.end(i, 'SIGKILL'),
+      'worker stopped in order': () => this.end(i, 'SIGTERM'),
+      'worker frozen': () => this.freeze(i),
+      'store killed': async () => {
+        await arena.ledger.kill();
+        await sleep(shortMs);
+        await arena.ledger.restart();
+      },
+      'store rolled back': async () => {
+        const [restore] = this.photographs.splice(Math.floor(this.random() * this.photographs.length), 1);
+        await restore?.();
+        this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
+      },
+      'store photographed': async () => {
+        this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
+      },
+      'store cut off': () => this.spell(arena.ledgerNet, 'refuse', shortMs),
+      'store answers lost': () => this.spell(arena.ledgerNet, 'lose-answers', shortMs),
+      'store slow': () => this.slow(arena.ledgerNet, shortMs),
+      'realm killed': async () => {
+        await arena.killRealm();
+        await arena.startRealm();
+      },
+      'realm cut off': () => this.spell(arena.realmNet, 'refuse', shortMs),
+      'realm answers lost': () => this.spell(arena.realmNet, 'lose-answers', shortMs),
+      'realm slow': () => this.slow(arena.realmNet, shortMs),
+    };
+  }
+
+  private async spell(
+    net: Arena['ledgerNet'],
+    mode: 'refuse' | 'lose-answers',
+    forMs: number,
+  ): Promise<void> {
+    net.mode = mode;
+    if (mode === 'refuse') net.cut();
+    await sleep(forMs);
+    net.heal();
+  }
+
+  private async slow(net: Arena['ledgerNet'], forMs: number): Promise<void> {
+    net.delayMs = 20 + Math.floor(this.random() * 120);
+    await sleep(forMs);
+    net.delayMs = 0;
+  }
+
+  private async end(i: number, signal: NodeJS.Signals): Promise<void> {
+    const worker = this.workers[i];
+    worker?.child.kill(signal);
+    // One that is asked to stop may wait for a store that is away: it is not waited for, only replaced.
+    await Promise.race([worker?.ended, sleep(3_000)]);
+    this.hire(i);
+  }
+
+  private async freeze(i: number): Promise<void> {
+    const child = this.workers[i]?.child;
+    child?.kill('SIGSTOP');
+    await sleep(this.random() * this.freezeMaxMs);
+    child?.kill('SIGCONT');
+  }
+
+  /** Two data folders: journals of one machine may lie in several places. */
+  private hire(i: number): void {
+    this.workers[i] = this.arena.start(['worker', '--concurrency', '8'], this.arena.env(`data-${i % 2}`));
+  }
+
+  private pick(names: readonly string[]): string {
+    return names[Math.floor(this.random() * names.length)] ?? '';
+  }
+}

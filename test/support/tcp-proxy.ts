@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A network between two programs that can be cut, slowed, or made to lose answers. */
+export class TcpProxy {
+  /** Added to every chunk, both ways. */
+  delayMs = 0;
+  /** `lose-answers`: requests arrive, answers do not. `refuse`: nobody gets through. */
+  mode: 'pass' | 'lose-answers' | 'refuse' = 'pass';
+  private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly tails = new Map<Socket, Promise<void>>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+    private readonly targetPort: number,
+    /** What requests look like on the other side. */
+    private readonly rewrite: (chunk: Buffer) => Buffer,
+  ) {
+    server.on('connection', (client: Socket) => this.join(client));
+  }
+
+  static async open(targetPort: number, rewrite: (chunk: Buffer) => Buffer = (chunk) => chunk) {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return new TcpProxy(server, address.port, targetPort, rewrite);
+  }
+
+  /** Every connection is reset, whatever is under way on it. */
+  cut(): void {
+    for (const pair of this.pairs) for (const socket of pair) socket.resetAndDestroy();
+  }
+
+  /** Back to a network that works; what lost answers have damaged is cut off. */
+  heal(): void {
+    this.delayMs = 0;
+    const lost = this.mode !== 'pass';
+    this.mode = 'pass';
+    if (lost) this.cut();
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.cut();
+    await once(this.server, 'close');
+  }
+
+  private join(client: Socket): void {
+    if (this.mode === 'refuse') {
+      client.resetAndDestroy();
+      return;
+    }
+    const target = connect(this.targetPort, '127.0.0.1');
+    const pair = [client, target] as const;
+    this.pairs.add(pair);
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.pairs.delete(pair);
+        this.tails.delete(socket);
+        for (const other of pair) other.destroy();
+      });
+    }
+    client.on('data', (chunk: Buffer) => this.pass(target, this.rewrite(chunk)));
+    target.on('data', (chunk: Buffer) => {
+      if (this.mode !== 'lose-answers') this.pass(client, chunk);
+    });
+  }
+
+  /** In order, also when the delay changes: each chunk waits for the one before it. */
+  private pass(to: Socket, chunk: Buffer): void {
+    const before = this.tails.get(to);
+    if (before === undefined && this.delayMs === 0) {
+      if (!to.destroyed) to.write(chunk);
+      return;
+    }
+    const delayMs = this.delayMs;
+    const mine = Promise.all([before, sleep(delayMs)]).then(() => {
+      if (!to.destroyed) to.write(chunk);
+      if (this.tails.get(to) === mine) this.tails.delete(to);
+    });
+    this.tails.set(to, mine);
+  }
+}
