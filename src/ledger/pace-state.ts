@@ -12,7 +12,7 @@ export type PaceState = {
 };
 
 /** The scripts call fewer than this share of the limit jitter; so does this. */
-const OTHERS_SHARE = 0.1;
+const OTHERS_SHARE = 0.15;
 const OTHERS_MIN = 3;
 
 export async function readPaceState(books: Books, configured: Rate | null, now: number): Promise<PaceState> {

@@ -58,11 +58,13 @@ local function slotAt(time, W)
   end
 end
 
-local function noteOthers(slot, grantedAt, limit, remaining, windowMs)
+--- Ours are all that can have arrived in the window the service counted: granted by now, and not so long
+--- before it that they arrived earlier, however slow answers are at the moment. Whatever is left is not ours.
+local function noteOthers(grantedAt, limit, remaining, windowMs)
   local _, W, before = paceLimit(T, configured, configuredMs, reserve, now)
-  local since = slotAt(grantedAt - windowMs, W)
+  local since = slotAt(grantedAt - windowMs - 2 * (now - grantedAt), W)
   if not since then return end
-  local ours = slot + 1 - since
+  local ours = tonumber(redis.call('HGET', pace, 'k')) - since
   local extra = math.max(0, limit - remaining - ours)
   local held = redis.call('HMGET', pace, 'others', 'othersAt')
   local old = held[1] and now < tonumber(held[2]) + 2 * W and tonumber(held[1]) or 0
@@ -86,7 +88,7 @@ for i = 4, #ARGV, 6 do
   if limit and limit > 0 then
     learnLimit(limit, windowMs or configuredMs)
     if remaining and before and string.sub(before, 1, 1) == 'g' then
-      noteOthers(tonumber(slot), tonumber(string.sub(before, 2)), limit, remaining, windowMs or configuredMs)
+      noteOthers(tonumber(string.sub(before, 2)), limit, remaining, windowMs or configuredMs)
     end
   elseif refused == '1' then
     slowDown()

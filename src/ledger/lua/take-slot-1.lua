@@ -89,7 +89,7 @@ end
 local part = math.floor(now * PARTS / W)
 if redis.call('HSETNX', parts, part, granted[2]) == 1 and redis.call('HLEN', parts) > 3 * PARTS then
   for _, field in ipairs(redis.call('HKEYS', parts)) do
-    if tonumber(field) < part - PARTS - 2 or tonumber(field) > part then redis.call('HDEL', parts, field) end
+    if tonumber(field) < part - 2 * PARTS or tonumber(field) > part then redis.call('HDEL', parts, field) end
   end
 end
 return granted

@@ -11,7 +11,7 @@
 ]]
 local PARTS = 20
 --- Fewer requests of others than this share of the limit are jitter.
-local OTHERS_SHARE = 0.1
+local OTHERS_SHARE = 0.15
 --- A limit found by being refused is tried again after so many quiet windows, a tenth higher.
 local QUIET_WINDOWS = 10
 
