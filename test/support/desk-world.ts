@@ -23,7 +23,7 @@ export async function startDeskProcess(
   env: NodeJS.ProcessEnv,
   cwd: string,
 ): Promise<DeskProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--json', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--json', ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,7 +88,7 @@ export async function startDeskWorld(members: readonly string[]): Promise<DeskWo
     await writeFile(join(folder, 'jobs', 'level-award.yaml'), RULE(members));
     await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, meadow.url, moor.url));
     const env = { MEADOW_KEY: keys.meadow, MOOR_KEY: keys.moor };
-    desk = await startDeskProcess(['--with-worker'], env, folder);
+    desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
   } catch (error) {
     // A world that is half there has nobody else to end it.
     await end();

@@ -83,7 +83,7 @@ function OrderParts({ reply: { order, cells, history } }: { readonly reply: Orde
             </>
           }
         >
-          <p class="soft">{STATE_WORDS[order.state]}</p>
+          <p class="panel-lead soft">{STATE_WORDS[order.state]}</p>
           <Facts
             facts={[
               ['What', order.op ?? 'no order: the row could not be read'],

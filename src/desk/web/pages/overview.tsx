@@ -169,8 +169,8 @@ function Health({ overview }: { readonly overview: Overview }) {
         {workers.processes.length === 0 && <li class="soft">No process is registered.</li>}
       </ul>
       <p class="soft small n">
-        Redis {store.version ?? ''} at <span class="mono">{store.address}</span>
-        {store.embedded && ', private to this data folder'}
+        <span class="wrap">{store.address}</span>
+        {store.version !== null && `, Redis ${store.version}`}
         {store.usedBytes !== null && `, ${bytesWords(store.usedBytes)} used`}
         {who !== null && who !== 'asking' && who.role === 'viewer' && ' · you may look, not change'}
       </p>

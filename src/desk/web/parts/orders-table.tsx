@@ -21,6 +21,7 @@ type OrdersTableProps = {
 
 export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
   const isRehearsal = useIsRehearsal();
+  const withReference = found.orders.some(({ reference }) => reference !== null);
   if (found.failure !== null && found.orders.length === 0) return <Failure failure={found.failure} />;
   if (found.orders.length === 0 && found.looking && found.scanned === 0) return <Loading rows={8} />;
   return (
@@ -49,6 +50,7 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
                   Tokens
                 </th>
                 <th scope="col">Member</th>
+                {withReference && <th scope="col">Reference</th>}
                 <th scope="col">Error, or balance after</th>
                 <th scope="col">Settled</th>
                 <th scope="col">Order</th>
@@ -58,14 +60,14 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
             <tbody>
               {found.orders.map((order) => (
                 <tr key={order.order}>
-                  {choose !== undefined && <td>{choose(order)}</td>}
-                  <td class="n soft">{grouped(order.line)}</td>
+                  {choose !== undefined && <td class="o-choose">{choose(order)}</td>}
+                  <td class="o-line n soft">{grouped(order.line)}</td>
                   <td>
                     <StateMark state={order.state} /> <Marks marks={order.marks} />
                   </td>
-                  <td>{order.op ?? <span class="soft">no order</span>}</td>
-                  <td class="n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
-                  <td>
+                  <td class="o-op">{order.op ?? <span class="soft">no order</span>}</td>
+                  <td class="o-tokens n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
+                  <td class="o-wide">
                     <MemberLink member={order.member} />
                     {order.recipient !== null && (
                       <>
@@ -73,9 +75,9 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
                         <span class="soft">to</span> <MemberLink member={order.recipient} />
                       </>
                     )}
-                    {order.reference !== null && <div class="soft small">ref {order.reference}</div>}
                   </td>
-                  <td class="what">
+                  {withReference && <td class="o-reference what soft">{order.reference ?? ''}</td>}
+                  <td class="o-wide what">
                     <Outcome order={order} />
                   </td>
                   <td>

@@ -31,6 +31,13 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
           <Prose text={realm.halt.next} />
         </Notice>
       )}
+      {realm.fence !== null && !realm.fence.armed && (
+        <Notice tone="bad">
+          <b>Fenced: nothing is sent.</b>{' '}
+          <Prose text={realm.fence.reason?.message ?? 'The store was restarted or rolled back.'} />{' '}
+          <Prose text={realm.fence.reason?.next ?? 'Run `almoner recover`.'} />
+        </Notice>
+      )}
       {realm.breakerSince !== null && (
         <Notice tone="warn">
           <b>The breaker is open</b> since <Time at={realm.breakerSince} />: too many unclear answers in a

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PlanReply, PlanRequest, UploadReply } from '../../../api-types.js';
+import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
@@ -34,8 +34,8 @@ export function ImportPage() {
   const sending = useRef<AbortController | null>(null);
   const held = useRef<string | null>(null);
   const operator = mayChange(useStore(session));
-  const { overview } = useStore(live);
-  const realms = (overview?.realms ?? []).filter(({ configured }) => configured);
+  useStore(live);
+  const realms = configuredRealms();
 
   const giveUp = () => {
     sending.current?.abort();
@@ -78,7 +78,7 @@ export function ImportPage() {
         stop.signal,
       );
       held.current = reply.upload;
-      if (realms.length > 1 && options.realm === undefined)
+      if (options.realm === undefined && configuredRealms().length !== 1)
         setStage({ at: 'uploaded', file: reply, plan: null });
       else await plan(reply, options, null);
     } catch (error) {
@@ -159,4 +159,9 @@ export function ImportPage() {
       )}
     </Page>
   );
+}
+
+/** Those a file can be for; none until the first picture has come. */
+function configuredRealms(): readonly RealmCard[] {
+  return (live.get().overview?.realms ?? []).filter(({ configured }) => configured);
 }
