@@ -25,6 +25,8 @@ export type DeskOptions = {
   /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
   readonly localToken: string | null;
   readonly uploadLimits?: UploadLimits;
+  /** How long a body that is no upload may take to arrive. */
+  readonly bodyMs?: number;
 };
 
 export type DeskServer = {
@@ -37,6 +39,9 @@ const JSON_BYTES_MAX = 256 * 1024;
 const HEADERS_MS = 15_000;
 /** The longest upload; what trickles is cut off much earlier by the upload itself. */
 const REQUEST_MS = 30 * 60_000;
+const BODY_MS = 10_000;
+const LOOK_MS = 5_000;
+const UPLOAD_PATH = '/api/uploads';
 const CONNECTIONS_MAX = 1_000;
 const CLOSE_GRACE_MS = 2_000;
 
@@ -55,6 +60,7 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
     if (access !== 'anyone') visitors.set(request, await desk.guard.admit(asked, desk.reached, access));
   });
   app.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
+  limitBodies(app, options.bodyMs ?? BODY_MS);
 
   for (const route of ROUTES) serveRoute(app, desk, route, visitors);
   await serveRest(app, desk);
@@ -62,6 +68,8 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
 
   const board = openQueueBoard(parts);
   await board.adapter.register(app);
+  // The chart of the pace goes on while nobody looks.
+  const looks = setInterval(() => void desk.board.look(), LOOK_MS).unref();
   const metrics = new DeskMetrics(desk);
   app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 
@@ -85,6 +93,7 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
       return { url: shownUrl(options.address, realPort), port: realPort };
     },
     async close() {
+      clearInterval(looks);
       desk.live.close();
       const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
       await app.close();
@@ -114,6 +123,17 @@ function buildApp({ address }: DeskOptions): FastifyInstance {
   for (const type of ['text/csv', 'text/plain', 'application/octet-stream', 'application/vnd.ms-excel'])
     app.addContentTypeParser(type, (_, payload, done) => done(null, payload));
   return app;
+}
+
+/** A body that trickles holds a connection; uploads watch over themselves, all others are small. */
+function limitBodies(app: FastifyInstance, bodyMs: number): void {
+  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+  app.addHook('preParsing', async (request) => {
+    if (request.routeOptions.url === UPLOAD_PATH) return;
+    const timer = setTimeout(() => request.raw.destroy(), bodyMs);
+    timers.set(request, timer.unref());
+  });
+  app.addHook('preValidation', async (request) => clearTimeout(timers.get(request)));
 }
 
 function serveRoute(

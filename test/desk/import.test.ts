@@ -11,7 +11,7 @@ let desk: TestDesk;
 const LIMITS = { bytesMax: 200_000, filesMax: 4, idleMs: 400, bytesPerSecondMin: 2_000 };
 
 beforeAll(async () => {
-  desk = await startDesk({ options: { uploadLimits: LIMITS } });
+  desk = await startDesk({ options: { uploadLimits: LIMITS, bodyMs: 300 } });
 });
 afterAll(() => desk.close());
 
@@ -137,10 +137,19 @@ describe('an upload that is not what it should be', () => {
     await until('the folder to be empty', async () => (await leftovers()).length === 0);
   });
 
+  test('any other body that trickles is cut off as well', async () => {
+    const begun = performance.now();
+    await rawRequest(
+      head(['content-length: 1000', 'content-type: application/json'], '/api/dead/count'),
+      (write) => write('{'),
+    );
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
   test('is thrown away when the client goes away in the middle', async () => {
     const socket = connect(desk.port, '127.0.0.1');
     socket.on('error', () => {});
-    socket.write(head(['content-length: 100000']));
+    socket.write(head(['content-type: text/csv', 'content-length: 100000']));
     socket.write('member,tokens\n1,1\n');
     await until('the upload to begin', async () => (await leftovers()).length === 1);
     socket.destroy();
@@ -205,22 +214,21 @@ describe('hostile cells and names', () => {
   });
 });
 
-function head(headers: readonly string[]): string {
+function head(headers: readonly string[], path = '/api/uploads?name=a.csv'): string {
   return [
-    'POST /api/uploads?name=a.csv HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${desk.port}`,
     `authorization: Bearer ${desk.tokens.operator}`,
-    'content-type: text/csv',
     ...headers,
     '\r\n',
   ].join('\r\n');
 }
 
+const rawUpload = (headers: readonly string[], send: (write: (text: string) => void) => void) =>
+  rawRequest(head(['content-type: text/csv', ...headers]), send);
+
 /** Speaks to the socket itself; answers all that came back once the desk has closed. */
-function rawUpload(
-  headers: readonly string[],
-  send: (write: (text: string) => void) => void,
-): Promise<string> {
+function rawRequest(start: string, send: (write: (text: string) => void) => void): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(desk.port, '127.0.0.1');
     let received = '';
@@ -229,7 +237,7 @@ function rawUpload(
     });
     socket.on('error', () => {});
     socket.on('close', () => resolve(received));
-    socket.write(head(headers));
+    socket.write(start);
     send((text) => {
       if (!socket.destroyed) socket.write(text);
     });

@@ -77,7 +77,8 @@ function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal
   );
 }
 
-function sayReady({ output }: CommandBase, { url, token, closed }: Serving): void {
+function sayReady({ output }: CommandBase, { url, token, closed, pages }: Serving): void {
+  if (!pages) output.note('The pages of the desk were not built, so only its API answers: npm run build.');
   output.print({
     json: { url, ...(token === null ? {} : { token }) },
     text: [

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DeskAddress, deskAddress } from '../../desk/access/address.js';
 import { newToken, Tokens } from '../../desk/access/tokens.js';
@@ -26,6 +28,8 @@ export type Serving = {
   readonly token: string | null;
   /** Nobody can sign in before a token is made. */
   readonly closed: boolean;
+  /** False: the pages were not built, and only the API answers. */
+  readonly pages: boolean;
   close(): Promise<void>;
 };
 
@@ -49,6 +53,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
       url,
       token,
       closed: empty && token === null,
+      pages: existsSync(join(WEB_FOLDER, 'index.html')),
       async close() {
         stop.abort();
         await schedules.stop();
