@@ -31,16 +31,14 @@ export function openApiDocument(routes: readonly Route[], version: string) {
 }
 
 function operation(route: Route) {
-  const { params, query, body, access, reply, summary } = route;
+  const { params, query, access, reply, summary } = route;
   const isMedia = reply.includes('/');
   return {
     operationId: operationId(route),
     summary,
     ...(access === 'anyone' ? { security: [] } : { description: `Role: ${access}.` }),
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
-    ...(body === null
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } } }),
+    ...requestBody(route),
     responses: {
       '200': {
         description: isMedia ? 'The file or stream.' : reply,
@@ -54,6 +52,12 @@ function operation(route: Route) {
       },
     },
   };
+}
+
+function requestBody({ body, file }: Route) {
+  if (file !== null) return { requestBody: { required: true, content: { [file]: {} } } };
+  if (body === null) return {};
+  return { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } } };
 }
 
 export function operationId({ method, path }: Route): string {

@@ -21,6 +21,8 @@ export type Route = {
   readonly params: z.ZodObject | null;
   readonly query: z.ZodObject | null;
   readonly body: z.ZodType | null;
+  /** A body that is no JSON but a file of this type. */
+  readonly file: string | null;
   /** The type in api-types.ts that is answered, or a media type. */
   readonly reply: string;
   handle(desk: Desk, raw: RawRequest): Promise<unknown>;
@@ -49,6 +51,7 @@ type Description<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTy
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  readonly file?: string;
   readonly reply: string;
   /** What the audit says of a change; null where nothing of lasting interest happens. Usual: the summary. */
   audit?: ((given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine) | null;
@@ -75,6 +78,7 @@ export function route<
     params: description.params ?? null,
     query: description.query ?? null,
     body: description.body ?? null,
+    file: description.file ?? null,
     reply: description.reply,
     async handle(desk, raw) {
       const given = {

@@ -109,6 +109,7 @@ function buildApp({ address }: DeskOptions): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: JSON_BYTES_MAX,
+    exposeHeadRoutes: false,
     requestTimeout: REQUEST_MS,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: 16 * 1024 },
     // Behind a proxy on this machine the visitor's address is what the proxy says; else nobody is believed.
@@ -198,8 +199,8 @@ function openLine(desk: Desk, { batch }: OpenLine, visitor: Visitor, reply: Fast
 
 /** Health for machines, and the pages for people; both say nothing about anybody's money. */
 async function serveRest(app: FastifyInstance, desk: Desk): Promise<void> {
-  app.get('/health', async () => ({ ok: true }));
-  app.get('/ready', async (_, reply) => {
+  app.get('/health', { exposeHeadRoute: true }, async () => ({ ok: true }));
+  app.get('/ready', { exposeHeadRoute: true }, async (_, reply) => {
     const ready = await desk.parts.caller.redis.ping().then(
       () => true,
       () => false,
@@ -209,7 +210,7 @@ async function serveRest(app: FastifyInstance, desk: Desk): Promise<void> {
   const files = await loadStaticFiles(desk.parts.webFolder);
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
-    if (request.method !== 'GET' || isGuarded(path))
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || isGuarded(path))
       throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
     if (files.size === 0)
       throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');

@@ -32,6 +32,13 @@ describe('closed by default', () => {
       expect([path, (await desk.call(path, { as: null })).status]).toEqual([path, 200]);
   });
 
+  test('asking for the head of an answer opens no other door', async () => {
+    for (const path of ['/api/overview', '/api/events', '/metrics', '/queues'])
+      expect([path, (await desk.call(path, { method: 'HEAD', as: null })).status]).toEqual([path, 401]);
+    for (const path of ['/', '/health'])
+      expect([path, (await desk.call(path, { method: 'HEAD', as: null })).status]).toEqual([path, 200]);
+  });
+
   test('a wrong token is nobody, as bearer and in the form', async () => {
     const wrong = 'almdesk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
     expect((await desk.call('/api/overview', { as: wrong })).status).toBe(401);

@@ -128,6 +128,14 @@ describe('the table of orders', () => {
     expect(found.map(({ line }) => line)).toEqual([2, 32]);
   });
 
+  test('the metrics count orders by state and answers by status', async () => {
+    const { text } = await desk.call('/metrics');
+    expect(text).toContain('almoner_orders{realm="picky",state="refused"} 3');
+    expect(text).toContain('almoner_answers_total{realm="picky",status="404"} 3');
+    expect(text).toContain('almoner_answers_total{realm="picky",status="500"} 2');
+    expect(text).toContain('almoner_request_seconds_count{realm="picky"} 603');
+  });
+
   test('the search box knows what a text may mean', async () => {
     const found = async (q: string) =>
       z

@@ -36,6 +36,7 @@ export const IMPORT_ROUTES = [
   route('POST /api/uploads', 'operator', {
     summary: 'Upload a CSV: the body is the file itself, as text/csv. Nothing is sent.',
     query: z.object({ name: z.string().trim().min(1).max(200) }),
+    file: 'text/csv',
     reply: 'UploadReply',
     audit: ({ query }) => ({ what: `uploaded ${baseName(query.name)}`, batch: null }),
     async handle(desk, { query, visitor, raw }): Promise<UploadReply> {
