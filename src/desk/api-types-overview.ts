@@ -19,7 +19,14 @@ export type RealmCard = {
   /** While not armed nothing is sent: the store was restarted or rolled back. Null: nothing was ever sent. */
   readonly fence: { readonly armed: boolean; readonly reason: Reason | null } | null;
   readonly pace: {
+    /** What holds now: the configured rate, or a lower one that the realm's answers taught. */
     readonly allowed: Rate | null;
+    readonly configured: Rate | null;
+    readonly learntBy: 'headers' | 'refusals' | null;
+    /** Requests a window that somebody else makes on the same realm. */
+    readonly others: number;
+    /** How long the whole realm still holds back (Retry-After). */
+    readonly holdSeconds: number;
     /** Requests that left within the last window (a minute where there is no limit). */
     readonly used: number;
     /** Requests per slice, oldest first, up to ten minutes: for the chart. */

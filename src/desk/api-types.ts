@@ -62,7 +62,7 @@
  * | viewer   | GET  /metrics · /queues · /api/openapi.json         | Prometheus text · queue board · OpenAPI  |
  *
  * Changes since the first version (only ever additions): FilesReply was missing; RealmCard.fence;
- * RulePlanPage.stops.
+ * RulePlanPage.stops; RealmCard.pace.configured, learntBy, others and holdSeconds.
  */
 export type * from './api-types-batches.js';
 export type * from './api-types-overview.js';

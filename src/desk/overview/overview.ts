@@ -3,6 +3,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { type Books, openBooks } from '../../ledger/books.js';
 import { readFence } from '../../ledger/fence.js';
 import { realmKey } from '../../ledger/keys.js';
+import { readPaceState } from '../../ledger/pace-state.js';
 import { realmState } from '../../ledger/steering.js';
 import type { Reason } from '../../ledger/views.js';
 import type { BatchSummary, Overview } from '../api-types.js';
@@ -113,8 +114,12 @@ export class OverviewBoard {
     const pace = this.paces.get(books.realm) ?? new PaceHistory();
     this.paces.set(books.realm, pace);
     pace.note(await this.requestsOf(books, profile, batches), now);
-    const [state, fence] = await Promise.all([realmState(books), readFence(books)]);
-    return realmCard({ owner: books.owner, profile, state, fence, batches, pace, now });
+    const [state, fence, limits] = await Promise.all([
+      realmState(books),
+      readFence(books),
+      readPaceState(books, profile?.rate ?? null, now),
+    ]);
+    return realmCard({ owner: books.owner, profile, state, fence, batches, pace, limits, now });
   }
 
   /** Slots taken, reads included, where the realm has a limit; else what the batches count themselves. */

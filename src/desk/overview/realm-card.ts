@@ -1,6 +1,7 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { RealmOwner } from '../../ledger/books.js';
 import type { Fence } from '../../ledger/fence.js';
+import type { PaceState } from '../../ledger/pace-state.js';
 import type { RealmState } from '../../ledger/steering.js';
 import type { RealmCard } from '../api-types.js';
 import { iso } from '../orders/order-row.js';
@@ -18,9 +19,11 @@ export function realmCard(facts: {
   readonly fence: Fence;
   readonly batches: readonly SeenBatch[];
   readonly pace: PaceHistory;
+  readonly limits: PaceState;
   readonly now: number;
 }): RealmCard {
-  const { owner, profile, state, fence, batches, pace, now } = facts;
+  const { owner, profile, state, fence, batches, pace, limits, now } = facts;
+  const allowed = limits.learnt ?? profile?.rate ?? null;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
   const unsettled = batches.filter(({ view }) => isOpen(view.state) && openOf(view) > 0);
   const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
@@ -36,8 +39,12 @@ export function realmCard(facts: {
     breakerSince: iso(state.breakerSince),
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
     pace: {
-      allowed: profile?.rate ?? null,
-      used: pace.within(profile?.rate?.windowMs ?? UNLIMITED_WINDOW_MS, now),
+      allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
+      configured: profile?.rate ?? null,
+      learntBy: limits.learnt?.by ?? null,
+      others: limits.others,
+      holdSeconds: Math.ceil(limits.holdMs / 1000),
+      used: pace.within(allowed?.windowMs ?? UNLIMITED_WINDOW_MS, now),
       recent: pace.slices(now),
     },
     waiting: sum((batch) => (isForWorkers(batch) ? openOf(batch.view) : 0)),
