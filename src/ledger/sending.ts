@@ -220,7 +220,8 @@ export async function orphan(
       session,
       tokens,
       encodeDetail(detail, nonce),
-      toDoubt ? '1' : '',
+      toDoubt ? 'D' : 'u',
+      '',
     ]),
   );
   return status === 'ok';

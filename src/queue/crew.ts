@@ -3,26 +3,26 @@ import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
 import { failPoint } from '../core/fail-point.js';
-import { batchId, orderId } from '../core/ids.js';
+import { orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type BatchRef, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { Door } from '../ledger/door.js';
-import { batchKeys } from '../ledger/keys.js';
 import { PlanReader } from '../ledger/plan-store.js';
 import { STATE_CODES } from '../ledger/record.js';
 import type { OrderRef, Settled } from '../ledger/sending.js';
 import type { Session } from '../ledger/sessions.js';
 import { realmState, resumeBatch } from '../ledger/steering.js';
-import type { Manifest } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
+import { BalanceWatch } from './balance-watch.js';
 import { Breaker } from './breaker.js';
 import { CREW_LIMITS, type CrewLimits, usefulConcurrency, windowJobs } from './crew-limits.js';
 import { DeadLetters } from './dead-letters.js';
 import type { PlannedOrder } from './delivery.js';
 import { Evidence } from './evidence.js';
 import { Feeder } from './feeder.js';
+import { KnownBatches } from './known-batches.js';
 import { OrderRunner } from './order-runner.js';
 import { Orphans, takenBy } from './orphans.js';
 import { Pace } from './pace.js';
@@ -31,6 +31,7 @@ import { Readback } from './readback.js';
 import { Recovery } from './recovery.js';
 import { Rounds } from './rounds.js';
 import { Sweeper } from './sweeper.js';
+import { TwoClocks } from './two-clocks.js';
 import { Watchdog } from './watchdog.js';
 
 /**
@@ -69,7 +70,7 @@ export class Crew {
   private readonly limits: CrewLimits;
   private readonly rounds: Rounds;
   private readonly connections: Redis[] = [];
-  private readonly manifests = new Map<string, Manifest>();
+  private readonly batches: KnownBatches;
   private worker: Worker<OrderJob> | undefined;
   private stopping = false;
 
@@ -84,7 +85,9 @@ export class Crew {
     this.feeder = new Feeder(books, this.queue, owner, windowJobs(options));
     this.sweeper = new Sweeper(books, this.queue, owner);
     const evidence = new Evidence(books, client, this.pace);
-    const batchOf = (no: string) => this.batchOf(no);
+    this.batches = new KnownBatches(books);
+    const batchOf = (no: string) => this.batches.ref(no);
+    const clocks = new TwoClocks(books);
     this.orphans = new Orphans(books, profile, this.plans, session.id, batchOf, evidence);
     this.breaker = new Breaker(books, client, this.pace, profile.attempts.backoffMs);
     const door: Door = new Door({
@@ -102,8 +105,8 @@ export class Crew {
       patienceMs: this.limits.mergePatienceMs,
       onTrouble: options.onTrouble,
       retakeRun: () => this.retakeRun(),
-      adopt: async (dead) => {
-        await this.orphans.adopt(dead);
+      adopt: async (dead, merged) => {
+        await this.orphans.adopt(dead, merged);
       },
       onArmed: (rolledBack) => this.goOn(rolledBack),
     });
@@ -117,8 +120,9 @@ export class Crew {
       door,
       owner,
       evidence,
-      readback: new Readback(profile, evidence, batchOf),
-      manifestOf: (no) => this.manifestOf(no),
+      readback: new Readback(profile, evidence, batchOf, clocks, new BalanceWatch(books, options.onTrouble)),
+      clocks,
+      manifestOf: (no) => this.batches.manifest(no),
       stopping: () => this.stopping,
       newNonce: () => randomBytes(9).toString('base64url'),
       onSettled: (ref, row, settled, outcome) => this.noteSettled(ref, row, settled, outcome),
@@ -184,9 +188,9 @@ export class Crew {
     const { dead, others } = await this.orphans.deadSessions();
     const alone = starting && (others.length === 0 || this.options.run !== null);
     const taken = alone ? [] : await takenBy(this.queue, dead);
-    if (this.recovery.isArmed) await this.recovery.mergeEnded(dead);
+    const merged = this.recovery.isArmed ? await this.recovery.mergeEnded(dead) : new Set<string>();
     // While disarmed, a dead session whose journal is not here must stay in the registry: it is missing.
-    const adopted = this.recovery.isArmed ? await this.orphans.adopt(dead) : [];
+    const adopted = this.recovery.isArmed ? await this.orphans.adopt(dead, merged) : [];
     if (alone) {
       await this.queue.obliterate({ force: true });
       await this.sweeper.all();
@@ -215,7 +219,7 @@ export class Crew {
     if (!rolledBack) return;
     // Numbers of batches may have gone to other files, and jobs of orders that are due may be lost.
     this.plans.clear();
-    this.manifests.clear();
+    this.batches.clear();
     await this.sweeper.all();
   }
 
@@ -258,7 +262,7 @@ export class Crew {
     this.options.onOutcome?.(outcome);
     this.breaker.remember(row.order.member);
     if (!settled.settled || !['R', 'X', 'D'].includes(settled.code)) return;
-    const manifest = this.manifests.get(ref.no);
+    const manifest = this.batches.known(ref.no);
     if (manifest === undefined) return;
     this.deadLetters.post(ref, {
       order: orderId(manifest.batch, ref.index),
@@ -270,23 +274,6 @@ export class Crew {
       message: outcome.message,
       attempts: 1,
     });
-  }
-
-  private async manifestOf(no: string): Promise<Manifest> {
-    const known = this.manifests.get(no);
-    if (known !== undefined) return known;
-    const batch = await readBatch(await this.batchOf(no));
-    if (batch === undefined) throw new Error(`batch no. ${no} is not sealed`);
-    this.manifests.set(no, batch.manifest);
-    return batch.manifest;
-  }
-
-  private async batchOf(no: string): Promise<BatchRef> {
-    const { books } = this.options;
-    const id = await books.caller.patiently('find batch', () =>
-      books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
-    );
-    return { books, no, id: batchId(id ?? '') };
   }
 
   private connection(use: string): Redis {

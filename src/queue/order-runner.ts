@@ -14,8 +14,9 @@ import type { RealmClient } from '../realm/client/client.js';
 import { type Delivered, isPlannedOrder, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
 import type { Pace, Slot } from './pace.js';
-import type { Readback } from './readback.js';
+import type { BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
+import type { TwoClocks } from './two-clocks.js';
 
 /**
  * One order's way through a worker: ask the ledger, wait for the pace, mark as sending, send, classify,
@@ -33,6 +34,7 @@ export type RunnerParts = {
   readonly owner: string;
   readonly readback: Readback;
   readonly evidence: Evidence;
+  readonly clocks: TwoClocks;
   readonly manifestOf: (no: string) => Promise<Manifest>;
   readonly stopping: () => boolean;
   readonly newNonce: () => string;
@@ -47,6 +49,9 @@ type Attempt = {
   readonly key: string;
   readonly outcome: WriteOutcome;
 };
+
+/** Machines that send to one realm need not agree to the second. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** The store was restarted: the delivery is made again when the journals are merged. */
 const UNTIL_ARMED: Delivered = { againInMs: 250 };
@@ -73,7 +78,7 @@ export class OrderRunner {
       if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row);
       hold = answer.hold;
     }
-    const before = held.length > 0 ? await readback.before(row.order) : null;
+    const before = held.length > 0 ? await readback.before(ref, row.order) : null;
     if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
@@ -84,7 +89,7 @@ export class OrderRunner {
     ref: OrderRef,
     row: PlannedOrder,
     hold: string,
-    before: Detail | null,
+    before: BalancesBefore | null,
     slot: Slot,
   ): Promise<Delivered> {
     const { door, profile } = this.parts;
@@ -111,7 +116,10 @@ export class OrderRunner {
     const outcome = await this.send(row.order, key);
     failPoint('answered');
     slot.answered(outcome);
-    const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome });
+    const unknownForMs = begun.resend ? await this.unknownForMs(key, begun.firstSentAt) : 0;
+    const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome }, unknownForMs);
+    if (decision.next === 'paid' && before !== null)
+      await this.parts.readback.paid(ref, row.order, before, outcome.balance);
     const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
     this.parts.onSettled(ref, row, settled, outcome);
     if (!settled.settled) return OVER;
@@ -128,7 +136,16 @@ export class OrderRunner {
       : client.changeBalance({ member, tokens: signedTokens(order), idempotencyKey });
   }
 
-  private decision({ outcome, begun }: Attempt): Decision {
+  /** The age of a key whose first use is unknown; where the clocks disagree, it is too old for anything. */
+  private async unknownForMs(key: string, firstSentAt: number): Promise<number> {
+    const { clocks } = this.parts;
+    const seen = await clocks.since(key);
+    const byStore = (await clocks.storeMs()) - firstSentAt;
+    const sane = seen.agree && byStore >= seen.ms - CLOCK_SKEW_MS;
+    return sane ? Math.max(byStore, seen.ms) : Number.POSITIVE_INFINITY;
+  }
+
+  private decision({ outcome, begun }: Attempt, unknownForMs: number): Decision {
     const { certainty, attempts, keyLifetimeMs } = this.parts.profile;
     return decide(outcome, {
       certainty,
@@ -138,7 +155,7 @@ export class OrderRunner {
       keyNumber: begun.keyNumber,
       tries: begun.tries,
       sent: begun.attempts,
-      unknownForMs: begun.resend ? Date.now() - begun.firstSentAt : 0,
+      unknownForMs,
       random: Math.random,
     });
   }

@@ -6,9 +6,11 @@ import type { BatchRef } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { openBatches } from '../ledger/feeding.js';
 import type { PlanReader } from '../ledger/plan-store.js';
+import type { OrderRecord } from '../ledger/record.js';
 import { readRecord } from '../ledger/rows.js';
 import { type OrderRef, orphan } from '../ledger/sending.js';
 import { forgetSession, listSessions, liveness, type SessionEntry } from '../ledger/sessions.js';
+import { unsend } from '../ledger/unsend.js';
 import type { Evidence } from './evidence.js';
 import type { OrderJob } from './queues.js';
 
@@ -38,20 +40,48 @@ export class Orphans {
   }
 
   /** Settles what the dead were sending. Answers the orders that were, so that they can be dispatched. */
-  async adopt(dead: readonly SessionEntry[]): Promise<OrderRef[]> {
+  async adopt(
+    dead: readonly SessionEntry[],
+    /** Sessions whose journal was read whole and merged: what is left in their name was never sent. */
+    merged: ReadonlySet<string> = new Set(),
+  ): Promise<OrderRef[]> {
     if (dead.length === 0) return [];
     const ids = new Set(dead.map(({ id }) => id));
     const adopted: OrderRef[] = [];
     for (const { no } of await openBatches(this.books, 0)) {
       const batch = await this.batchOf(no);
       for await (const index of attention(batch, 'sending')) {
-        const { session, keyNumber } = await readRecord(batch, index);
+        const record = await readRecord(batch, index);
+        const { session } = record;
         if (session === null || !ids.has(session)) continue;
-        if (await this.adoptOne(batch, index, session, keyNumber)) adopted.push({ no, index });
+        const open = merged.has(session)
+          ? await this.takeBack(batch, index, session, record)
+          : await this.adoptOne(batch, index, session, record.keyNumber);
+        if (open) adopted.push({ no, index });
       }
     }
     for (const { id } of dead) await forgetSession(this.books, id);
     return adopted;
+  }
+
+  private async takeBack(
+    batch: BatchRef,
+    index: number,
+    session: string,
+    { keyNumber, sentAt }: OrderRecord,
+  ): Promise<boolean> {
+    const row = await this.plans.row(batch.no, index);
+    if (row.order === null) return false;
+    const detail = {
+      event: 'orphaned',
+      at: Date.now(),
+      key: `${orderId(batch.id, index)}.${keyNumber}`,
+      session,
+      code: 'ALM_SEND_NOT_SENT',
+      message: 'the process that was about to send it died before; its journal proves that nothing was sent',
+    } as const;
+    const attempt = { tokens: row.order.tokens, sentAt: sentAt ?? 0, detail };
+    return unsend(this.books, { no: batch.no, index }, session, attempt);
   }
 
   private async adoptOne(

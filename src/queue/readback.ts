@@ -3,36 +3,50 @@ import { effectsOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { Balances, Detail } from '../ledger/detail.js';
+import { readbackEnded } from '../ledger/readback-end.js';
 import { readDetails, readRecord } from '../ledger/rows.js';
 import { type Conclusion, conclude, type OrderRef } from '../ledger/sending.js';
+import type { BalanceWatch } from './balance-watch.js';
 import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
+import type { TwoClocks } from './two-clocks.js';
 
 /**
  * Resolving an unknown by reading the members back. Sound only while nothing else moves them, which the
  * operator asserts by choosing `readback`: moved by exactly the tokens proves paid at once; unmoved proves
  * not applied only after the settle time and two equal reads; anything else is a doubt.
  */
+export type BalancesBefore = Extract<Detail, { event: 'balances' }>;
+
 export class Readback {
   constructor(
     private readonly profile: RealmProfile,
     private readonly evidence: Evidence,
     private readonly batchOf: (no: string) => Promise<BatchRef>,
+    private readonly clocks: TwoClocks,
+    private readonly watch: BalanceWatch,
   ) {}
 
   /** The balances before sending, under the hold. */
-  async before(order: Order): Promise<Detail | 'unreadable'> {
+  async before(ref: OrderRef, order: Order): Promise<BalancesBefore | 'unreadable'> {
     const balances = await this.evidence.balances(order);
     if (balances.member === null || (order.recipient !== null && balances.recipient === null))
       return 'unreadable';
+    await this.watch.foundBefore(ref, order, balances);
     return { event: 'balances', at: Date.now(), when: 'before', balances };
+  }
+
+  /** A paid order must have left its members at exactly what was read plus the tokens. */
+  async paid(ref: OrderRef, order: Order, before: BalancesBefore, answered: string | null): Promise<void> {
+    await this.watch.paid(ref, order, before.balances, answered);
   }
 
   async resolve(ref: OrderRef, row: PlannedOrder): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
-    const [record, details] = await Promise.all([
+    const [record, details, ended] = await Promise.all([
       readRecord(batch, ref.index),
       readDetails(batch, ref.index),
+      readbackEnded(batch.books, ref.no),
     ]);
     if (record.code !== 'u') return OVER;
     const end = (conclusion: Omit<Conclusion, 'from' | 'sentAt' | 'audit'>) =>
@@ -47,6 +61,11 @@ export class Readback {
     if (this.profile.certainty !== 'readback' || before?.event !== 'balances' || record.sentAt === null)
       return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
 
+    if (ended !== null) return end(toDoubt(ended));
+
+    // Counted from this process's first look, not from a wall clock's idea of when it was sent.
+    const attempt = `${ref.no}:${ref.index}:${record.attempts}`;
+    const waited = await this.clocks.since(attempt);
     const now = await this.evidence.balances(row.order);
     const verdict = compare(row.order, before.balances, now);
     await this.evidence.note(ref, { event: 'balances', at: Date.now(), when: 'check', balances: now });
@@ -69,17 +88,17 @@ export class Readback {
           ),
         );
       case 'unmoved': {
-        const settledFrom = record.sentAt + this.profile.settleMs;
-        const calmReads = details.filter(
-          (one) =>
-            one.event === 'balances' &&
-            one.when === 'check' &&
-            one.at >= settledFrom &&
-            same(one.balances, before.balances),
-        );
-        if (Date.now() < settledFrom)
-          return { againInMs: Math.min(settledFrom - Date.now(), this.profile.settleMs) };
-        if (calmReads.length === 0) return { againInMs: SECOND_READ_MS };
+        if (!waited.agree)
+          return end(
+            toDoubt('the clocks disagree about how long ago it was sent, so nothing proves it settled'),
+          );
+        if (waited.ms < this.profile.settleMs)
+          return { againInMs: Math.max(1, this.profile.settleMs - waited.ms) };
+        // The second of two equal reads, both after the settle time.
+        const calm = await this.clocks.since(`${attempt} calm`);
+        if (calm.ms < SECOND_READ_MS) return { againInMs: SECOND_READ_MS };
+        this.clocks.forget(attempt);
+        this.clocks.forget(`${attempt} calm`);
         return end(this.notApplied(record.tries + 1));
       }
     }
@@ -110,7 +129,7 @@ export class Readback {
   }
 }
 
-const SECOND_READ_MS = 1000;
+const SECOND_READ_MS = 500;
 
 function toDoubt(message: string): Omit<Conclusion, 'from' | 'sentAt' | 'audit'> {
   return {
@@ -143,8 +162,4 @@ export function compare(
   if (stories.includes('unreadable')) return 'unreadable';
   const [first = 'other', ...others] = stories;
   return others.every((story) => story === first) ? first : 'other';
-}
-
-function same(a: Balances, b: Balances): boolean {
-  return a.member === b.member && a.recipient === b.recipient;
 }

@@ -29,7 +29,7 @@ export type RecoveryParts = {
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
   readonly retakeRun: () => Promise<void>;
   /** Settles what dead sessions left and forgets them. */
-  readonly adopt: (dead: readonly SessionEntry[]) => Promise<void>;
+  readonly adopt: (dead: readonly SessionEntry[], merged: ReadonlySet<string>) => Promise<void>;
   /** The ledger may have lost anything: caches are void, and what is due goes into the queue anew. */
   readonly onArmed: (rolledBack: boolean) => Promise<void>;
 };
@@ -63,12 +63,17 @@ export class Recovery {
     return this.isArmed;
   }
 
-  /** An ended session's journal, merged into a ledger that is armed: its answers are worth more than doubts. */
-  async mergeEnded(dead: readonly SessionEntry[]): Promise<void> {
+  /** An ended session's journal, merged into a ledger that is armed: its answers are worth more than doubts.
+   *  Answers whose journal was whole. */
+  async mergeEnded(dead: readonly SessionEntry[]): Promise<ReadonlySet<string>> {
+    const whole = new Set<string>();
     for (const entry of dead) {
       const journal = await journalOf(entry, this.parts.books.realm);
-      if (journal !== undefined) await this.merge(journal, new Set());
+      if (journal === undefined) continue;
+      await this.merge(journal, new Set());
+      if (journal.damaged === 0) whole.add(entry.id);
     }
+    return whole;
   }
 
   private async recover(fence: Fence): Promise<void> {
@@ -96,7 +101,11 @@ export class Recovery {
     await mergeParked(this.context());
     await this.parts.retakeRun();
     const merged = new Set(ended.map(({ head }) => head.session));
-    await this.parts.adopt((await listSessions(books)).filter(({ id }) => merged.has(id)));
+    const whole = new Set(ended.filter(({ damaged }) => damaged === 0).map(({ head }) => head.session));
+    await this.parts.adopt(
+      (await listSessions(books)).filter(({ id }) => merged.has(id)),
+      whole,
+    );
     // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
     await session.register(books);
     if (!(await reportMerged(books, fence.run, session.id, seen))) return;

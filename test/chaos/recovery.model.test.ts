@@ -109,7 +109,10 @@ async function history(certainty: Certainty, steps: readonly Step[], senders: Se
         const by = await revive(one.sender);
         const lost = by.open.map(({ index }) => index);
         await by.begin(one.index, one.crashAt);
-        if (!by.alive) for (const open of [...lost, one.index]) ambiguous.add(open);
+        if (by.alive) break;
+        for (const open of lost) ambiguous.add(open);
+        // Before its intent is on disk nothing can have been sent, and the journal proves it.
+        if (one.crashAt === 'intent-written') ambiguous.add(one.index);
         break;
       }
       case 'finish': {

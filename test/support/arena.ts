@@ -22,6 +22,7 @@ export type ArenaOptions = {
   readonly certainty: Certainty;
   readonly members: readonly MemberSeed[];
   readonly realmFaults?: readonly string[];
+  readonly rate?: string;
   /** Extra lines of a realm's settings, as YAML. */
   readonly realm?: string;
   readonly limits?: string;
@@ -72,7 +73,7 @@ realms:
     realmId: ${ARENA_REALM}
     keyEnv: ALMONER_API_KEY
     certainty: ${options.certainty}
-    rate: none
+    rate: ${options.rate ?? 'none'}
     settleMs: 1500
     timeouts: {connectMs: 1000, tlsMs: 1000, responseMs: 1500, totalMs: 2000}
     attempts: {max: 100, backoffMs: 50, backoffMaxMs: 500}

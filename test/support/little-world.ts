@@ -83,15 +83,14 @@ export class Sender {
       patienceMs: 0,
       onTrouble: () => {},
       retakeRun: () => Promise.resolve(),
-      adopt: async (dead) => {
-        await orphans.adopt(dead);
+      adopt: async (dead, merged) => {
+        await orphans.adopt(dead, merged);
       },
       onArmed: () => Promise.resolve(),
     });
     this.adoptDead = async () => {
       const { dead } = await orphans.deadSessions();
-      await this.recovery.mergeEnded(dead);
-      await orphans.adopt(dead);
+      await orphans.adopt(dead, await this.recovery.mergeEnded(dead));
     };
   }
 

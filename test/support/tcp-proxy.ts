@@ -14,7 +14,7 @@ export class TcpProxy {
   private constructor(
     private readonly server: Server,
     readonly port: number,
-    private readonly targetPort: number,
+    private targetPort: number,
     /** What requests look like on the other side. */
     private readonly rewrite: (chunk: Buffer) => Buffer,
   ) {
@@ -33,6 +33,12 @@ export class TcpProxy {
   /** Every connection is reset, whatever is under way on it. */
   cut(): void {
     for (const pair of this.pairs) for (const socket of pair) socket.resetAndDestroy();
+  }
+
+  /** New connections go to another server, as after a failover behind one address. */
+  aim(port: number): void {
+    this.targetPort = port;
+    this.cut();
   }
 
   /** Back to a network that works; what lost answers have damaged is cut off. */

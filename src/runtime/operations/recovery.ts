@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
-import { batchId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { acceptMissing } from '../../ledger/accept-missing.js';
 import { allBooks, type Books } from '../../ledger/books.js';
 import { arm, disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
-import { batchKeys } from '../../ledger/keys.js';
 import { journalOf, localJournals } from '../../ledger/local-journals.js';
 import { mergeAttempts, mergeParked } from '../../ledger/merge.js';
 import { parkedAttempts } from '../../ledger/parked.js';
@@ -18,6 +16,7 @@ import {
   liveness,
   registerAgain,
 } from '../../ledger/sessions.js';
+import { KnownBatches } from '../../queue/known-batches.js';
 import { Orphans } from '../../queue/orphans.js';
 import type { App } from '../app.js';
 
@@ -119,7 +118,14 @@ async function mergeHere(app: App, books: Books, { certainty, ...rest }: RealmPr
   moved += await mergeParked(context);
   const here = new Set(journals.map(({ head }) => head.session));
   const dead = (await listSessions(books)).filter(({ id }) => here.has(id));
-  const orphans = new Orphans(books, { ...rest, certainty }, plans, '', (no) => batchOf(books, no), null);
+  const orphans = new Orphans(
+    books,
+    { ...rest, certainty },
+    plans,
+    '',
+    (no) => new KnownBatches(books).ref(no),
+    null,
+  );
   await orphans.adopt(dead);
   return moved;
 }
@@ -142,14 +148,7 @@ async function giveUp(app: App, books: Books, profile: RealmProfile, lost: strin
   if (journal === undefined)
     return acceptMissing(books, plans, lost, { who: app.config.operator, at: Date.now() });
   await mergeAttempts({ books, plans, certainty: profile.certainty, underWay: new Set() }, journal.attempts);
-  const orphans = new Orphans(books, profile, plans, '', (no) => batchOf(books, no), null);
+  const orphans = new Orphans(books, profile, plans, '', (no) => new KnownBatches(books).ref(no), null);
   await orphans.adopt([entry]);
   return 0;
-}
-
-async function batchOf(books: Books, no: string) {
-  const id = await books.caller.patiently('find batch', () =>
-    books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
-  );
-  return { books, no, id: batchId(id ?? '') };
 }

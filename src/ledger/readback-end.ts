@@ -1,0 +1,25 @@
+import type { Books } from './books.js';
+import { batchKeys } from './keys.js';
+
+/** Read-back has ended for a batch: said once, kept with the batch and in its audit. */
+
+export async function endReadback(books: Books, no: string, message: string, at: number): Promise<boolean> {
+  const { redis } = books.caller;
+  const keys = batchKeys(books.realm, no);
+  return books.caller.patiently('end read-back', async () => {
+    if ((await redis.hsetnx(keys.meta, 'readbackEnded', message)) === 0) return false;
+    await redis.rpush(
+      keys.audit,
+      JSON.stringify({ at, who: 'almoner', what: 'read-back ended', why: message }),
+    );
+    return true;
+  });
+}
+
+/** The reason it ended, or null while it is sound. */
+export async function readbackEnded(books: Books, no: string): Promise<string | null> {
+  const { redis } = books.caller;
+  return books.caller.patiently('read batch', () =>
+    redis.hget(batchKeys(books.realm, no).meta, 'readbackEnded'),
+  );
+}

@@ -1,0 +1,37 @@
+import { batchId } from '../core/ids.js';
+import { type BatchRef, readBatch } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { batchKeys } from '../ledger/keys.js';
+import type { Manifest } from '../ledger/views.js';
+
+/** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */
+export class KnownBatches {
+  private readonly manifests = new Map<string, Manifest>();
+
+  constructor(private readonly books: Books) {}
+
+  known(no: string): Manifest | undefined {
+    return this.manifests.get(no);
+  }
+
+  async manifest(no: string): Promise<Manifest> {
+    const known = this.manifests.get(no);
+    if (known !== undefined) return known;
+    const batch = await readBatch(await this.ref(no));
+    if (batch === undefined) throw new Error(`batch no. ${no} is not sealed`);
+    this.manifests.set(no, batch.manifest);
+    return batch.manifest;
+  }
+
+  async ref(no: string): Promise<BatchRef> {
+    const { books } = this;
+    const id = await books.caller.patiently('find batch', () =>
+      books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
+    );
+    return { books, no, id: batchId(id ?? '') };
+  }
+
+  clear(): void {
+    this.manifests.clear();
+  }
+}

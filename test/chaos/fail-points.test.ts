@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { MAIN } from '../support/almoner.js';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/**
+ * A real worker is killed, or frozen for longer than every lock, at each step between claim and
+ * acknowledgement. The realm honours no key and nothing is ever sent again without proof: a second payment
+ * would show, and so would a doubt where there was none to have.
+ */
+const ROWS = 12;
+const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
+
+/** At these the request is on its way or its answer is not yet kept: nobody can know what a death leaves. */
+const AMBIGUOUS: readonly FailPoint[] = ['intent-written', 'answered', 'result-journaled'];
+
+function workerFailingAt(arena: Arena, point: FailPoint, signal: NodeJS.Signals) {
+  return arena.start(
+    ['worker', '--concurrency', '1'],
+    { FAIL_AT: `${point}:${signal}:3`, FAIL_POINTS: resolve(dirname(MAIN), '../core/fail-point.js') },
+    ['--import', PRELOAD],
+  );
+}
+
+describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
+  let arena: Arena;
+  beforeAll(async () => {
+    arena = await Arena.open({
+      certainty: 'manual',
+      members: uniqueRows(ROWS * FAIL_POINTS.length).seeds,
+      // A pace makes the claim a step of its own.
+      rate: '1000/s',
+    });
+  });
+  afterAll(() => arena.close());
+
+  test('at every fail point: nobody is paid twice, nothing is called what it is not, no doubt without need', async () => {
+    const batches: string[] = [];
+    const frozen: ReturnType<typeof workerFailingAt>[] = [];
+    for (const [i, point] of FAIL_POINTS.entries()) {
+      await arena.file(`${point}.csv`, uniqueRows(ROWS, i * ROWS).csv);
+      const ran = await arena.run('import', `${point}.csv`, '--yes', '--json');
+      expect(ran.status, ran.stderr).toBe(0);
+      batches.push(String(JSON.parse(ran.stdout).batch));
+      const worker = workerFailingAt(arena, point, signal);
+      if (signal === 'SIGKILL') await worker.ended;
+      else {
+        await until(
+          `the worker to freeze at ${point}: ${worker.stderr()}`,
+          () => isStopped(worker.child.pid),
+          60_000,
+        );
+        frozen.push(worker);
+      }
+    }
+    const last = arena.start(['worker', '--concurrency', '4']);
+    const { caller } = arena.books();
+    const refs = await Promise.all(batches.map((batch) => findBatch(caller, batch)));
+    if (signal === 'SIGSTOP') {
+      // All that nobody holds is paid while they are frozen; that took longer than every lock.
+      await until(
+        'the others to be paid',
+        async () => {
+          const views = await Promise.all(refs.map((ref) => readBatch(ref)));
+          return views.every((view) => (view?.counts.planned ?? 0) === 0);
+        },
+        60_000,
+      );
+      for (const { child } of frozen) child.kill('SIGCONT');
+    }
+    for (const ref of refs)
+      await until(
+        `${ref.id} to be done: ${last.stderr()}`,
+        async () => (await readBatch(ref))?.state === 'done',
+        60_000,
+      );
+
+    const applied = await arena.applied();
+    let doubts = 0;
+    for (const [i, point] of FAIL_POINTS.entries()) {
+      const batch = batches[i] ?? '';
+      await arena.run('report', batch, '--json');
+      const { states, wrong } = await auditByContent(applied, join(arena.folder, 'reports'), batch);
+      expect(wrong, point).toEqual([]);
+      const { paid = 0, doubt = 0 } = states;
+      expect(paid + doubt, point).toBe(ROWS);
+      doubts += doubt;
+    }
+    // One order at a time was under way, so each death leaves one doubt at most, and a freeze none.
+    expect(doubts).toBeLessThanOrEqual(signal === 'SIGKILL' ? AMBIGUOUS.length : 0);
+  }, 180_000);
+});
+
+async function isStopped(pid: number | undefined): Promise<boolean> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return /^\d+ \(.*\) T/.test(text);
+}
