@@ -1,4 +1,5 @@
 import { App } from '../runtime/app.js';
+import { archiveInPassing } from '../runtime/operations/archiving.js';
 import type { CommandBase } from './command.js';
 
 /** How long a command of a person waits for a store that does not answer; a worker waits for ever. */
@@ -14,7 +15,9 @@ export async function withApp<T>(
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
-    return await work(app);
+    const done = await work(app);
+    await archiveInPassing(app);
+    return done;
   } finally {
     await app.close();
   }

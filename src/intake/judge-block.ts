@@ -34,7 +34,7 @@ export type JudgedBlock = {
 export class BlockJudge {
   private readonly numbers = new Map<BatchId, Promise<string | null>>();
   private readonly ids = new Map<string, Promise<BatchId>>();
-  private readonly cancelled = new Map<string, Promise<boolean>>();
+  private readonly states = new Map<string, Promise<string | null>>();
 
   constructor(
     private readonly books: Books,
@@ -126,6 +126,14 @@ export class BlockJudge {
       fault('almoner_order', 'ALM_ROW_ORDER_UNKNOWN', `Order ${replaces} is not in the books of this realm.`);
       return;
     }
+    if (await this.isArchived(found.no)) {
+      fault(
+        'almoner_order',
+        'ALM_ROW_ORDER_ARCHIVED',
+        `Order ${replaces} is ${found.state} and archived: nothing would keep a second file from standing in for it again.`,
+      );
+      return;
+    }
     const may = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate'].includes(found.state);
     if (!may)
       fault(
@@ -201,8 +209,17 @@ export class BlockJudge {
     return remembered(this.ids, no, async () => batchId((await this.field(no, 'id')) ?? 'unknown'));
   }
 
-  private isCancelled(no: string): Promise<boolean> {
-    return remembered(this.cancelled, no, async () => (await this.field(no, 'state')) === 'cancelled');
+  private async isCancelled(no: string): Promise<boolean> {
+    const state = await this.stateOf(no);
+    return state === 'cancelled' || (state === 'archived' && (await this.field(no, 'ended')) === 'cancelled');
+  }
+
+  private async isArchived(no: string): Promise<boolean> {
+    return (await this.stateOf(no)) === 'archived';
+  }
+
+  private stateOf(no: string): Promise<string | null> {
+    return remembered(this.states, no, () => this.field(no, 'state'));
   }
 
   private field(no: string, name: string): Promise<string | null> {

@@ -93,7 +93,8 @@ export async function readBatch(
       counts[state] = count;
       sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
     }
-    const stored = stateOf(meta.state ?? '');
+    const archived = meta.state === 'archived';
+    const stored = stateOf((archived ? meta.ended : meta.state) ?? '');
     const halt = realm.disarmed ?? realm.halt;
     const halted = halt !== null && (stored === 'running' || stored === 'planned');
     return {
@@ -108,7 +109,7 @@ export async function readBatch(
       startedAt: meta.startedAt === undefined ? null : Number(meta.startedAt),
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
-      archived: false,
+      archived,
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
     };

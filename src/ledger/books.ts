@@ -32,6 +32,11 @@ export function openBooks(caller: Caller, owner: RealmOwner): Books {
   return { caller, realm: realmKey(owner), owner, mark: { seen: 0, era: '' } };
 }
 
+/** The folder of a realm's archives: its hash, because names change and may hold anything. */
+export function realmFolder({ owner }: Books): string {
+  return realmHash(owner);
+}
+
 /** Notes the realm in the store; done before its first batch is opened. */
 export async function registerRealm(books: Books): Promise<void> {
   await books.caller.patiently('register realm', () =>

@@ -12,6 +12,7 @@ import { AlmonerError, messageOf } from '../core/errors/error.js';
 
 const SCRIPT_NAMES = [
   'answer-slot',
+  'archive-batch',
   'arm',
   'begin-sending',
   'claim',
@@ -29,6 +30,7 @@ const SCRIPT_NAMES = [
   'probe',
   'put-block',
   'redispatch',
+  'release-references',
   'retry',
   'roll-forward',
   'seal-batch',
@@ -63,6 +65,8 @@ export class Caller {
     /** How long a call is asked again while the store does not answer; workers wait for ever. */
     private readonly patienceMs: number,
     private readonly onTrouble: (message: string) => void,
+    /** Where the rows of archived batches are; null where nothing is ever archived. */
+    readonly archiveFolder: string | null = null,
   ) {}
 
   async script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {

@@ -43,6 +43,8 @@ function retryRefusal(why: string, more: string): string {
       return 'its reference was spent again by another order';
     case 'cancelled':
       return 'its batch is cancelled; put the row into a new file';
+    case 'archived':
+      return 'its batch is archived; put the row into a new file';
     case 'D':
       return 'it is in doubt; resolve it first with `almoner doubt resolve`';
     default:

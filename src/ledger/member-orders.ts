@@ -1,6 +1,7 @@
 import { effectsOf } from '../core/order.js';
+import { batchSource } from './batch-source.js';
 import type { BatchRef } from './batches.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import { PLAN_BLOCK_ROWS } from './keys.js';
 import { decodePlanBlock, mayMention } from './plan-block.js';
 
 /**
@@ -16,14 +17,11 @@ export async function* ordersTouching(
   member: string,
   onScanned: (rows: number) => void = () => {},
 ): AsyncGenerator<number> {
-  const { caller, realm } = ref.books;
-  const keys = batchKeys(realm, ref.no);
+  const source = await batchSource(ref);
   const blocks = Math.ceil(rows / PLAN_BLOCK_ROWS);
   for (let first = 0; first < blocks; first += BLOCKS_AT_ONCE) {
     const numbers = Array.from({ length: Math.min(BLOCKS_AT_ONCE, blocks - first) }, (_, i) => first + i);
-    const read = await caller.patiently('read plan', () =>
-      Promise.all(numbers.map((block) => caller.redis.getBuffer(keys.plan(block)))),
-    );
+    const read = await Promise.all(numbers.map((block) => source.plan(block)));
     for (const [i, bytes] of read.entries())
       if (bytes !== null && mayMention(bytes, member))
         for (const [offset, { order }] of decodePlanBlock(bytes).entries())

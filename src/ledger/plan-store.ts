@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
+import { batchSource, storeSource } from './batch-source.js';
 import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
@@ -223,10 +224,8 @@ export class PlanReader {
     const key = `${no}:${block}`;
     const cached = this.blocks.get(key);
     if (cached !== undefined) return cached;
-    const name = batchKeys(this.books.realm, no).plan(block);
-    const bytes = await this.books.caller.patiently('read plan', () =>
-      this.books.caller.redis.getBuffer(name),
-    );
+    const place = { books: this.books, no };
+    const bytes = (await storeSource(place).plan(block)) ?? (await (await batchSource(place)).plan(block));
     if (bytes === null)
       throw new AlmonerError(
         'ALM_LEDGER_PLAN_MISSING',

@@ -2,6 +2,7 @@ import { isErrorCode } from '../core/errors/catalogue.js';
 import { orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { OrderState } from '../core/states.js';
+import { batchSource, storeSource } from './batch-source.js';
 import { type BatchRef, readBatch } from './batches.js';
 import { type Detail, decodeDetail } from './detail.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
@@ -20,14 +21,17 @@ export async function rowContext(ref: BatchRef, plans: PlanReader): Promise<RowC
 
 export async function readRecord(ref: BatchRef, index: number): Promise<OrderRecord> {
   const { redis } = ref.books.caller;
-  const key = batchKeys(ref.books.realm, ref.no).records(Math.floor((index - 1) / BLOCK_ORDERS));
-  return decodeRecord(await ref.books.caller.patiently('read order', () => redis.hget(key, String(index))));
+  const block = Math.floor((index - 1) / BLOCK_ORDERS);
+  const key = batchKeys(ref.books.realm, ref.no).records(block);
+  const stored = await ref.books.caller.patiently('read order', () => redis.hget(key, String(index)));
+  if (stored !== null) return decodeRecord(stored);
+  const records = await (await batchSource(ref)).records(block);
+  return decodeRecord(records[String(index)]);
 }
 
 export async function readDetails(ref: BatchRef, index: number): Promise<Detail[]> {
-  const { redis } = ref.books.caller;
-  const key = batchKeys(ref.books.realm, ref.no).details(index);
-  return (await ref.books.caller.patiently('read order', () => redis.lrange(key, 0, -1))).map(decodeDetail);
+  const stored = await storeSource(ref).details(index);
+  return (stored.length > 0 ? stored : await (await batchSource(ref)).details(index)).map(decodeDetail);
 }
 
 export async function readRow(context: RowContext, index: number): Promise<RowView> {
@@ -47,15 +51,12 @@ export class RecordSnapshot {
   private constructor(private readonly blocks: readonly string[]) {}
 
   static async take(ref: BatchRef, rows: number): Promise<RecordSnapshot> {
-    const { redis } = ref.books.caller;
-    const keys = batchKeys(ref.books.realm, ref.no);
+    const source = await batchSource(ref);
     const blocks: string[] = [];
     const count = Math.ceil(rows / BLOCK_ORDERS);
     for (let first = 0; first < count; first += 32) {
       const numbers = Array.from({ length: Math.min(32, count - first) }, (_, i) => first + i);
-      const read = await ref.books.caller.patiently('read orders', () =>
-        Promise.all(numbers.map((block) => redis.hgetall(keys.records(block)))),
-      );
+      const read = await Promise.all(numbers.map((block) => source.records(block)));
       for (const records of read)
         blocks.push(
           Object.entries(records)

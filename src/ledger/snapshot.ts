@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AlmonerError } from '../core/errors/error.js';
 import { ORDER_STATES, type OrderState } from '../core/states.js';
+import { batchSource } from './batch-source.js';
 import { type BatchRef, readBatch } from './batches.js';
-import { batchKeys } from './keys.js';
 import { latencyOfBucket } from './latency-buckets.js';
 import type { PlanReader } from './plan-store.js';
 import { RecordSnapshot, snapshotRows } from './rows.js';
@@ -18,9 +18,7 @@ const auditEntry = z.object({
 });
 
 export async function readAudit(ref: BatchRef): Promise<AuditEntry[]> {
-  const { redis } = ref.books.caller;
-  const key = batchKeys(ref.books.realm, ref.no).audit;
-  const lines = await ref.books.caller.patiently('read audit', () => redis.lrange(key, 0, -1));
+  const lines = await (await batchSource(ref)).audit();
   return lines.map((line) => auditEntry.parse(JSON.parse(line)));
 }
 
@@ -42,13 +40,8 @@ export async function snapshotBatch(
   const snapshot = await RecordSnapshot.take(ref, rows);
   const after = (await readBatch(ref)) ?? before;
   const context = { ref, plans, cancelled: after.state === 'cancelled' };
-  const { redis } = ref.books.caller;
-  const keys = batchKeys(ref.books.realm, ref.no);
-  const [latency, run, audit] = await Promise.all([
-    ref.books.caller.patiently('read latency', () => redis.hgetall(keys.latency)),
-    ref.books.caller.patiently('read run', () => redis.hgetall(keys.run)),
-    readAudit(ref),
-  ]);
+  const source = await batchSource(ref);
+  const [latency, run, audit] = await Promise.all([source.latency(), source.run(), readAudit(ref)]);
 
   let batch: BatchView = after;
   if (before.version !== after.version || before.state !== after.state) {

@@ -9,6 +9,7 @@ import { Session } from '../ledger/sessions.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
+import { archiveFolder } from './archive-folder.js';
 import type { Config } from './config/config.js';
 import { readKey } from './config/key.js';
 import { type Logger, registerSecret } from './logger.js';
@@ -48,6 +49,7 @@ export class App {
       store.ledger,
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
+      archiveFolder(dataFolder),
     );
     return new App(config, logger, store, caller, env);
   }

@@ -34,6 +34,16 @@ export const LEDGER_ERRORS = {
     next: 'List them with `almoner recover`.',
     exit: 2,
   },
+  ALM_LEDGER_ARCHIVE_MISSING: {
+    means: 'The rows of an archived batch are in a file that cannot be read here.',
+    next: 'Run the command on the machine whose data folder holds the archive, or copy the file to the same place here.',
+    exit: 5,
+  },
+  ALM_LEDGER_ARCHIVE_DAMAGED: {
+    means: 'The file of an archived batch is not what was written.',
+    next: 'Restore it from the backup of the data folder’s archive.',
+    exit: 5,
+  },
   ALM_LEDGER_STALLED: {
     means:
       'Work was waiting, the store answered, and the process took none: it ended so that it is started afresh.',

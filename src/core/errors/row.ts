@@ -117,6 +117,12 @@ export const ROW_ERRORS = {
     next: 'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`).',
     exit: 3,
   },
+  ALM_ROW_ORDER_ARCHIVED: {
+    means:
+      'The row stands in for an order of a batch that is archived, and can no longer be marked as replaced.',
+    next: 'Look the order up with `almoner report`; to pay it, empty its almoner_order cell and give it a reference.',
+    exit: 3,
+  },
   ALM_ROW_ORDER_REPLACED: {
     means: 'The order in almoner_order was already put into another file.',
     next: 'Leave the row out, or mend the order of that batch.',

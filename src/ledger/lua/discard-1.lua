@@ -10,6 +10,7 @@
 local T, no, index = KEYS[1], ARGV[1], ARGV[2]
 local record = readRecord(T, no, index)
 local code = record and string.sub(record, 1, 1) or 'p'
+if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then return { 'no', code } end
 if code ~= 'R' and code ~= 'X' then return { 'no', code } end
 local fields = split(record)
 if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end

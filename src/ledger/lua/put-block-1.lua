@@ -48,7 +48,10 @@ for _, old in ipairs(content.replaces) do
   local state = stateOf(record, isCancelled(T, old[1]))
   local marks = record and split(record)[10] or ''
   local replacedBy = string.match(marks, 'r(%d+)')
-  if not REPLACEABLE[state] then
+  if redis.call('HGET', batchKey(T, old[1]), 'state') == 'archived' then
+    -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
+    conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'archived' }
+  elseif not REPLACEABLE[state] then
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], state }
   elseif replacedBy and replacedBy ~= no then
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'r' .. replacedBy }

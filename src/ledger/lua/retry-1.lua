@@ -6,7 +6,7 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
 
-  Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled'
+  Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived'
 ]]
 --- @include "record"
 --- @include "move"
@@ -23,6 +23,8 @@ local replacedBy = string.match(fields[10] or '', 'r(%d+)')
 if replacedBy then return { 'no', 'replaced', redis.call('HGET', batchKey(T, replacedBy), 'id') or '' } end
 if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
+-- Its rows are about to leave the store; what is written now would be lost with them.
+if state == 'archived' then return { 'no', 'archived', '' } end
 if ARGV[5] ~= '' then
   local field = string.gsub(ARGV[6], '..', function(pair) return string.char(tonumber(pair, 16)) end)
   local holder = spentBy(T, ARGV[5], field, no, index)

@@ -30,7 +30,7 @@ export const configSchema = block({
       error: 'expected a list of risks by their names',
     })
     .default([]),
-  retentionDays: wholeNumber(1, 3_650).default(30),
+  retentionDays: wholeNumber(0, 3_650).default(30),
   limits: block({
     lockMs: wholeNumber(500, 10 * MINUTE_MS).default(30_000),
     stalledMs: wholeNumber(1_000, 60 * MINUTE_MS).default(MINUTE_MS),

@@ -6,6 +6,7 @@ import { newToken, Tokens } from '../../desk/access/tokens.js';
 import { createDesk } from '../../desk/server.js';
 import type { App } from '../app.js';
 import { registerSecret } from '../logger.js';
+import { startArchiving } from './archiving.js';
 import { deskParts } from './desk-parts.js';
 import { deskRules } from './desk-rules.js';
 import { startNotices } from './notifying.js';
@@ -48,6 +49,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   try {
     const { url } = await server.listen(options.port);
     const schedules = await startSchedules(app, { stop: stop.signal });
+    const archiving = startArchiving(app, stop.signal);
     const notices = startNotices(app, server.desk, { env: options.env, publicUrl: address.publicUrl });
     return {
       url,
@@ -57,6 +59,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
       async close() {
         stop.abort();
         await schedules.stop();
+        await archiving;
         await notices?.close();
         await server.close();
       },

@@ -15,16 +15,16 @@ describe('a bad value is named with what was expected, what was got, and where',
       'logLevel: expected one of fatal, error, warn, info, debug, trace, silent, got "loud" (almoner.config.yaml line 1, column 11)',
     ],
     [
-      'retentionDays: 0',
-      'retentionDays: expected a whole number from 1 to 3650, got 0 (almoner.config.yaml line 1, column 16)',
+      'retentionDays: -1',
+      'retentionDays: expected a whole number from 0 to 3650, got -1 (almoner.config.yaml line 1, column 16)',
     ],
     [
       'retentionDays: "7"',
-      'retentionDays: expected a whole number from 1 to 3650, got "7" (almoner.config.yaml line 1, column 16)',
+      'retentionDays: expected a whole number from 0 to 3650, got "7" (almoner.config.yaml line 1, column 16)',
     ],
     [
       'retentionDays:',
-      'retentionDays: expected a whole number from 1 to 3650, got an empty value (almoner.config.yaml line 1, column 15)',
+      'retentionDays: expected a whole number from 0 to 3650, got an empty value (almoner.config.yaml line 1, column 15)',
     ],
     [
       'dataFolder: [a]',
@@ -117,7 +117,7 @@ describe('a bad value is named with what was expected, what was got, and where',
     ],
     [
       { ALMONER_RETENTION_DAYS: 'soon' },
-      'ALMONER_RETENTION_DAYS: expected a whole number from 1 to 3650, got "soon" (environment)',
+      'ALMONER_RETENTION_DAYS: expected a whole number from 0 to 3650, got "soon" (environment)',
     ],
     [
       { ALMONER_REALM_URL: 'ftp://x', ALMONER_REALM_ID: 'r', ALMONER_API_KEY: 'k' },

@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { archiveBatch } from '../../src/ledger/archive.js';
+import { readBatch } from '../../src/ledger/batches.js';
+import { openBooks, realmFolder } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { feed } from '../../src/ledger/feeding.js';
+import { ordersTouching } from '../../src/ledger/member-orders.js';
+import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
+import { readDetails, readRow, rowContext } from '../../src/ledger/rows.js';
+import { snapshotBatch } from '../../src/ledger/snapshot.js';
+import { type Line, ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { begun, settleAs } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+const bench = ledgerBench();
+
+const LINES: Line[] = Array.from({ length: 300 }, (_, i) => ({ reference: `ref-${i + 1}`, tokens: i + 1 }));
+const REFUSED = 7;
+
+/** A finished batch: everything paid but one, which was refused. */
+async function finished(folder: string, upTo = LINES.length) {
+  const { owner } = await bench.books();
+  const caller = new Caller(bench.redis().client(), 10_000, () => {}, folder);
+  const batch = await sealed(openBooks(caller, owner), LINES);
+  while ((await feed(batch.books, batch.no, 500, '')).length > 0);
+  for (let index = 1; index <= upTo; index++)
+    await settleAs(batch, index, index === REFUSED ? 'R' : 'P', await begun(batch, index));
+  return batch;
+}
+
+async function everything({ ref }: TestBatch) {
+  const record = await snapshotBatch(ref, new PlanReader(ref.books), ['a caveat']);
+  const rows = [];
+  for await (const row of record.rows) rows.push(row);
+  const { version: _, archived, ...batch } = { version: 0, ...record.batch };
+  return { archived, all: { ...record, batch, rows } };
+}
+
+async function keysOf({ books, no }: TestBatch): Promise<string[]> {
+  const keys = await books.caller.redis.keys('*');
+  return keys.filter((key) => key.startsWith(`${books.realm}:b:${no}`)).sort();
+}
+
+test('an archived batch reads as it did before, and only its summary, counters and references stay', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  const before = await everything(batch);
+  const details = await readDetails(batch.ref, REFUSED);
+  expect(details).not.toEqual([]);
+
+  const archived = await archiveBatch(batch.ref, folder);
+  expect(archived).toMatchObject({ batch: batch.ref.id, rows: 300 });
+  expect(await keysOf(batch)).toEqual([
+    `${batch.books.realm}:b:${batch.no}`,
+    `${batch.books.realm}:b:${batch.no}:n`,
+  ]);
+
+  const after = await everything(batch);
+  expect(after.all).toEqual(before.all);
+  expect([before.archived, after.archived]).toEqual([false, true]);
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 299, refused: 1 } });
+  expect(await readDetails(batch.ref, REFUSED)).toEqual(details);
+  const context = await rowContext(batch.ref, new PlanReader(batch.books));
+  expect(await readRow(context, REFUSED)).toMatchObject({ state: 'refused', error: 'ended as R' });
+  const touching = [];
+  for await (const index of ordersTouching(batch.ref, 300, String(9000 + 12))) touching.push(index);
+  expect(touching).toEqual([12]);
+  // Again is nothing.
+  expect(await archiveBatch(batch.ref, folder)).toMatchObject({ batch: batch.ref.id });
+});
+
+test('what was paid stays spent, and what was not is free', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  await archiveBatch(batch.ref, folder);
+  const spent = await findSpent(batch.books, ['ref-1', `ref-${REFUSED}`, 'ref-300']);
+  expect([...spent.keys()]).toEqual(['ref-1', 'ref-300']);
+});
+
+test('a batch that is not finished, or waits for a person, is left alone', async () => {
+  const folder = await tempFolder();
+  const running = await finished(folder, 5);
+  expect(await archiveBatch(running.ref, folder)).toBeUndefined();
+  await settleAs(running, 6, 'D', await begun(running, 6));
+  for (let index = 7; index <= 300; index++) await settleAs(running, index, 'P', await begun(running, index));
+  expect((await readBatch(running.ref))?.state).toBe('done');
+  expect(await archiveBatch(running.ref, folder)).toBeUndefined();
+  expect((await keysOf(running)).length).toBeGreaterThan(5);
+});
+
+test('an archive that was cut or changed is refused by its checksum', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  await archiveBatch(batch.ref, folder);
+  const path = join(folder, realmFolder(batch.books), `${batch.ref.id}.alm`);
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);
+  await writeFile(path, bytes);
+  await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
+  await writeFile(path, bytes.subarray(0, 10));
+  await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
+});
