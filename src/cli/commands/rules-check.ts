@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { faultLine } from '../../intake/rules/fault.js';
 import { loadRule } from '../../intake/rules/load-rule.js';
 import { findRules } from '../../runtime/operations/rules-files.js';
@@ -15,7 +16,9 @@ export const command = defineCommand({
     const files = args.FILE;
     const found =
       files.length > 0
-        ? await Promise.all(files.map(async (file) => ({ file, result: await loadRule(file) })))
+        ? await Promise.all(
+            files.map(async (file) => ({ file, result: await loadRule(resolve(cwd, file), file) })),
+          )
         : await findRules(await context.config(), cwd);
     const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
     output.print({

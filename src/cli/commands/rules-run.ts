@@ -4,6 +4,7 @@ import type { RunMeta } from '../../intake/rules/run-record.js';
 import { findRun } from '../../intake/rules/run-store.js';
 import { grouped } from '../../report/spelling.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { openRule } from '../../runtime/operations/rules-files.js';
 import { isEdited, unfinishedRun, usablePlan } from '../../runtime/operations/rules-running.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
 import { confirmTotal } from '../confirm.js';
@@ -119,10 +120,22 @@ async function fromPlan(
       throw error;
     });
     if (run !== undefined)
-      return { realm: await app.realm(profile), run, edited: await isEdited(run, file ?? run.file) };
+      return { realm: await app.realm(profile), run, edited: await editedSince(context, app, run, file) };
   }
   throw new AlmonerError(
     'ALM_RULE_RUN_NOT_FOUND',
     `No plan is called ${JSON.stringify(id)}. Nothing was enqueued.`,
   );
+}
+
+async function editedSince(
+  context: CommandBase,
+  app: App,
+  run: RunMeta,
+  file: string | undefined,
+): Promise<boolean> {
+  if (file === undefined) return isEdited(run);
+  const { rule } = await openRule(app.config, context.cwd, file);
+  if (rule.name === run.rule) return rule.hash !== run.ruleHash;
+  throw usage(`Plan ${run.id} is one of the rule ${run.rule}, and ${file} is the rule ${rule.name}.`);
 }

@@ -11,7 +11,13 @@ import { type Place, readYaml, type ValuePath, YAML_BYTES_MAX, type YamlSource }
 export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
 
 /** Where an audience is written: a file, and the place of its mapping in it. */
-type Written = { readonly file: string; readonly source: YamlSource; readonly path: ValuePath };
+type Written = {
+  /** Where it lies, and what people call it. */
+  readonly file: string;
+  readonly shown: string;
+  readonly source: YamlSource;
+  readonly path: ValuePath;
+};
 
 /**
  * Finds the members: in the rule itself, in a CSV, or in another YAML file that says the same in its turn.
@@ -23,7 +29,7 @@ export async function readAudience(
   chain: readonly string[] = [],
 ): Promise<AudienceResult> {
   const fault = (place: Place, code: RuleFault['code'], message: string) => ({
-    faults: [{ file: written.file, ...place, code, message }],
+    faults: [{ file: written.shown, ...place, code, message }],
   });
   const here = written.source.place(written.path);
   if ((input.file === undefined) === (input.members === undefined))
@@ -33,7 +39,7 @@ export async function readAudience(
     const rows = inlineRows(input.members, (index) =>
       written.source.place([...written.path, 'members', index]),
     );
-    return finish({ file: written.file, checkWallets, ...rows }, written.file);
+    return finish({ file: written.shown, checkWallets, ...rows }, written.shown);
   }
   const name = input.file ?? '';
   const place = written.source.place([...written.path, 'file']);
@@ -49,7 +55,7 @@ export async function readAudience(
   }
   const missing = await missingFile(path, name);
   if (missing !== undefined) return fault(place, 'ALM_RULE_FILE_MISSING', missing);
-  const shown = join(dirname(written.file), name);
+  const shown = join(dirname(written.shown), name);
   if (!/\.ya?ml$/i.test(name)) {
     const read = await readAudienceCsv(path, shown);
     return 'faults' in read ? read : finish({ file: shown, checkWallets, ...read }, shown);
@@ -67,7 +73,7 @@ async function readAudienceYaml(
   if ('faults' in source) return source;
   const parsed = audienceSchema.safeParse(source.value);
   if (!parsed.success) return { faults: schemaFaults(shown, source, parsed.error.issues) };
-  return readAudience(parsed.data, { file: shown, source, path: [] }, chain);
+  return readAudience(parsed.data, { file: path, shown, source, path: [] }, chain);
 }
 
 async function missingFile(path: string, name: string): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
+import type { Rate } from '../../core/profile.js';
 import type { MemberRecord, Web3Record } from '../../realm/client/client.js';
 import type { WalletVerdicts } from '../../realm/client/wallet-reply.js';
 import { type FactsUsed, type FieldsUsed, needsMember, needsWeb3 } from './facts-used.js';
@@ -18,6 +19,7 @@ export type GatherOptions = {
   readonly facts: FactsKept;
   /** Fields to keep of each record: what all expressions of the rule name together. */
   readonly used: FactsUsed;
+  readonly rate: Rate | null;
   readonly stop: AbortSignal;
   /** After each request; a failed one counts too. */
   readonly onRead: () => void;
@@ -25,11 +27,16 @@ export type GatherOptions = {
   readonly unreadMax: number;
 };
 
+function atOnce(rate: Rate | null): number {
+  if (rate === null) return AT_ONCE_MAX;
+  return Math.min(AT_ONCE_MAX, Math.max(2, Math.ceil((rate.requests / rate.windowMs) * 2_000)));
+}
+
 export const CALLS = ['member', 'web3'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** Enough to fill any pace; the pace itself says when a request may leave. */
-const AT_ONCE = 32;
+/** Enough to fill a pace at two seconds a request. More would only wait for it, and hold up a stop. */
+const AT_ONCE_MAX = 32;
 const UNREAD_IN_A_ROW_MAX = 20;
 
 /** The calls that an expression asks for. */
@@ -80,7 +87,7 @@ export async function gatherFacts(
       }
     }
   };
-  const workers = Array.from({ length: Math.min(AT_ONCE, wanted.length) }, () =>
+  const workers = Array.from({ length: Math.min(atOnce(options.rate), wanted.length) }, () =>
     work().catch((error: unknown) => {
       failure ??= error;
     }),

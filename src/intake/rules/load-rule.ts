@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { messageOf } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
 import { type AudienceResult, readAudience } from './audience.js';
@@ -11,9 +12,12 @@ import { type RuleInput, ruleSchema } from './schema.js';
 import { schemaFaults } from './schema-faults.js';
 import { readYaml, YAML_BYTES_MAX } from './yaml-source.js';
 
-/** Reads a rule file and everything it names. All faults are found, each with line and column. */
-export async function loadRule(file: string): Promise<RuleResult> {
-  const text = await readText(file);
+/**
+ * Reads a rule file and everything it names. All faults are found, each with line and column; `file` is what
+ * people call the path.
+ */
+export async function loadRule(path: string, file: string = path): Promise<RuleResult> {
+  const text = await readText(path, file);
   if (typeof text !== 'string') return { name: null, faults: [text] };
   const source = readYaml(file, text);
   if ('faults' in source) return { name: null, faults: source.faults };
@@ -22,19 +26,29 @@ export async function loadRule(file: string): Promise<RuleResult> {
     return { name: nameIn(source.value), faults: schemaFaults(file, source, parsed.error.issues) };
   const input = parsed.data;
 
-  const audience = await readAudience(input.audience, { file, source, path: ['audience'] });
+  const audience = await readAudience(input.audience, {
+    file: path,
+    shown: file,
+    source,
+    path: ['audience'],
+  });
   const columns = 'faults' in audience ? null : audience.columns;
   const compiled = compileRule(file, source, input, columns);
   const faults = [...crossFaults(file, source, input), ...compiled.faults, ...faultsOf(audience)];
   if (faults.length > 0 || compiled.award === null || 'faults' in audience)
     return { name: input.name, faults };
   return {
-    rule: { ...ruleOf(file, text, input), award: compiled.award, condition: compiled.condition },
+    rule: {
+      ...ruleOf(file, text, input),
+      path: resolve(path),
+      award: compiled.award,
+      condition: compiled.condition,
+    },
     audience,
   };
 }
 
-function ruleOf(file: string, text: string, input: RuleInput): Omit<Rule, 'award' | 'condition'> {
+function ruleOf(file: string, text: string, input: RuleInput): Omit<Rule, 'award' | 'condition' | 'path'> {
   const zone = input.schedule?.timezone ?? input.timezone ?? 'UTC';
   const { perMember = null, perRun = null, perPeriod = null, minimum = null, cut = [] } = input.limits;
   return {
@@ -70,7 +84,7 @@ function faultsOf(audience: AudienceResult): readonly RuleFault[] {
   return 'faults' in audience ? audience.faults : [];
 }
 
-async function readText(file: string): Promise<string | RuleFault> {
+async function readText(path: string, file: string): Promise<string | RuleFault> {
   const refuse = (message: string): RuleFault => ({
     file,
     line: 0,
@@ -79,10 +93,10 @@ async function readText(file: string): Promise<string | RuleFault> {
     message,
   });
   try {
-    const { size } = await stat(file);
+    const { size } = await stat(path);
     if (size > YAML_BYTES_MAX)
       return refuse(`The file is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`);
-    return await readFile(file, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (error) {
     return refuse(`The rule file cannot be read: ${messageOf(error)}.`);
   }

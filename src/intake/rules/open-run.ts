@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
 import type { Books } from '../../ledger/books.js';
 import type { Audience } from './audience-row.js';
 import { periodName } from './period.js';
@@ -43,7 +42,7 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     rule: rule.name,
     ruleHash: rule.hash,
     audienceHash,
-    file: resolve(rule.file),
+    file: rule.path,
     period,
     at,
     zone: rule.zone,

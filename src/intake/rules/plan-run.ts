@@ -11,7 +11,7 @@ import type { RunEntry, RunMeta } from './run-record.js';
 import { forgetOldRuns, openFacts, putEntries, putRun } from './run-store.js';
 
 export type PlanRunRequest = OpenRunRequest & {
-  readonly profile: Pick<RealmProfile, 'caps' | 'wallets'>;
+  readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly stop: AbortSignal;
   /** Requests made for this plan, and how many it will be at most. */

@@ -14,7 +14,7 @@ import type { FactsKept } from './run-store.js';
 export type ReadRequest = {
   readonly rule: Rule;
   readonly audience: Audience;
-  readonly profile: Pick<RealmProfile, 'wallets'>;
+  readonly profile: Pick<RealmProfile, 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly facts: FactsKept;
   /** Members who were awarded in this period already, with the order; nothing is read of them. */
@@ -40,6 +40,7 @@ export async function readCandidates(
     reads: request.reads,
     facts,
     used: usedBy(rule),
+    rate: request.profile.rate,
     stop: request.stop,
     onRead: () => counting.made(),
     unreadMax: Math.floor(open.length * rule.maxMissing),

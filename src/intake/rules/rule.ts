@@ -12,7 +12,9 @@ export type LimitName = (typeof LIMITS)[number];
 
 /** A rule that was read, checked and compiled. */
 export type Rule = {
+  /** As people call it; `path` is where it lies. */
   readonly file: string;
+  readonly path: string;
   /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
   readonly hash: string;
   readonly name: string;

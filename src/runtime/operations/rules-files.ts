@@ -18,8 +18,9 @@ export async function findRules(config: Config, cwd: string): Promise<FoundRule[
   const files = names.filter((name) => /\.ya?ml$/i.test(name)).sort();
   const found: FoundRule[] = [];
   for (const name of files) {
-    const file = shown(join(config.jobsFolder, name), cwd);
-    if (!(await isAudienceOnly(resolve(cwd, file)))) found.push({ file, result: await loadRule(file) });
+    const path = join(config.jobsFolder, name);
+    const file = shown(path, cwd);
+    if (!(await isAudienceOnly(path))) found.push({ file, result: await loadRule(path, file) });
   }
   return withoutTwins(found);
 }
@@ -27,7 +28,7 @@ export async function findRules(config: Config, cwd: string): Promise<FoundRule[
 /** A rule by its file, or by its name in the jobs folder; throws with every fault where it cannot be used. */
 export async function openRule(config: Config, cwd: string, named: string): Promise<LoadedRule> {
   const file = await fileOf(config, cwd, named);
-  const result = await loadRule(file);
+  const result = await loadRule(resolve(cwd, file), file);
   if ('faults' in result) throw new RuleRefused(file, result.faults);
   return result;
 }

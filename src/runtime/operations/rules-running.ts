@@ -103,7 +103,7 @@ export async function unfinishedRun(
 }
 
 /** True when the rule's file is no longer the one that the plan was made from. */
-export async function isEdited(run: RunMeta, file: string = run.file): Promise<boolean> {
-  const text = await readFile(file, 'utf8').catch(() => null);
+export async function isEdited(run: RunMeta): Promise<boolean> {
+  const text = await readFile(run.file, 'utf8').catch(() => null);
   return text === null || hashOf(text) !== run.ruleHash;
 }

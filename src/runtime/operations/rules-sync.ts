@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
@@ -127,7 +126,7 @@ function entryOf(
   const stillApproved = before?.hash === rule.hash ? before.approved : null;
   return {
     rule: rule.name,
-    file: resolve(rule.file),
+    file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
     approved: stillApproved ?? (approving ? { who, at: now } : null),

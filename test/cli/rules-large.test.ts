@@ -1,0 +1,41 @@
+import { afterEach, expect, test } from 'vitest';
+import { almoner } from '../support/almoner.js';
+import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+
+let world: RulesWorld;
+afterEach(() => world.end());
+
+test('10,000 members are planned with one request each, showing the progress', async () => {
+  const members = Array.from({ length: 10_000 }, (_, index) => ({
+    member: String(119_032_211_700 + index * 7),
+    tokens: index,
+    web3: { held: index % 50 },
+  }));
+  world = await startRulesWorld({ members });
+  await world.file('jobs/audience.csv', `member\n${members.map(({ member }) => member).join('\n')}\n`);
+  await world.file(
+    'jobs/large.yaml',
+    [
+      'name: large',
+      `realm: ${REALM_ID}`,
+      'period: month',
+      'audience: { file: audience.csv }',
+      'condition: web3.held >= 10',
+      'award: { tokens: web3.held, rounding: floor }',
+      'reason: Large',
+    ].join('\n'),
+  );
+  const ran = await almoner(['rules', 'plan', 'large', '--json'], { cwd: world.folder, env: world.env });
+  expect(ran.status).toBe(0);
+  expect(JSON.parse(ran.stdout)).toMatchObject({
+    members: 10_000,
+    awards: 8_000,
+    factRequests: 10_000,
+    stops: [],
+  });
+  expect(world.requests).toHaveLength(10_000);
+  expect(new Set(world.requests).size).toBe(10_000);
+  expect(ran.stderr).toMatch(/at most 10,000 requests/);
+  expect(ran.stderr.match(/reading facts: [\d,]+ of 10,000 requests/g)?.length).toBeGreaterThan(1);
+  expect(ran.stderr).toMatch(/reading facts: 10,000 of 10,000 requests/);
+}, 180_000);

@@ -1,0 +1,264 @@
+import { Queue } from 'bullmq';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listRuns } from '../../src/intake/rules/run-store.js';
+import { listBatches, readBatch } from '../../src/ledger/batches.js';
+import type { Books } from '../../src/ledger/books.js';
+import { queuePrefixOf } from '../../src/queue/queues.js';
+import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
+import type { App } from '../../src/runtime/app.js';
+import { syncRules } from '../../src/runtime/operations/rules-sync.js';
+import { type ScheduledRun, startSchedules } from '../../src/runtime/operations/schedules.js';
+import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { until } from '../support/until.js';
+
+const MEMBERS = Array.from({ length: 40 }, (_, index) => ({
+  member: String(101 + index),
+  tokens: 0,
+  web3: { held: index + 1 },
+}));
+
+const RULE = (changes: Record<string, string> = {}) =>
+  Object.values({
+    name: 'name: weekly',
+    realm: `realm: ${REALM_ID}`,
+    schedule: 'schedule: { cron: "0 9 * * 1", timezone: UTC, missed: once }',
+    period: 'period: week',
+    audience: `audience: { members: [${MEMBERS.map(({ member }) => member).join(', ')}] }`,
+    award: 'award: { tokens: web3.held, rounding: floor }',
+    limits: 'limits: { perRun: 1000 }',
+    reason: 'reason: Weekly',
+    ...changes,
+  }).join('\n');
+
+const at = (iso: string) => Date.parse(iso);
+const SUNDAY = at('2026-11-15T12:00:00Z');
+const WEEK_MS = 7 * 24 * 3_600_000;
+const MONDAY = at('2026-11-16T09:00:00Z');
+
+let world: RulesWorld;
+let clock = SUNDAY;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeEach(() => {
+  clock = SUNDAY;
+});
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+  await world.end();
+});
+
+async function open(options: Parameters<typeof startRulesWorld>[0] = {}): Promise<App> {
+  world = await startRulesWorld({ members: MEMBERS, ...options });
+  return world.app();
+}
+
+const sync = (app: App, approve: string[] = []) =>
+  syncRules(app, { cwd: world.folder, approve, prune: false, now: clock });
+
+/** A scheduler whose clock is the test's. */
+async function schedule(app: App) {
+  const runs: ScheduledRun[] = [];
+  const stopper = new AbortController();
+  const started = await startSchedules(app, {
+    stop: stopper.signal,
+    now: () => clock,
+    lookEveryMs: 20,
+    onRun: (run) => runs.push(run),
+  });
+  running.push(started);
+  return { runs, stop: () => started.stop() };
+}
+
+async function books(app: App): Promise<Books> {
+  const [profile] = app.config.profiles;
+  if (profile === undefined) throw new Error('no profile');
+  return app.books(profile);
+}
+
+async function batches(app: App) {
+  const refs = await listBatches(await books(app));
+  return Promise.all(refs.map(async (ref) => (await readBatch(ref))?.manifest.source));
+}
+
+describe('approved rules run at their times', () => {
+  test('once at the time, and not again however often it is looked', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE());
+    await sync(app, ['weekly']);
+    clock = MONDAY - 1;
+    const { runs } = await schedule(app);
+    for (const week of [0, 1]) {
+      clock = MONDAY + week * WEEK_MS + 5_000;
+      await until('the run', () => runs.length > week);
+      // Hours in which it is looked again and again.
+      clock += 5 * 3_600_000;
+    }
+    expect(runs).toMatchObject([
+      { rule: 'weekly', at: MONDAY, result: 'enqueued', skipped: 0 },
+      { rule: 'weekly', at: MONDAY + WEEK_MS, result: 'enqueued', skipped: 0 },
+    ]);
+    expect(await batches(app)).toEqual(['rule weekly 2026-W47', 'rule weekly 2026-W48']);
+    expect(world.requests).toHaveLength(2 * MEMBERS.length);
+  });
+
+  test('a new rule waits for a go, and so does a changed one', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE());
+    expect((await sync(app)).rules).toMatchObject([{ rule: 'weekly', change: 'new', approved: false }]);
+    const { runs } = await schedule(app);
+    clock = MONDAY;
+    expect((await sync(app, ['weekly'])).rules).toMatchObject([
+      { change: 'same', approved: true, approvedNow: true },
+    ]);
+    await world.file('jobs/weekly.yaml', RULE({ award: 'award: { tokens: 999 }' }));
+    clock = MONDAY + WEEK_MS;
+    expect((await sync(app)).rules).toMatchObject([{ change: 'changed', approved: false }]);
+    await world.file('jobs/weekly.yaml', RULE({ award: 'award: { tokens: 1 }' }));
+    // Approved at the very moment; only the Monday after it runs.
+    await sync(app, ['all']);
+    clock += WEEK_MS;
+    await until('the approved run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY + 2 * WEEK_MS, result: 'enqueued' }]);
+    expect(await batches(app)).toEqual(['rule weekly 2026-W49']);
+  });
+
+  test('a file that was edited after the go does not run', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE());
+    await world.file('jobs/other.yaml', RULE({ name: 'name: other', award: 'award: { tokens: 1 }' }));
+    await sync(app, ['all']);
+    await world.file('jobs/weekly.yaml', RULE({ award: 'award: { tokens: 999 }' }));
+    const { runs } = await schedule(app);
+    for (const week of [0, 1]) {
+      clock = MONDAY + week * WEEK_MS;
+      await until('the run of the other rule', () => runs.length > week);
+    }
+    expect(runs.map(({ rule }) => rule)).toEqual(['other', 'other']);
+  });
+
+  test('a run that a limit stops pays nothing and says so', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE({ limits: 'limits: { perRun: 10 }' }));
+    await sync(app, ['weekly']);
+    const { runs } = await schedule(app);
+    clock = MONDAY;
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ result: 'stopped', batch: null }]);
+    expect(runs[0]?.message).toMatch(/limits\.perRun 10/);
+    expect(await batches(app)).toEqual([]);
+  });
+});
+
+describe('after a downtime', () => {
+  test('once: a missed week is made up for, in the period of its own time', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE());
+    await sync(app, ['weekly']);
+    clock = at('2026-12-02T15:00:00Z');
+    const { runs } = await schedule(app);
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: at('2026-11-30T09:00:00Z'), result: 'enqueued', skipped: 2 }]);
+    expect(await batches(app)).toEqual(['rule weekly 2026-W49']);
+  });
+
+  test('skip: a missed week stays missed and is told, and the next one runs', async () => {
+    const app = await open();
+    await world.file('jobs/weekly.yaml', RULE({ schedule: 'schedule: { cron: "0 9 * * 1", missed: skip }' }));
+    await sync(app, ['weekly']);
+    clock = MONDAY + 2 * 24 * 3_600_000;
+    const { runs } = await schedule(app);
+    await until('the note of the miss', () => runs.length > 0);
+    expect(runs).toMatchObject([{ result: 'skipped', skipped: 1 }]);
+    clock = MONDAY + WEEK_MS;
+    await until('the next run', () => runs.length > 1);
+    expect(runs[1]).toMatchObject({ at: MONDAY + WEEK_MS, result: 'enqueued' });
+  });
+
+  test('a run that was begun is finished later, with the facts that were read before', async () => {
+    const app = await open({ rate: '10/s' });
+    await world.file('jobs/weekly.yaml', RULE({ schedule: 'schedule: { cron: "0 9 * * 1", missed: skip }' }));
+    await sync(app, ['weekly']);
+    const first = await schedule(app);
+    clock = MONDAY;
+    await until('some facts', () => world.requests.length >= 4);
+    await first.stop();
+    const before = world.requests.length;
+    expect(before).toBeLessThan(MEMBERS.length);
+    clock = MONDAY + 3 * 24 * 3_600_000;
+    const { runs } = await schedule(await world.app());
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued' }]);
+    expect(world.requests).toHaveLength(MEMBERS.length);
+    expect(await batches(app)).toEqual(['rule weekly 2026-W47']);
+  });
+});
+
+test('two schedulers at once make one batch and read each fact once', async () => {
+  const app = await open();
+  await world.file('jobs/weekly.yaml', RULE());
+  await sync(app, ['weekly']);
+  const [one, other] = [await schedule(await world.app()), await schedule(await world.app())];
+  clock = MONDAY;
+  await until('a run', () => one.runs.length + other.runs.length > 0);
+  await one.stop();
+  await other.stop();
+  expect([...one.runs, ...other.runs]).toMatchObject([{ result: 'enqueued' }]);
+  expect(world.requests).toHaveLength(MEMBERS.length);
+  expect(await batches(app)).toEqual(['rule weekly 2026-W47']);
+  expect((await listRuns(await books(app))).map(({ state }) => state)).toEqual(['run']);
+});
+
+test('a daily run at 02:30 comes once on both days of change, with a clock that moves by the hour', async () => {
+  const app = await open();
+  const daily = { name: 'name: daily', period: 'period: day', award: 'award: { tokens: 1 }' };
+  const cron = (zone: string) => `schedule: { cron: "30 2 * * *", timezone: ${zone}, missed: once }`;
+  await world.file('jobs/daily.yaml', RULE({ ...daily, schedule: cron('Europe/Berlin') }));
+  for (const [day, from] of [
+    ['2026-03-29', '2026-03-28T22:00:00Z'],
+    ['2026-10-25', '2026-10-24T22:00:00Z'],
+  ] as const) {
+    clock = at(from);
+    await world.file(
+      'jobs/daily.yaml',
+      RULE({ ...daily, schedule: cron('Europe/Berlin'), day: `description: ${day}` }),
+    );
+    await sync(app, ['daily']);
+    const { runs, stop } = await schedule(app);
+    for (let hour = 0; hour < 20; hour++) {
+      clock += 3_600_000;
+      const seen = runs.length;
+      if (hour === 3) await until(`the run of ${day}`, () => runs.length > seen || runs.length === 1);
+    }
+    await stop();
+    expect(runs).toHaveLength(1);
+  }
+  expect(await batches(app)).toEqual(['rule daily 2026-03-29', 'rule daily 2026-10-25']);
+});
+
+describe('wake-ups', () => {
+  test('are made equal to what is wanted, and each one asks for its rule', async () => {
+    const app = await open();
+    const own = await books(app);
+    const connection = () => app.store.connect('test');
+    const wanted = ['one', 'two'].map((rule) => ({ rule, cron: '0 9 * * 1', timezone: 'Europe/Berlin' }));
+    await syncWakeUps(own, connection(), wanted);
+    expect(await syncWakeUps(own, connection(), wanted.slice(1))).toEqual({ removed: ['one'] });
+    const woken: (string | null)[] = [];
+    const scheduler = createScheduler({
+      books: own,
+      connect: connection,
+      onWake: async (rule) => void woken.push(rule),
+      onTrouble: () => {},
+      lookEveryMs: 3_600_000,
+    });
+    await scheduler.start();
+    running.push(scheduler);
+    const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: queuePrefixOf(own) });
+    const delayed = await queue.getDelayed();
+    expect(delayed).toHaveLength(1);
+    await delayed[0]?.promote();
+    await until('the wake-up', () => woken.includes('two'));
+    expect(woken).not.toContain('one');
+    await queue.close();
+  });
+});
