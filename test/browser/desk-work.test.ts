@@ -21,7 +21,7 @@ const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000
 let world: DeskWorld;
 let browser: Browser;
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startDeskWorld(MEMBERS), launchBrowser()]);
+  [world, browser] = await Promise.all([startDeskWorld(MEMBERS, ['award-5', 'award-7']), launchBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 type Viewport = { readonly name: string; readonly viewport: typeof DESKTOP; readonly tokens: number };
-/** Each viewport pays other amounts: the same rows again would be the same batch. */
+/** Each viewport pays other amounts and runs another rule: the same again would be the same batch. */
 const VIEWPORTS: readonly Viewport[] = [
   { name: 'a desktop', viewport: DESKTOP, tokens: 5 },
   { name: 'a phone', viewport: PHONE, tokens: 7 },
@@ -171,6 +171,25 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
       .click();
     await page.getByRole('heading', { level: 1, name: /^Order / }).waitFor();
     await page.getByText('The points were moved.').waitFor();
+  });
+
+  test('runs exactly the plan of a rule that was looked at, and has a member explained', async () => {
+    await goTo('Rules');
+    await page.getByRole('button', { name: `Plan and run award-${tokens}` }).click();
+    await page.getByRole('heading', { level: 1, name: `Plan of award-${tokens}` }).waitFor();
+    await page.getByRole('heading', { name: '5 members of 12 would get 50 tokens' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pay 5 members' }).click();
+    await stateSays('done');
+    await goTo('Rules');
+    const explain = page.getByRole('region', { name: 'Explain a member' });
+    const run = explain.getByRole('option', { name: new RegExp(`^award-${tokens}:`) });
+    await explain.getByLabel('Run').selectOption(String(await run.getAttribute('value')));
+    await explain.getByLabel('Member').fill(MEMBERS[6] ?? '');
+    await explain.getByRole('button', { name: 'Explain' }).click();
+    await explain.getByText(`${MEMBERS[6]}: 10 tokens`).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   test('finds everything about a member from the search box', async () => {

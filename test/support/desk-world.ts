@@ -59,7 +59,10 @@ export type DeskWorld = {
   end(): Promise<void>;
 };
 
-export async function startDeskWorld(members: readonly string[]): Promise<DeskWorld> {
+export async function startDeskWorld(
+  members: readonly string[],
+  rules: readonly string[],
+): Promise<DeskWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
   const realms: RealmProcess[] = [];
   const keys = { meadow: randomBytes(24).toString('hex'), moor: randomBytes(24).toString('hex') };
@@ -85,7 +88,7 @@ export async function startDeskWorld(members: readonly string[]): Promise<DeskWo
     const meadow = await serveRealm('meadow', members);
     const moor = await serveRealm('moor', members, '--fault', 'reset-after:0.6');
     await mkdir(join(folder, 'jobs'));
-    await writeFile(join(folder, 'jobs', 'level-award.yaml'), RULE(members));
+    for (const rule of rules) await writeFile(join(folder, 'jobs', `${rule}.yaml`), ruleOf(rule, members));
     await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, meadow.url, moor.url));
     const env = { MEADOW_KEY: keys.meadow, MOOR_KEY: keys.moor };
     desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
@@ -124,15 +127,16 @@ function configOf(folder: string, meadowUrl: string, moorUrl: string): string {
   });
 }
 
-const RULE = (members: readonly string[]) => `rule: level-award
+/** Level 5 and above of the first twelve: five members, level being the last digit of their place. */
+function ruleOf(name: string, members: readonly string[]): string {
+  return `name: ${name}
 realm: meadow
-reason: level award
 period: week
 audience:
-  members: [${members
-    .slice(0, 12)
-    .map((id) => JSON.stringify(id))
-    .join(', ')}]
+  members: [${members.slice(0, 12).join(', ')}]
 condition: member.attributes.level >= 5
-award: 10
+award:
+  tokens: 10
+reason: Level award
 `;
+}

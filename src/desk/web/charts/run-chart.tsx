@@ -56,7 +56,7 @@ export function RunChart({
         <figcaption>
           Requests per {slice}
           <span class="legend">
-            <i class="key k-requests" /> answered <i class="key k-limited" /> told to slow down (429)
+            <i class="key k-requests" /> answered <i class="key k-limited" /> slow down (429)
             {allowed !== null && (
               <>
                 {' '}

@@ -105,7 +105,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
         name="Standing still"
         value={halted}
         quiet="no batch"
-        loud="batches halted or paused"
+        loud="halted or paused"
       />
       <li class={overview.noWorker ? 'tile bad' : 'tile'}>
         <span class="tile-name">Workers</span>

@@ -2,8 +2,8 @@ import type { BatchSummary } from '../../api-types.js';
 import { StateBar } from '../charts/state-bar.js';
 import { Link } from '../shell/link.js';
 import { grouped, paceWords, percent } from '../words/numbers.js';
-import { STATES_SHOWN } from '../words/states.js';
 import { Prose } from './prose.js';
+import { useSeenStates } from './seen-states.js';
 import { BatchStateMark, RehearsalChip, StateMark } from './state.js';
 import { Eta, Time } from './time.js';
 
@@ -63,7 +63,7 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
 }
 
 function Tallies({ batch }: { readonly batch: BatchSummary }) {
-  const present = STATES_SHOWN.filter((state) => (batch.counts[state] ?? 0) > 0);
+  const present = useSeenStates(batch);
   return (
     <ul class="tallies">
       {present.map((state) => (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionReply } from '../../api-types.js';
 import { change } from '../live/call.js';
 import { session } from '../live/session.js';
@@ -25,6 +25,7 @@ const PLACES = [
 export function Frame(props: { who: SessionReply; path: string; children: ComponentChildren }) {
   const { who, path, children } = props;
   const [open, setOpen] = useState(false);
+  const places = useRef<HTMLElement>(null);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
     if (!open) return;
@@ -32,6 +33,7 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
       if (event.key === 'Escape') setOpen(false);
     };
     document.addEventListener('keydown', closeOnEscape);
+    places.current?.querySelector('a')?.focus();
     return () => document.removeEventListener('keydown', closeOnEscape);
   }, [open]);
   return (
@@ -39,7 +41,10 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
       <a class="skip" href="#page">
         Skip to the page
       </a>
-      <nav class={open ? 'side open' : 'side'} id="places" aria-label="Desk">
+      {open && (
+        <button type="button" class="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
+      )}
+      <nav ref={places} class={open ? 'side open' : 'side'} id="places" aria-label="Desk">
         <Link to="/" class="brand">
           <Mark />
           almoner

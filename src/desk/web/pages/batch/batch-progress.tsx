@@ -2,15 +2,16 @@ import type { BatchSummary } from '../../../api-types.js';
 import { StateBar } from '../../charts/state-bar.js';
 import { settledRows } from '../../parts/batch-line.js';
 import { Panel } from '../../parts/panel.js';
+import { useSeenStates } from '../../parts/seen-states.js';
 import { StateMark } from '../../parts/state.js';
 import { Eta, Time } from '../../parts/time.js';
 import { Link } from '../../shell/link.js';
 import { addSums, counted, grouped, paceWords, percent } from '../../words/numbers.js';
-import { STATE_WORDS, STATES_SHOWN } from '../../words/states.js';
+import { STATE_WORDS } from '../../words/states.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
-  const shown = STATES_SHOWN.filter((state) => (summary.counts[state] ?? 0) > 0);
+  const shown = useSeenStates(summary);
   const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
   const here = `/batches/${encodeURIComponent(summary.batch)}`;
   return (
@@ -74,7 +75,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
             <td class="n">{grouped(all)}</td>
             <td class="n">{grouped(addSums(shown.map((state) => summary.tokens[state])))}</td>
             <td class="n soft">{percent(all, summary.rows)}</td>
-            <td class="soft wide-only n">
+            <td class="soft wide-only">
               {counted(summary.requests, 'request')}, {counted(summary.retries, 'retry', 'retries')},{' '}
               {counted(summary.rateLimited, 'answer')} to slow down
             </td>

@@ -19,7 +19,10 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
             ['Rows', grouped(plan.rows)],
             ...ops.map(
               (op) =>
-                [op, `${counted(plan.orders[op], 'order')}, ${grouped(plan.tokens[op])} tokens`] as const,
+                [
+                  op.charAt(0).toUpperCase() + op.slice(1),
+                  `${counted(plan.orders[op], 'order')}, ${grouped(plan.tokens[op])} tokens`,
+                ] as const,
             ),
             ['Members', grouped(plan.members)],
             ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],

@@ -31,7 +31,7 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
             </button>
           )}
           {operator && rule.state !== 'faulty' && (
-            <button type="button" class="primary" aria-label={`Plan ${rule.rule}`} onClick={onPlan}>
+            <button type="button" class="primary" aria-label={`Plan and run ${rule.rule}`} onClick={onPlan}>
               Plan and run
             </button>
           )}
@@ -49,7 +49,7 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
       )}
       <Facts
         facts={[
-          ['Realm', rule.realm],
+          ['Realm', rule.realm === '' ? 'not known' : rule.realm],
           ['Reason', rule.reason ?? 'none'],
           ['File', <span class="mono wrap">{rule.file}</span>],
           [
