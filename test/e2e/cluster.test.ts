@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
+import { startTown, type Town } from '../support/town.js';
+import { until } from '../support/until.js';
+
+const NODES = 3;
+const ROWS = 300;
+const members = Array.from({ length: ROWS }, (_, i) => ({ member: String(7_000_000 + i), tokens: 0 }));
+let nodes: TestRedis[] = [];
+let town: Town;
+
+beforeAll(async () => {
+  nodes = await Promise.all(
+    Array.from({ length: NODES }, async () => {
+      const bus = String(await freePort());
+      return startRedis([
+        '--cluster-enabled',
+        'yes',
+        '--cluster-port',
+        bus,
+        '--cluster-announce-ip',
+        '127.0.0.1',
+      ]);
+    }),
+  );
+  const share = Math.ceil(16_384 / NODES);
+  const [first] = nodes;
+  for (const [at, node] of nodes.entries()) {
+    const client = node.client();
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', at * share, Math.min(16_383, (at + 1) * share - 1));
+    const bus =
+      String(await client.config('GET', 'cluster-port'))
+        .split(',')
+        .at(-1) ?? '';
+    if (at > 0) await first?.client().call('CLUSTER', 'MEET', '127.0.0.1', node.port, bus);
+  }
+  for (const node of nodes)
+    await until('the cluster', async () => {
+      const info = String(await node.client().call('CLUSTER', 'INFO'));
+      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`);
+    });
+  const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  town = await startTown({ members, env: { REDIS_URL: `redis+cluster://${hosts}` } });
+}, 60_000);
+
+afterAll(async () => {
+  await town.end();
+  for (const node of nodes) await node.stop();
+});
+
+test('on a Redis Cluster of three nodes two workers pay an imported batch, and the report ties', async () => {
+  await town.file(
+    'rows.csv',
+    ['member,tokens,reference', ...members.map(({ member }, i) => `${member},${i + 1},r-${i}`), ''].join(
+      '\n',
+    ),
+  );
+  const imported = await town.run('import', 'rows.csv', '--yes', '--json');
+  expect(imported.status, imported.stderr).toBe(0);
+  const { batch } = JSON.parse(imported.stdout);
+  const workers = [town.start(['worker']), town.start(['worker'])];
+  await until(
+    'the batch is done',
+    async () => JSON.parse((await town.run('status', batch, '--json')).stdout).state === 'done',
+    90_000,
+  );
+  for (const { child, ended, stderr } of workers) {
+    child.kill('SIGTERM');
+    expect(await ended, stderr()).toBe(0);
+  }
+  const report = await town.run('report', batch, '--json');
+  expect(report.status, report.stderr).toBe(0);
+  expect(await town.applied()).toHaveLength(ROWS);
+  for (const [i, { member }] of members.entries())
+    expect(await town.admin.balance('town', member)).toBe(i + 1);
+
+  // Everything of the realm lies in one slot, so on one node; the others hold at most the list of realms.
+  const sizes = await Promise.all(nodes.map((node) => node.client().keys('almoner:{*')));
+  expect(sizes.filter((keys) => keys.length > 0)).toHaveLength(1);
+}, 180_000);
