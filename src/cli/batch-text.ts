@@ -14,6 +14,7 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
     `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(status.state)}`,
     ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
+    ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
     ...counts,
     `  ${grouped(status.requests)} requests, ${grouped(status.retries)} retries${limited}`,
     ...(status.etaSeconds !== null && status.etaSeconds > 0

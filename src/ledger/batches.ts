@@ -110,6 +110,7 @@ export async function readBatch(
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
       archived,
+      notes: meta.readbackEnded === undefined ? [] : [meta.readbackEnded],
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
     };

@@ -55,7 +55,7 @@ export async function snapshotBatch(
     audit,
     latency: histogram(latency),
     series: series(run, after),
-    caveats,
+    caveats: [...caveats, ...(batch.notes ?? [])],
   };
 }
 

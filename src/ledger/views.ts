@@ -57,6 +57,8 @@ export type BatchView = {
   /** Milliseconds in which requests were under way; with `requests` it gives the pace really used. */
   readonly rate: Rate | null;
   readonly archived: boolean;
+  /** What a person must know beside the numbers: read-back ended, the store was rolled back. */
+  readonly notes?: readonly string[];
 };
 
 /** One input row and what became of it. */

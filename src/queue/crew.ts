@@ -27,11 +27,12 @@ import { OrderRunner } from './order-runner.js';
 import { Orphans, takenBy } from './orphans.js';
 import { Pace } from './pace.js';
 import { ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf, runQueue } from './queues.js';
+import { quietly } from './quiet.js';
 import { Readback } from './readback.js';
 import { Recovery } from './recovery.js';
 import { Rounds } from './rounds.js';
 import { Sweeper } from './sweeper.js';
-import { TwoClocks } from './two-clocks.js';
+import { storeClock, TwoClocks } from './two-clocks.js';
 import { Watchdog } from './watchdog.js';
 
 /**
@@ -74,7 +75,11 @@ export class Crew {
   private worker: Worker<OrderJob> | undefined;
   private stopping = false;
 
-  constructor(private readonly options: CrewOptions) {
+  private readonly options: CrewOptions;
+
+  constructor(given: CrewOptions) {
+    const options = { ...given, onTrouble: quietly(given.onTrouble) };
+    this.options = options;
     const { books, profile, client, session, run } = options;
     const owner = run === null ? '' : session.id;
     this.limits = { ...CREW_LIMITS, ...options.limits };
@@ -87,7 +92,7 @@ export class Crew {
     const evidence = new Evidence(books, client, this.pace);
     this.batches = new KnownBatches(books);
     const batchOf = (no: string) => this.batches.ref(no);
-    const clocks = new TwoClocks(books);
+    const clocks = new TwoClocks(storeClock(books));
     this.orphans = new Orphans(books, profile, this.plans, session.id, batchOf, evidence);
     this.breaker = new Breaker(books, client, this.pace, profile.attempts.backoffMs);
     const door: Door = new Door({

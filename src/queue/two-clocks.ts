@@ -11,11 +11,15 @@ export type Elapsed = { readonly ms: number; readonly agree: boolean };
 export class TwoClocks {
   private readonly starts = new Map<string, { readonly storeMs: number; readonly ownMs: number }>();
 
-  constructor(private readonly books: Books) {}
+  constructor(
+    /** The store's clock; `storeClock` asks a real one. */
+    readonly storeMs: () => Promise<number>,
+    private readonly ownMs: () => number = () => performance.now(),
+  ) {}
 
   /** Since it was asked about for the first time; the shorter of the two, so that waiting is never cut short. */
   async since(what: string): Promise<Elapsed> {
-    const now = { storeMs: await this.storeMs(), ownMs: performance.now() };
+    const now = { storeMs: await this.storeMs(), ownMs: this.ownMs() };
     const start = this.starts.get(what);
     if (start === undefined) {
       this.starts.set(what, now);
@@ -29,12 +33,13 @@ export class TwoClocks {
   forget(what: string): void {
     this.starts.delete(what);
   }
+}
 
-  async storeMs(): Promise<number> {
-    const { caller } = this.books;
+export function storeClock({ caller }: Books): () => Promise<number> {
+  return async () => {
     const [seconds, micros] = await caller.patiently('read the clock', () => caller.redis.time());
     return Number(seconds) * 1000 + Number(micros) / 1000;
-  }
+  };
 }
 
 /** A reply may be slow and clocks are slewed; a step is larger. */

@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
  * acknowledgement. The realm honours no key and nothing is ever sent again without proof: a second payment
  * would show, and so would a doubt where there was none to have.
  */
-const ROWS = 12;
+const ROWS = 60;
 const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
 
 /** At these the request is on its way or its answer is not yet kept: nobody can know what a death leaves. */
@@ -34,7 +34,7 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
   beforeAll(async () => {
     arena = await Arena.open({
       certainty: 'manual',
-      members: uniqueRows(ROWS * FAIL_POINTS.length).seeds,
+      members: uniqueRows(ROWS).seeds,
       // A pace makes the claim a step of its own.
       rate: '1000/s',
     });
@@ -42,59 +42,45 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
   afterAll(() => arena.close());
 
   test('at every fail point: nobody is paid twice, nothing is called what it is not, no doubt without need', async () => {
-    const batches: string[] = [];
+    await arena.file('pay.csv', uniqueRows(ROWS).csv);
+    const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+    expect(imported.status, imported.stderr).toBe(0);
+    const ref = await findBatch(arena.books().caller, String(JSON.parse(imported.stdout).batch));
     const frozen: ReturnType<typeof workerFailingAt>[] = [];
-    for (const [i, point] of FAIL_POINTS.entries()) {
-      await arena.file(`${point}.csv`, uniqueRows(ROWS, i * ROWS).csv);
-      const ran = await arena.run('import', `${point}.csv`, '--yes', '--json');
-      expect(ran.status, ran.stderr).toBe(0);
-      batches.push(String(JSON.parse(ran.stdout).batch));
+    for (const point of FAIL_POINTS) {
       const worker = workerFailingAt(arena, point, signal);
       if (signal === 'SIGKILL') await worker.ended;
-      else {
+      else
         await until(
           `the worker to freeze at ${point}: ${worker.stderr()}`,
           () => isStopped(worker.child.pid),
           60_000,
         );
-        frozen.push(worker);
-      }
+      frozen.push(worker);
     }
     const last = arena.start(['worker', '--concurrency', '4']);
-    const { caller } = arena.books();
-    const refs = await Promise.all(batches.map((batch) => findBatch(caller, batch)));
     if (signal === 'SIGSTOP') {
-      // All that nobody holds is paid while they are frozen; that took longer than every lock.
+      // All that nobody holds is paid while they are frozen, which takes longer than every lock.
       await until(
-        'the others to be paid',
-        async () => {
-          const views = await Promise.all(refs.map((ref) => readBatch(ref)));
-          return views.every((view) => (view?.counts.planned ?? 0) === 0);
-        },
+        `the others to be paid: ${last.stderr()}`,
+        async () => ((await readBatch(ref))?.counts.planned ?? 0) === 0,
         60_000,
       );
       for (const { child } of frozen) child.kill('SIGCONT');
     }
-    for (const ref of refs)
-      await until(
-        `${ref.id} to be done: ${last.stderr()}`,
-        async () => (await readBatch(ref))?.state === 'done',
-        60_000,
-      );
-
-    const applied = await arena.applied();
-    let doubts = 0;
-    for (const [i, point] of FAIL_POINTS.entries()) {
-      const batch = batches[i] ?? '';
-      await arena.run('report', batch, '--json');
-      const { states, wrong } = await auditByContent(applied, join(arena.folder, 'reports'), batch);
-      expect(wrong, point).toEqual([]);
-      const { paid = 0, doubt = 0 } = states;
-      expect(paid + doubt, point).toBe(ROWS);
-      doubts += doubt;
-    }
+    await until(
+      `the batch to be done: ${last.stderr()}`,
+      async () => (await readBatch(ref))?.state === 'done',
+      60_000,
+    );
+    await arena.run('report', ref.id, '--json');
+    const reports = join(arena.folder, 'reports');
+    const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+    expect(wrong).toEqual([]);
+    const { paid = 0, doubt = 0 } = states;
+    expect(paid + doubt).toBe(ROWS);
     // One order at a time was under way, so each death leaves one doubt at most, and a freeze none.
-    expect(doubts).toBeLessThanOrEqual(signal === 'SIGKILL' ? AMBIGUOUS.length : 0);
+    expect(doubt).toBeLessThanOrEqual(signal === 'SIGKILL' ? AMBIGUOUS.length : 0);
   }, 180_000);
 });
 

@@ -25,7 +25,7 @@ export type ArenaOptions = {
   readonly rate?: string;
   /** Extra lines of a realm's settings, as YAML. */
   readonly realm?: string;
-  readonly limits?: string;
+  readonly limits?: Readonly<Record<string, number>>;
 };
 
 export const ARENA_REALM = 'arena';
@@ -66,7 +66,7 @@ export class Arena {
     await arena.startRealm();
     await writeFile(
       join(folder, 'almoner.config.yaml'),
-      `limits: {lockMs: 2000, stalledMs: 60000, mergePatienceMs: 60000${options.limits === undefined ? '' : `, ${options.limits}`}}
+      `limits: ${JSON.stringify({ lockMs: 2000, stalledMs: 60_000, mergePatienceMs: 60_000, ...options.limits })}
 realms:
   ${ARENA_REALM}:
     baseUrl: http://127.0.0.1:${realmNet.port}

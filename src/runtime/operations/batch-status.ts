@@ -21,6 +21,8 @@ export type BatchStatus = {
   readonly rateLimited: number;
   readonly etaSeconds: number | null;
   readonly report: string | null;
+  /** What must be known beside the numbers. */
+  readonly notes: readonly string[];
   readonly source: string;
   readonly createdAt: string;
   readonly startedAt: string | null;
@@ -57,6 +59,7 @@ export async function batchStatus(
     rateLimited: view.rateLimited,
     etaSeconds: eta(view, more.perSecond ?? null),
     report: more.report ?? null,
+    notes: view.notes ?? [],
     source: manifest.source,
     createdAt: new Date(manifest.createdAt).toISOString(),
     startedAt: iso(view.startedAt),

@@ -1,0 +1,28 @@
+// npm run chaos -- --minutes N --seed S [--certainty idempotent|manual|readback]
+// Breaks everything in turn while payouts run, then adds up the realm's books against the reports.
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    certainty: { type: 'string', default: 'idempotent' },
+  },
+});
+const seconds = Math.round(Number(values.minutes) * 60);
+if (!(seconds > 0) || !/^\d+$/.test(values.seed)) {
+  console.error('usage: npm run chaos -- --minutes N --seed S [--certainty idempotent|manual|readback]');
+  process.exit(2);
+}
+console.log(`chaos: ${seconds} s, seed ${values.seed}, certainty ${values.certainty}`);
+const { status } = spawnSync('npx', ['vitest', 'run', 'test/chaos/chaos.test.ts'], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    CHAOS_SECONDS: String(seconds),
+    CHAOS_SEED: values.seed,
+    CHAOS_CERTAINTY: values.certainty,
+  },
+});
+process.exit(status ?? 1);

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/** How workers leave: asked once, asked twice, and by themselves when they take no work. */
+const ROWS = 80;
+const CONCURRENCY = 4;
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open({
+    certainty: 'manual',
+    members: uniqueRows(ROWS * 2).seeds,
+    realmFaults: ['--fault', 'latency:1:120'],
+    limits: { stalledMs: 1_000 },
+  });
+});
+afterAll(() => arena.close());
+
+async function importFile(name: string, first: number) {
+  await arena.file(name, uniqueRows(ROWS, first).csv);
+  const ran = await arena.run('import', name, '--yes', '--json');
+  expect(ran.status, ran.stderr).toBe(0);
+  return findBatch(arena.books().caller, String(JSON.parse(ran.stdout).batch));
+}
+
+const worker = () => arena.start(['worker', '--concurrency', String(CONCURRENCY)]);
+const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
+  until(`${count} payments: ${of.stderr()}`, async () => (await arena.applied()).length >= count, 60_000);
+
+test('one SIGTERM finishes what is being sent; a second leaves at once, and the next start recovers', async () => {
+  const ref = await importFile('leaving.csv', 0);
+  const polite = worker();
+  await appliedAtLeast(10, polite);
+  polite.child.kill('SIGTERM');
+  expect(await polite.ended, polite.stderr()).toBe(0);
+  const { sending = 0, doubt = 0 } = (await readBatch(ref))?.counts ?? {};
+  expect({ sending, doubt }).toEqual({ sending: 0, doubt: 0 });
+
+  const hasty = worker();
+  await appliedAtLeast((await arena.applied()).length + 10, hasty);
+  hasty.child.kill('SIGTERM');
+  await until('the first signal to be heard', () => hasty.stderr().includes('Stopping'));
+  hasty.child.kill('SIGTERM');
+  expect(await hasty.ended).toBe(130);
+
+  const last = worker();
+  await until(
+    `the batch to be done: ${last.stderr()}`,
+    async () => (await readBatch(ref))?.state === 'done',
+    60_000,
+  );
+  last.child.kill('SIGTERM');
+  await last.ended;
+  await arena.run('report', ref.id, '--json');
+  const { states, wrong } = await auditByContent(
+    await arena.applied(),
+    join(arena.folder, 'reports'),
+    ref.id,
+  );
+  expect(wrong).toEqual([]);
+  expect((states.paid ?? 0) + (states.doubt ?? 0)).toBe(ROWS);
+  expect(states.doubt ?? 0).toBeLessThanOrEqual(CONCURRENCY);
+}, 120_000);
+
+test('work waits, the store answers, and none is taken: the worker ends with 1 for its supervisor', async () => {
+  const { realm } = arena.books();
+  const queue = new Queue('orders', { connection: arena.ledger.client(), prefix: `${realm}:q` });
+  await queue.pause();
+  const ref = await importFile('stalled.csv', ROWS);
+  const stalled = worker();
+  expect(await stalled.ended, stalled.stderr()).toBe(1);
+  expect(stalled.stderr()).toContain('ALM_LEDGER_STALLED');
+  expect((await readBatch(ref))?.counts).toEqual({ planned: ROWS });
+  await queue.resume();
+  await queue.close();
+}, 60_000);

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/**
+ * The store or a disk fails in the middle of a run. The realm honours no key and the certainty is manual, so
+ * every wrong step would show: as a second payment, or as a doubt that nobody had to have.
+ */
+const ROWS = 160;
+let arena: Arena;
+let files = 0;
+
+beforeAll(async () => {
+  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS * 5).seeds, rate: '80/s' });
+});
+afterAll(() => arena.close());
+
+/** A run of a file of its own, about two seconds long, in the middle of which something happens. */
+async function runThrough(trouble: (run: ReturnType<Arena['start']>) => Promise<void>) {
+  const name = `file-${files}.csv`;
+  await arena.file(name, uniqueRows(ROWS, files * ROWS).csv);
+  files += 1;
+  const before = (await arena.applied()).length;
+  const run = arena.start(['run', name, '--yes', '--json']);
+  await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= before + 30, 60_000);
+  await trouble(run);
+  return { run, name, status: await run.ended };
+}
+
+async function expectAllPaid(stdout: string): Promise<void> {
+  const { batch, counts } = JSON.parse(stdout);
+  expect(counts).toEqual({ paid: ROWS });
+  const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
+  expect(verdicts).toEqual({ states: { paid: ROWS }, wrong: [] });
+}
+
+test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {
+  const { run, status } = await runThrough(async () => {
+    await arena.ledger.kill();
+    const sent = await settledCount();
+    await sleep(2_000);
+    expect((await arena.applied()).length).toBe(sent);
+    await arena.ledger.restart();
+  });
+  expect(status, run.stderr()).toBe(0);
+  await expectAllPaid(run.stdout());
+});
+
+test('the store is out of memory for a while: nothing is lost, and the log is not flooded', async () => {
+  const { run, status } = await runThrough(async () => {
+    const client = arena.ledger.client();
+    await client.config('SET', 'maxmemory', '1');
+    await settledCount();
+    await sleep(1_500);
+    await client.config('SET', 'maxmemory', '0');
+  });
+  expect(status, run.stderr()).toBe(0);
+  expect(run.stderr().split('\n').length).toBeLessThan(200);
+  await expectAllPaid(run.stdout());
+});
+
+test('the store’s disk is full: it ends rather than forget, and the run waits for it', async () => {
+  const { run, status } = await runThrough(async () => {
+    const { pid } = arena.ledger;
+    limitFiles(pid, 1);
+    // It cannot append any more: it ends, or answers that it cannot write; either way nothing is claimed.
+    await settledCount();
+    await arena.ledger.kill();
+    await arena.ledger.restart();
+  });
+  expect(status, run.stderr()).toBe(0);
+  await expectAllPaid(run.stdout());
+});
+
+test('the journal’s disk is full: the process says so, ends with 1, and the next one finishes the file', async () => {
+  const { run, name, status } = await runThrough(async ({ child }) => limitFiles(child.pid ?? -1, 1));
+  expect(status).toBe(1);
+  expect(run.stderr()).toContain('ALM_LEDGER_JOURNAL_FAILED');
+  const again = await arena.run('run', name, '--yes', '--json');
+  expect(again.status, again.stderr).toBe(0);
+  await expectAllPaid(again.stdout);
+});
+
+test('the network between worker and store loses replies and is cut: every call is asked again and counts once', async () => {
+  const { run, status } = await runThrough(async () => {
+    for (let i = 0; i < 3; i++) {
+      arena.ledgerNet.mode = 'lose-answers';
+      await sleep(150);
+      arena.ledgerNet.heal();
+      await sleep(250);
+      arena.ledgerNet.cut();
+    }
+  });
+  expect(status, run.stderr()).toBe(0);
+  await expectAllPaid(run.stdout());
+});
+
+/** Waits until nothing is on its way any more, and answers how much was applied by then. */
+async function settledCount(): Promise<number> {
+  let last = -1;
+  return until('payments to stop', async () => {
+    const now = (await arena.applied()).length;
+    const still = now === last;
+    last = now;
+    await sleep(300);
+    return still ? now : undefined;
+  });
+}
+
+/** The largest file the process may write, in bytes: what a full disk looks like to it. */
+function limitFiles(pid: number, bytes: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:${bytes}`]);
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { TwoClocks } from '../../src/queue/two-clocks.js';
+
+const HOUR_MS = 3_600_000;
+
+function stepped() {
+  const time = { store: 1_000_000, own: 50 };
+  const clocks = new TwoClocks(
+    () => Promise.resolve(time.store),
+    () => time.own,
+  );
+  return { time, clocks };
+}
+
+test('the first question starts the count; while both clocks run alike they agree', async () => {
+  const { time, clocks } = stepped();
+  expect(await clocks.since('a')).toEqual({ ms: 0, agree: true });
+  time.store += 20_500;
+  time.own += 20_000;
+  expect(await clocks.since('a')).toEqual({ ms: 20_000, agree: true });
+  expect(await clocks.since('b')).toEqual({ ms: 0, agree: true });
+});
+
+test.each([HOUR_MS, -HOUR_MS])('a store clock stepped by %i ms is no proof of anything', async (step) => {
+  const { time, clocks } = stepped();
+  await clocks.since('a');
+  time.store += 5_000 + step;
+  time.own += 5_000;
+  const { ms, agree } = await clocks.since('a');
+  expect(agree).toBe(false);
+  expect(ms).toBeLessThanOrEqual(5_000);
+});
+
+test('a machine that slept, whose own clock stood still, is found out too', async () => {
+  const { time, clocks } = stepped();
+  await clocks.since('a');
+  time.store += HOUR_MS;
+  expect((await clocks.since('a')).agree).toBe(false);
+});
+
+test('what is forgotten is counted anew', async () => {
+  const { time, clocks } = stepped();
+  await clocks.since('a');
+  time.store += 9_000;
+  time.own += 9_000;
+  clocks.forget('a');
+  expect(await clocks.since('a')).toEqual({ ms: 0, agree: true });
+});
