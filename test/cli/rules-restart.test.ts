@@ -44,8 +44,8 @@ test('killed while reading facts: what was read is kept and not asked for again'
   const ran = await world.run('plan', 'killed', '--json');
   expect(planned.parse(JSON.parse(ran.stdout))).toMatchObject({
     resumed: true,
-    awards: 60,
-    factRequests: 60,
+    awards: 300,
+    factRequests: 300,
   });
   // Only what was on its way when the process died, at most 32 requests, is asked for once more.
   const twice = world.requests.length - new Set(world.requests).size;

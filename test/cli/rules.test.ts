@@ -153,6 +153,30 @@ describe('a rule on a realm', () => {
     expect(world.requests.some((request) => request.startsWith('PATCH'))).toBe(false);
   });
 
+  test('a plan is held to the limit of its period again when it is run', async () => {
+    const rule = (condition: string) =>
+      RULE({
+        name: 'name: shared',
+        condition,
+        award: 'award: { tokens: 10 }',
+        limits: 'limits: { perPeriod: 90 }',
+      });
+    await world.file('jobs/shared.yaml', rule('condition: row.active'));
+    const even = json(planDocument, await world.run('plan', 'shared', '--json'));
+    await world.file('jobs/shared.yaml', rule('condition: "!row.active"'));
+    const odd = json(planDocument, await world.run('plan', 'shared', '--json'));
+    expect([even.tokens, odd.tokens]).toEqual(['60', '60']);
+    expect((await world.run('run', '--plan', even.plan, '--yes', '--json')).status).toBe(0);
+    const second = await world.run('run', '--plan', odd.plan, '--yes');
+    expect(second.status).toBe(3);
+    expect(second.stderr).toMatch(/ALM_RULE_OVER_LIMIT.*other runs of the period hold 60/);
+    // Who was paid is passed over, whatever the rule would give now.
+    await world.file('jobs/shared.yaml', rule('condition: row.active').replace('tokens: 10', 'tokens: 11'));
+    expect(json(planDocument, await world.run('plan', 'shared', '--json')).leftOut).toMatchObject({
+      already: 6,
+    });
+  });
+
   test('wallets are checked in chunks; who is not in the realm is left out and not read', async () => {
     const rows = MEMBERS.map(
       ({ member, wallets }, index) => `${member},${index === 3 ? `0x${'f'.repeat(40)}` : wallets[0]}`,

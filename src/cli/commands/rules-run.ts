@@ -10,6 +10,7 @@ import { type CommandBase, defineCommand, type ExitStatus } from '../command.js'
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { flag, optionalArgument, text, usage, wholeNumber } from '../options.js';
+import { findingLines } from '../preview-text.js';
 import { payRuleRun } from '../rules-pay.js';
 import { openRuleSession, planWithProgress } from '../rules-session.js';
 import { ruleDocument, ruleLines } from '../rules-text.js';
@@ -51,6 +52,24 @@ export const command = defineCommand({
             next: `almoner rules explain ${run.id} MEMBER`,
           });
           return 0;
+        }
+        const { findings } = planned.plan;
+        if (findings.faultCount > 0) {
+          output.print({
+            json: {
+              plan: run.id,
+              rule: run.rule,
+              period: run.period,
+              batch: null,
+              faults: findings.faults(1000),
+            },
+            text: [
+              ...findingLines(findings.faults(), findings.faultCount, 'fault', null, output.colours),
+              'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
+            ],
+            next: 'plan again: almoner rules plan FILE',
+          });
+          return 3;
         }
         if (edited) output.note(EDITED);
         if (planned.preview.payable > 0 && planned.plan.existing === null) {

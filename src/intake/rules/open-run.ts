@@ -56,6 +56,7 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     award: awardText(rule),
     reason: rule.reason,
     from: rule.from,
+    periodMax: periodMax(rule),
     columns: [...audience.columns],
     members: audience.rows.length,
     awards: 0,
@@ -74,6 +75,13 @@ function hashAudience({ columns, rows, checkWallets }: Audience): string {
   const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
   for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));
   return hash.digest('hex');
+}
+
+function periodMax({ limits, award }: Rule): number | null {
+  const bounds = [limits.perPeriod, award.kind === 'share' ? award.pot : null].filter(
+    (bound) => bound !== null,
+  );
+  return bounds.length === 0 ? null : Math.min(...bounds);
 }
 
 function awardText(rule: Rule): string {

@@ -33,6 +33,8 @@ export const runMeta = z.object({
   award: z.string(),
   reason: z.string(),
   from: memberId.nullable(),
+  /** What all runs of the period may pay together: the rule's limit, or its pot. */
+  periodMax: z.number().nullable(),
   columns: z.array(z.string()),
   members: z.number(),
   awards: z.number(),

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { noteAwarding } from '../../intake/rules/awarded.js';
+import { awardedInPeriod, dropAwarding, noteAwarding } from '../../intake/rules/awarded.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import { listRuns, putRun } from '../../intake/rules/run-store.js';
 import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
+import type { Books } from '../../ledger/books.js';
 import type { App, OpenRealm } from '../app.js';
 import type { BatchStatus } from './batch-status.js';
 import { enqueue, type PayRequest, payPlan } from './pay-file.js';
@@ -64,19 +65,40 @@ async function makingBatch<T>(
   refuseFaults(plan, app.config.reportsFolder);
   const batch = plan.existing?.id ?? plan.batch;
   if (batch === null) throw new Error('only a whole plan becomes a batch');
-  if (run.state !== 'run') await noteAwarding(books, run, batch, BigInt(run.tokens), 'importing');
-  await putRun(books, { ...run, batch });
+  if (plan.existing === null) {
+    await putRun(books, { ...run, batch });
+    await noteAwarding(books, run, batch, BigInt(run.tokens), 'importing');
+  }
   let made: T;
   try {
+    if (plan.existing === null) await holdPeriod(books, run, batch);
     made = await make();
   } catch (error) {
     // Refused as a whole, for example because another run has spent a reference: there is nothing to go on with.
-    if ((await batchNumber(books, batch)) === null) await putRun(books, { ...run, batch: null });
+    if ((await batchNumber(books, batch)) === null) {
+      await dropAwarding(books, run, batch);
+      await putRun(books, { ...run, batch: null });
+    }
     throw error;
   }
   await noteAwarding(books, run, batch, BigInt(run.tokens), 'sealed');
   await putRun(books, { ...run, batch, state: 'run' });
   return made;
+}
+
+/**
+ * The plan held to the limits of its time; other runs may have paid since. Both of two runs at the same moment
+ * have noted themselves before they look, so that at most one of them goes through.
+ */
+async function holdPeriod(books: Books, run: RunMeta, batch: string): Promise<void> {
+  if (run.periodMax === null) return;
+  const others = await awardedInPeriod(books, run.rule, run.period, batch);
+  if (others + BigInt(run.tokens) <= BigInt(run.periodMax)) return;
+  throw new AlmonerError(
+    'ALM_RULE_OVER_LIMIT',
+    `Plan ${run.id} pays ${run.tokens}, and other runs of the period hold ${others} since: together more than ${run.periodMax}. Nothing was enqueued.`,
+    { next: 'Plan again with `almoner rules plan FILE`.' },
+  );
 }
 
 /**
