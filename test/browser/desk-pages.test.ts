@@ -157,6 +157,18 @@ test('a wrong token is refused in words, and signing out asks for one again', as
   await page.context().close();
 });
 
+test('work that waits without a worker is said loudly, without reloading', async () => {
+  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
+  await page.getByText('Lately ended').waitFor();
+  await writeFile(join(folder, 'more.csv'), 'member,tokens\n5001,3\n5002,4\n');
+  await almoner(['import', 'more.csv', '--yes'], { env, cwd: folder });
+  const alarm = page.getByRole('alert').getByText('NO WORKER RUNNING');
+  await alarm.waitFor();
+  expect(await page.getByRole('alert').textContent()).toContain('2 orders wait');
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.context().close();
+});
+
 /** Last: it ends the desk. */
 test('a lost connection is said with the time of what is shown, and found again', async () => {
   const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
