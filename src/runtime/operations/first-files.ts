@@ -104,13 +104,16 @@ const SAMPLE_AUDIENCE = `member,level
 `;
 
 function sampleRule(realm: FirstRealm | null): string {
-  return `# A reward of ten points a level, once a week and member.
-# almoner rules plan jobs/first-reward.yaml shows who would get what, and why.
+  return `# Ten points a level, once a week and member.
+# \`almoner rules plan jobs/first-reward.yaml\` shows who would get what, and why.
 name: first-reward
-${realm === null ? '' : `realm: ${quoted(realm.name)}\n`}period: week
+realm: ${realm === null ? 'embedded' : quoted(realm.name)}
+period: week
 audience:
-  csv: first-audience.csv
-award: int(row.level) * 10
+  file: first-audience.csv
+award:
+  tokens: row.level * 10
+  rounding: floor
 limits:
   perMember: 100
   perRun: 1000
