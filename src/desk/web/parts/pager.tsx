@@ -12,9 +12,7 @@ export function Pager({ found }: { readonly found: OrdersFound }) {
   return (
     <div class="pager">
       <span class="n soft" role="status">
-        {found.looking
-          ? `Looking: ${grouped(found.scanned)} of ${grouped(found.of)} rows (${percent(found.scanned, found.of)})`
-          : `${grouped(found.orders.length)} shown, ${grouped(found.scanned)} of ${grouped(found.of)} rows looked at`}
+        {wordsOf(found)}
       </span>
       <button type="button" disabled={onFirst} onClick={() => go(withQuery({ cursor: null }))}>
         First
@@ -31,4 +29,10 @@ export function Pager({ found }: { readonly found: OrdersFound }) {
       </button>
     </div>
   );
+}
+
+function wordsOf({ looking, orders, scanned, of }: OrdersFound): string {
+  if (looking && of === 0) return 'Looking…';
+  if (looking) return `Looking: ${grouped(scanned)} of ${grouped(of)} rows (${percent(scanned, of)})`;
+  return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${grouped(of)} rows looked at`;
 }
