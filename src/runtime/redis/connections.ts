@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
-import { Cluster, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type CommonRedisOptions, type Redis, type RedisOptions } from 'ioredis';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { StoreAddress, TlsFiles } from './address.js';
+import { SharingRedis } from './shared-writes.js';
 
 /**
  * What a connection is for decides what happens to a command whose reply was lost.
@@ -52,9 +53,9 @@ export function createClient(target: Target, purpose: Purpose, connectionName: s
   } satisfies RedisOptions;
   switch (address.form) {
     case 'single':
-      return new Redis({ ...common, ...address.host, db: address.db });
+      return new SharingRedis({ ...common, ...address.host, db: address.db });
     case 'sentinel':
-      return new Redis({
+      return new SharingRedis({
         ...common,
         db: address.db,
         sentinels: [...address.sentinels],
