@@ -51,5 +51,6 @@ export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<strin
 
 /** The file of a path; any other path of the desk is a page, which the page's own router knows. */
 export function fileFor(files: ReadonlyMap<string, StaticFile>, path: string): StaticFile | undefined {
-  return files.get(path) ?? (extname(path) === '' ? files.get('/index.html') : undefined);
+  // A batch id may hold a dot, so only what ends like one of our own files is missing rather than a page.
+  return files.get(path) ?? (Object.hasOwn(TYPES, extname(path)) ? undefined : files.get('/index.html'));
 }

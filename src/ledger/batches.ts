@@ -7,7 +7,7 @@ import { batchKeys } from './keys.js';
 import { decodeManifest } from './manifest.js';
 import { CODE_OF_STATE } from './record.js';
 import { decodeReason, realmState } from './steering.js';
-import type { BatchView } from './views.js';
+import type { BatchView, Reason } from './views.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
@@ -100,7 +100,7 @@ export async function readBatch(
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
-      reason: halted ? halt : decodeReason(meta.reason),
+      reason: named(halted ? halt : decodeReason(meta.reason), ref.id),
       counts,
       sums,
       requests: Number(meta.requests ?? 0),
@@ -121,4 +121,9 @@ function stateOf(text: string): BatchState {
   const state = BATCH_STATES.find((known) => known === text);
   if (state === undefined) throw new Error(`unknown batch state ${JSON.stringify(text)}`);
   return state;
+}
+
+/** The next step is told with the batch's own id, ready to be copied. */
+function named(reason: Reason | null, id: BatchId): Reason | null {
+  return reason === null ? null : { ...reason, next: reason.next.replaceAll('BATCH', id) };
 }
