@@ -14,7 +14,7 @@ const SABOTAGES = [
     name: 'send-before-sending',
     file: 'src/queue/order-runner.ts',
     find: '    const begun = await door.begin(ref, manifest.batch, {',
-    put: '    await this.send(row.order, `${orderId(manifest.batch, ref.index)}.1`);\n    const begun = await door.begin(ref, manifest.batch, {',
+    put: '    await this.send(row.order, nonce);\n    const begun = await door.begin(ref, manifest.batch, {',
     test: 'test/chaos/fail-points.test.ts',
     build: true,
   },

@@ -19,6 +19,11 @@ export type FenceMark = {
   era: string;
 };
 
+/** What was seen once must never be forgotten by the store; the next claim asks. */
+export function noteSeq(books: Books, seq: string | undefined): void {
+  books.mark.seen = Math.max(books.mark.seen, Number(seq ?? 0));
+}
+
 /** What is known of a realm besides its books, so that every command can name it without a profile. */
 const realmOwner = z.object({
   name: z.string(),

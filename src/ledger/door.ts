@@ -68,7 +68,7 @@ export class Door {
     request: Omit<BeginRequest, 'session'>,
   ): Promise<Begun | { readonly no: string }> {
     const { books, journal, session } = this.parts;
-    const asked = { ...request, session };
+    const asked = { ...request, session, batch };
     const merges = this.merges;
     const begun = await beginSending(books, ref, asked);
     if ('no' in begun) {

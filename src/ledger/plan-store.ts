@@ -209,20 +209,25 @@ export async function findSpent(
   return spent;
 }
 
+function newCache() {
+  return new LRUCache<string, readonly PlanRow[]>({ max: 64 });
+}
+
 /** Reads plan blocks; orders are worked in file order, so a few decoded blocks serve nearly every look-up. */
 export class PlanReader {
-  private readonly blocks = new LRUCache<string, readonly PlanRow[]>({ max: 64 });
+  private blocks = newCache();
 
   constructor(private readonly books: Books) {}
 
   /** After a rollback of the store, a number may belong to another batch. */
   clear(): void {
-    this.blocks.clear();
+    this.blocks = newCache();
   }
 
   async block(no: string, block: number): Promise<readonly PlanRow[]> {
     const key = `${no}:${block}`;
-    const cached = this.blocks.get(key);
+    const { blocks } = this;
+    const cached = blocks.get(key);
     if (cached !== undefined) return cached;
     const place = { books: this.books, no };
     const bytes = (await storeSource(place).plan(block)) ?? (await (await batchSource(place)).plan(block));
@@ -232,7 +237,8 @@ export class PlanReader {
         `Block ${block} of the plan of batch no. ${no} is not in the store. Nothing was sent for it.`,
       );
     const rows = decodePlanBlock(bytes);
-    this.blocks.set(key, rows);
+    // Into the cache it was asked for: what was read before a rollback must not outlive it.
+    blocks.set(key, rows);
     return rows;
   }
 

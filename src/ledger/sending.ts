@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { BatchId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import type { Books } from './books.js';
+import { type Books, noteSeq } from './books.js';
 import { listFromLua, newNonce, texts } from './caller.js';
 import { type Detail, encodeDetail } from './detail.js';
 import { latencyBucket } from './latency-buckets.js';
@@ -77,6 +78,8 @@ export type BeginRequest = {
   readonly mayResend: boolean;
   readonly before: Detail | null;
   readonly capReason: Reason;
+  /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
+  readonly batch?: BatchId;
   /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
   readonly hold: string;
 };
@@ -102,6 +105,7 @@ export async function beginSending(
       request.hold,
       books.mark.seen,
       books.mark.era,
+      request.batch ?? '',
     ]),
   );
   if (reply[0] !== 'go') return { no: reply[1] ?? '' };
@@ -268,11 +272,6 @@ export async function conclude(
   );
   const concluded = reply[0] === 'ok';
   return { concluded, state: reply[1] ?? '', next: concluded ? handedOver(reply[2] ?? '[]') : [] };
-}
-
-/** What was seen once must never be forgotten by the store; the next claim asks. */
-function noteSeq(books: Books, seq: string | undefined): void {
-  books.mark.seen = Math.max(books.mark.seen, Number(seq ?? 0));
 }
 
 function ownReferences(row: PlanRow) {

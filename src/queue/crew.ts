@@ -109,6 +109,10 @@ export class Crew {
       door,
       patienceMs: this.limits.mergePatienceMs,
       onTrouble: options.onTrouble,
+      forget: () => {
+        this.plans.clear();
+        this.batches.clear();
+      },
       retakeRun: () => this.retakeRun(),
       adopt: async (dead, merged) => {
         await this.orphans.adopt(dead, merged);
@@ -221,11 +225,8 @@ export class Crew {
   }
 
   private async goOn(rolledBack: boolean): Promise<void> {
-    if (!rolledBack) return;
-    // Numbers of batches may have gone to other files, and jobs of orders that are due may be lost.
-    this.plans.clear();
-    this.batches.clear();
-    await this.sweeper.all();
+    // Jobs of orders that are due may be lost.
+    if (rolledBack) await this.sweeper.all();
   }
 
   private async watchStall(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Manifest } from '../ledger/views.js';
 
 /** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */
 export class KnownBatches {
-  private readonly manifests = new Map<string, Manifest>();
+  private manifests = new Map<string, Manifest>();
 
   constructor(private readonly books: Books) {}
 
@@ -17,9 +17,11 @@ export class KnownBatches {
   async manifest(no: string): Promise<Manifest> {
     const known = this.manifests.get(no);
     if (known !== undefined) return known;
+    const { manifests } = this;
     const batch = await readBatch(await this.ref(no));
     if (batch === undefined) throw new Error(`batch no. ${no} is not sealed`);
-    this.manifests.set(no, batch.manifest);
+    // Into the map it was asked for: an answer from before a rollback must not outlive it.
+    manifests.set(no, batch.manifest);
     return batch.manifest;
   }
 
@@ -32,6 +34,6 @@ export class KnownBatches {
   }
 
   clear(): void {
-    this.manifests.clear();
+    this.manifests = new Map();
   }
 }

@@ -63,6 +63,8 @@ export class OrderRunner {
 
   async deliver(ref: OrderRef): Promise<Delivered> {
     const { plans, profile, pace, readback } = this.parts;
+    // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
+    const manifest = await this.parts.manifestOf(ref.no);
     const row = await plans.row(ref.no, ref.index);
     if (!isPlannedOrder(row)) return OVER;
     const held = profile.certainty === 'readback' ? membersOf(row.order) : [];
@@ -82,18 +84,18 @@ export class OrderRunner {
     if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
-    return slot === undefined ? OVER : this.attempt(ref, row, hold, before, slot);
+    return slot === undefined ? OVER : this.attempt(ref, manifest, row, hold, before, slot);
   }
 
   private async attempt(
     ref: OrderRef,
+    manifest: Manifest,
     row: PlannedOrder,
     hold: string,
     before: BalancesBefore | null,
     slot: Slot,
   ): Promise<Delivered> {
     const { door, profile } = this.parts;
-    const manifest = await this.parts.manifestOf(ref.no);
     const nonce = this.parts.newNonce();
     const sentAt = Date.now();
     const begun = await door.begin(ref, manifest.batch, {

@@ -26,18 +26,24 @@ export type RecoveryParts = {
   /** How long others may take to merge before the batches are shown as halted. */
   readonly patienceMs: number;
   readonly onTrouble: (message: string) => void;
+  /** The store may have another past by now: what was read from it before is void. */
+  readonly forget: () => void;
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
   readonly retakeRun: () => Promise<void>;
   /** Settles what dead sessions left and forgets them. */
   readonly adopt: (dead: readonly SessionEntry[], merged: ReadonlySet<string>) => Promise<void>;
-  /** The ledger may have lost anything: caches are void, and what is due goes into the queue anew. */
+  /** After a rollback, what is due goes into the queue anew. */
   readonly onArmed: (rolledBack: boolean) => Promise<void>;
 };
+
+/** A session may end while it is waited for; its journal is then found at the next full look. */
+const REMERGE_MS = 2_000;
 
 export class Recovery {
   private waitingSince: number | undefined;
   private said = '';
   private rolledBack = false;
+  private merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
   isArmed = false;
 
   constructor(private readonly parts: RecoveryParts) {}
@@ -78,6 +84,11 @@ export class Recovery {
 
   private async recover(fence: Fence): Promise<void> {
     const { books, session, door } = this.parts;
+    // While others are waited for, what lies here is not read again at every look.
+    const fresh = performance.now() - this.merged.atMs < REMERGE_MS;
+    if (fresh && this.merged.run === fence.run && fence.seq >= books.mark.seen)
+      return this.armAgain(fence.run, this.merged.seen);
+    this.parts.forget();
     await door.merging();
     const own = await journalOf(session.entry, books.realm);
     const { ended, forgotten } = await localJournals(books, session.entry);
@@ -109,6 +120,7 @@ export class Recovery {
     // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
     await session.register(books);
     if (!(await reportMerged(books, fence.run, session.id, seen))) return;
+    this.merged = { run: fence.run, seen, atMs: performance.now() };
     await this.armAgain(fence.run, seen);
   }
 
@@ -120,6 +132,7 @@ export class Recovery {
       this.adopt(answer.era, seen);
       this.waitingSince = undefined;
       this.isArmed = true;
+      this.merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
       this.say('');
       await this.parts.onArmed(this.rolledBack);
       this.rolledBack = false;

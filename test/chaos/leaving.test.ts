@@ -71,9 +71,10 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
 test('work waits, the store answers, and none is taken: the worker ends with 1 for its supervisor', async () => {
   const { realm } = arena.books();
   const queue = new Queue('orders', { connection: arena.ledger.client(), prefix: `${realm}:q` });
+  const stalled = worker();
+  await until(`the worker to be ready: ${stalled.stderr()}`, () => stalled.stderr().includes('Working for'));
   await queue.pause();
   const ref = await importFile('stalled.csv', ROWS);
-  const stalled = worker();
   expect(await stalled.ended, stalled.stderr()).toBe(1);
   expect(stalled.stderr()).toContain('ALM_LEDGER_STALLED');
   expect((await readBatch(ref))?.counts).toEqual({ planned: ROWS });

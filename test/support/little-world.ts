@@ -82,6 +82,7 @@ export class Sender {
       door: this.door,
       patienceMs: 0,
       onTrouble: () => {},
+      forget: () => this.plans.clear(),
       retakeRun: () => Promise.resolve(),
       adopt: async (dead, merged) => {
         await orphans.adopt(dead, merged);

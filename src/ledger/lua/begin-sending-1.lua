@@ -8,6 +8,7 @@
   ARGV[10] JSON evidence to keep before sending ('' for none; read-back's balances)
   ARGV[11] reason JSON for a batch halted by the daily cap  ARGV[12] token of the hold ('' unless read-back)
   ARGV[13] highest sequence seen  ARGV[14] era ('' before the first)
+  ARGV[15] id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
 
   Returns {'go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)} | {'no', why}
     why: disarmed | rollback | era | halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
@@ -31,7 +32,8 @@ if closed then return { 'no', closed } end
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 if realm[1] then return { 'no', 'halted' } end
 if realm[2] then return { 'no', 'breaker' } end
-local meta = redis.call('HMGET', B, 'state', 'owner', 'inOrder')
+local meta = redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id')
+if ARGV[15] ~= '' and meta[4] ~= ARGV[15] then return { 'no', 'gone' } end
 -- An unknown of a cancelled batch must still be resolved: it cannot be cancelled.
 if meta[1] ~= 'running' and not (meta[1] == 'cancelled' and code == 'u') then
   return { 'no', meta[1] or 'gone' }
