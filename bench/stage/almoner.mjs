@@ -24,6 +24,10 @@ export async function openOperator({ realm, redisUrl, rate = 'none', certainty =
     ...env,
   };
   const children = new Set();
+  const killAll = () => {
+    for (const child of children) child.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
   const start = (args, { nodeArgs = [], more = {} } = {}) => {
     const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
       cwd: folder,
@@ -56,7 +60,8 @@ export async function openOperator({ realm, redisUrl, rate = 'none', certainty =
       return { ...JSON.parse(stdout), seconds: (performance.now() - begin) / 1000 };
     },
     async close() {
-      for (const child of children) child.kill('SIGKILL');
+      process.off('exit', killAll);
+      killAll();
       await rm(folder, { recursive: true, force: true }).catch(() => {});
     },
   };

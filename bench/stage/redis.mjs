@@ -19,6 +19,9 @@ export async function startRedis({ safe = true } = {}) {
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...durable],
     { stdio: 'ignore' },
   );
+  // Whatever happens to the bench, its servers do not outlive it.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const client = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: null });
   client.on('error', () => {});
   await client.ping();
@@ -33,7 +36,8 @@ export async function startRedis({ safe = true } = {}) {
     cpuSeconds: () => cpuSecondsOf(child.pid),
     async stop() {
       client.disconnect();
-      child.kill('SIGKILL');
+      process.off('exit', kill);
+      kill();
       await once(child, 'close');
       await rm(folder, { recursive: true, force: true });
     },
