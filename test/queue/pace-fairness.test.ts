@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openBatches } from '../../src/ledger/feeding.js';
+import { Feeder } from '../../src/queue/feeder.js';
+import { type OrderJob, openQueue } from '../../src/queue/queues.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { sendAs } from '../support/order-moves.js';
+
+const bench = ledgerBench();
+const WINDOW_JOBS = 100;
+
+test('a small batch is fed as soon as there is room, however large the one before it is', async () => {
+  const books = await bench.books();
+  const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
+  onTestFinished(() => queue.close());
+  const feeder = new Feeder(books, queue, '', WINDOW_JOBS);
+  const large = await sealed(
+    books,
+    Array.from({ length: 1_000 }, () => ({})),
+    { id: 'large' },
+  );
+  expect(await feeder.tick()).toBe(WINDOW_JOBS);
+  expect(await feeder.tick()).toBe(0);
+
+  const small = await sealed(
+    books,
+    Array.from({ length: 20 }, () => ({})),
+    { id: 'small' },
+  );
+  for (let index = 1; index <= 40; index++) await sendAs(large, index, 'P');
+  expect(await feeder.tick()).toBe(40);
+  const fed = await openBatches(books, 60_000);
+  expect(fed.map(({ no, dueSoon }) => [no, dueSoon])).toEqual([
+    [large.no, WINDOW_JOBS - 40 + 20],
+    [small.no, 20],
+  ]);
+});
