@@ -24,6 +24,7 @@ const SCRIPT_NAMES = [
   'fence',
   'find-spent',
   'give-up',
+  'leave',
   'merged',
   'open-batch',
   'orphan',

@@ -21,6 +21,12 @@ export type SessionJournal = {
   readonly damaged: number;
 };
 
+type Kept = {
+  readonly intent: Intent;
+  readonly result: JournalResult | null;
+  readonly before: Kept | undefined;
+};
+
 /** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
 export async function readSessionJournal(
   paths: readonly string[],
@@ -31,12 +37,13 @@ export async function readSessionJournal(
   let damaged = 0;
   let works = false;
   const open = new Map<string, Intent>();
-  const newest = new Map<string, { intent: Intent; result: JournalResult | null }>();
+  const newest = new Map<string, Kept>();
   const keep = (intent: Intent, result: JournalResult | null) => {
     const order = `${intent.batch}-${intent.index}`;
     const known = newest.get(order);
-    if (known === undefined || known.intent.attempts <= intent.attempts)
-      newest.set(order, { intent, result });
+    if (known?.intent.nonce === intent.nonce) newest.set(order, { ...known, result });
+    else if (known === undefined || known.intent.attempts <= intent.attempts)
+      newest.set(order, { intent, result, before: known && { ...known, before: undefined } });
   };
   for (const path of paths) {
     let torn = 0;
@@ -72,7 +79,11 @@ export async function readSessionJournal(
           const intent = open.get(entry.nonce);
           open.delete(entry.nonce);
           const order = intent && `${intent.batch}-${intent.index}`;
-          if (order !== undefined && newest.get(order)?.intent.nonce === entry.nonce) newest.delete(order);
+          const kept = order === undefined ? undefined : newest.get(order);
+          if (order === undefined || kept?.intent.nonce !== entry.nonce) break;
+          // As if it had never been begun: what was known before it stands again.
+          if (kept.before === undefined) newest.delete(order);
+          else newest.set(order, kept.before);
           break;
         }
       }

@@ -1,7 +1,14 @@
 import type { Books } from './books.js';
 import { listJournals, readHead } from './journal-folder.js';
 import { readSessionJournal, type SessionJournal } from './journal-reader.js';
-import { entryOf, listSessions, liveness, type SessionEntry } from './sessions.js';
+import {
+  entryOf,
+  journalFolders,
+  listSessions,
+  liveness,
+  type SessionEntry,
+  thisMachine,
+} from './sessions.js';
 
 /** The journals that lie on this machine. */
 
@@ -23,14 +30,16 @@ export type LocalJournals = {
   readonly forgotten: readonly SessionEntry[];
 };
 
-/** Those of the registry, wherever on this machine their folder is, and all that lie in our own folder. */
+/** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
 export async function localJournals(books: Books, own: Place): Promise<LocalJournals> {
   const registered = new Map((await listSessions(books)).map((entry) => [entry.id, entry]));
   const candidates = new Map(registered);
-  for (const { session, paths } of await listJournals(own.journal)) {
-    const head = candidates.has(session) ? undefined : await readHead(paths[0] ?? '');
-    if (head !== undefined) candidates.set(session, entryOf(head, own.journal));
-  }
+  const { machine } = await thisMachine();
+  for (const folder of new Set([own.journal, ...(await journalFolders(books, machine))]))
+    for (const { session, paths } of await listJournals(folder)) {
+      const head = candidates.has(session) ? undefined : await readHead(paths[0] ?? '');
+      if (head !== undefined) candidates.set(session, entryOf(head, folder));
+    }
   candidates.delete(own.id);
   const ended: SessionJournal[] = [];
   const forgotten: SessionEntry[] = [];

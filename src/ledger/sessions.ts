@@ -90,13 +90,17 @@ export class Session {
   async register(books: Books): Promise<void> {
     const { redis } = books.caller;
     await this.journal.works(books.realm);
-    await books.caller.patiently('register session', () =>
-      redis.hset(`${books.realm}:sessions`, this.id, JSON.stringify(this.entry)),
-    );
+    await books.caller.patiently('register session', async () => {
+      await redis.sadd(placesKey(books), placeName(this.entry));
+      await redis.hset(`${books.realm}:sessions`, this.id, JSON.stringify(this.entry));
+    });
   }
 
+  /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
   async deregister(books: Books): Promise<void> {
-    await forgetSession(books, this.id);
+    await disownBatches(books, this.id);
+    const { seen, era } = books.mark;
+    await books.caller.script('leave', books.realm, [this.id, seen, era]);
   }
 
   async close(): Promise<void> {
@@ -104,6 +108,21 @@ export class Session {
     this.server.close();
     await unlink(this.entry.socket).catch(() => {});
   }
+}
+
+/** Every folder in which a session of this machine ever kept a journal for the realm. */
+export async function journalFolders(books: Books, machine: string): Promise<string[]> {
+  const { redis } = books.caller;
+  const names = await books.caller.patiently('list places', () => redis.smembers(placesKey(books)));
+  return names.flatMap((name) => (name.startsWith(`${machine} `) ? [name.slice(machine.length + 1)] : []));
+}
+
+function placesKey(books: Books): string {
+  return `${books.realm}:places`;
+}
+
+function placeName({ machine, journal }: SessionEntry): string {
+  return `${machine} ${journal}`;
 }
 
 /** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
@@ -123,6 +142,11 @@ export async function listSessions(books: Books): Promise<SessionEntry[]> {
 /** Of a session that is gone. Its batches lose their owner first: nobody else would let go of their members. */
 export async function forgetSession(books: Books, id: string): Promise<void> {
   const { redis } = books.caller;
+  await disownBatches(books, id);
+  await books.caller.patiently('forget session', () => redis.hdel(`${books.realm}:sessions`, id));
+}
+
+async function disownBatches(books: Books, id: string): Promise<void> {
   for (const { no, owner } of await openBatches(books, 0))
     if (owner === id)
       await disownBatch(
@@ -132,7 +156,6 @@ export async function forgetSession(books: Books, id: string): Promise<void> {
         { at: Date.now(), who: 'almoner', what: 'run ended', why: null },
         id,
       );
-  await books.caller.patiently('forget session', () => redis.hdel(`${books.realm}:sessions`, id));
 }
 
 const GONE: Reason = {
@@ -201,7 +224,7 @@ async function placeOf(folder: string): Promise<string> {
 
 let machine: Promise<{ machine: string; boot: string }> | undefined;
 
-function thisMachine(): Promise<{ machine: string; boot: string }> {
+export function thisMachine(): Promise<{ machine: string; boot: string }> {
   machine ??= (async () => {
     const boot = (
       await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => 'unknown-boot')

@@ -188,8 +188,7 @@ export class Crew {
     if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
     await this.deadLetters.close();
     await this.queue.close();
-    // One that leaves while disarmed has not merged: it stays registered, and its machine merges it later.
-    if (this.recovery.isArmed) await this.options.session.deregister(this.options.books);
+    await this.options.session.deregister(this.options.books);
     for (const connection of this.connections) connection.disconnect();
   }
 

@@ -39,6 +39,8 @@ export type RecoveryParts = {
 /** A session may end while it is waited for; its journal is then found at the next full look. */
 const REMERGE_MS = 2_000;
 
+const NO_ERA = 'none';
+
 export class Recovery {
   private waitingSince: number | undefined;
   private said = '';
@@ -46,7 +48,10 @@ export class Recovery {
   private merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
   isArmed = false;
 
-  constructor(private readonly parts: RecoveryParts) {}
+  constructor(private readonly parts: RecoveryParts) {
+    // From here on an empty ledger is not taken for a new one before the journals were looked at.
+    if (parts.books.mark.era === '') parts.books.mark.era = NO_ERA;
+  }
 
   /** A script refused: the next round looks. */
   fenced(): void {
@@ -58,7 +63,7 @@ export class Recovery {
     const { books } = this.parts;
     const { mark } = books;
     const fence = await readFence(books);
-    if (fence.armed && mark.era === '') this.adopt(fence.era, fence.seq);
+    if (fence.armed && mark.era === NO_ERA) this.adopt(fence.era, fence.seq);
     if (fence.armed && fence.era === mark.era && fence.seq >= mark.seen) {
       this.isArmed = true;
       await mergeParked(this.context());
@@ -87,7 +92,7 @@ export class Recovery {
     // While others are waited for, what lies here is not read again at every look.
     const fresh = performance.now() - this.merged.atMs < REMERGE_MS;
     if (fresh && this.merged.run === fence.run && fence.seq >= books.mark.seen)
-      return this.armAgain(fence.run, this.merged.seen);
+      if (await this.armAgain(fence.run, this.merged.seen)) return;
     this.parts.forget();
     await door.merging();
     const own = await journalOf(session.entry, books.realm);
@@ -124,10 +129,11 @@ export class Recovery {
     await this.armAgain(fence.run, seen);
   }
 
-  private async armAgain(run: string, seen: number): Promise<void> {
+  /** Answers no when the ledger does not know, or no longer, that this process has merged. */
+  private async armAgain(run: string, seen: number): Promise<boolean> {
     const { books, session } = this.parts;
     const answer = await arm(books, run, seen);
-    if (answer.answer === 'changed') return;
+    if (answer.answer === 'changed') return true;
     if (answer.answer === 'armed') {
       this.adopt(answer.era, seen);
       this.waitingSince = undefined;
@@ -136,14 +142,16 @@ export class Recovery {
       this.say('');
       await this.parts.onArmed(this.rolledBack);
       this.rolledBack = false;
-      return;
+      return true;
     }
+    if (answer.sessions.includes(session.id)) return false;
     this.waitingSince ??= performance.now();
-    if (performance.now() - this.waitingSince < this.parts.patienceMs) return;
+    if (performance.now() - this.waitingSince < this.parts.patienceMs) return true;
     const entries = await listSessions(books);
     const missing = entries.filter(({ id }) => id !== session.id && answer.sessions.includes(id));
     this.say(`waiting for the journals of ${missing.map(({ id }) => id).join(', ')}`);
     await sayDisarmed(books, missingReason(missing));
+    return true;
   }
 
   private async merge(journal: SessionJournal, underWay: ReadonlySet<string>): Promise<Merged> {

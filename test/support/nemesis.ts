@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena } from './arena.js';
+import { until } from './until.js';
 
 /** Breaks one thing after the other, as a seeded die says, and counts what it did. */
 
@@ -28,6 +29,13 @@ export class Nemesis {
 
   async begin(): Promise<void> {
     for (let i = 0; i < this.size; i++) this.hire(i);
+    // What a machine may be rolled back to knows at least where its journals lie.
+    const { realm, caller } = this.arena.books();
+    await until(
+      'the workers to be there',
+      async () => (await caller.redis.hlen(`${realm}:sessions`)) >= this.size,
+      60_000,
+    );
     this.photographs.push(await this.arena.photograph('first'));
   }
 

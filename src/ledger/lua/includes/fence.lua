@@ -7,7 +7,8 @@
     T seq      grows with every move: lower than a sender has seen, and the store has forgotten something
     T:merged   session → run_id for which it has merged its journal; gone once armed
 
-  A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself.
+  A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
+  the caller knows better (a crew merges the journals that lie around first).
 ]]
 local function serverRun()
   local info = redis.pcall('INFO', 'server')
@@ -21,7 +22,7 @@ local function fenced(T, seen, era)
   local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
   if tonumber(state[2] or '0') < tonumber(seen) then return 'rollback' end
   local run = serverRun()
-  if not state[1] and not state[2] then
+  if not state[1] and not state[2] and era == '' then
     redis.call('HSET', T, 'armed', run, 'era', 'first')
     return nil
   end
