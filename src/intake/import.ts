@@ -195,7 +195,13 @@ async function waitForSeal(ref: BatchRef): Promise<Imported> {
     const state = await caller.patiently('wait for seal', () =>
       caller.redis.hget(batchKeys(realm, ref.no).meta, 'state'),
     );
-    if (state !== null && state !== 'importing') return { ref, existing: true };
+    if (state === null)
+      throw new AlmonerError(
+        'ALM_PLAN_REFERENCE_BUSY',
+        `Batch ${ref.id} was cancelled while it was being imported. Nothing was sent.`,
+        { next: 'Import the file again if it is still meant.' },
+      );
+    if (state !== 'importing') return { ref, existing: true };
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new AlmonerError(
