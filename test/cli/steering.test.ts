@@ -39,7 +39,7 @@ async function imported(name: string, count: number): Promise<string> {
 
 describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
   it('stop and move the workers, and say what happens to what is being sent', async () => {
-    const batch = await imported('paused', 100);
+    const batch = await imported('paused', 1_000);
     const worker = town.start(['worker']);
     await until('some to be paid', async () => (await town.applied()).length >= 5, 60_000);
     const paused = await town.run('pause', batch, '--reason', 'wrong amounts', '--json');
@@ -52,7 +52,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       return typeof counts === 'object' && counts !== null && !('sending' in counts);
     });
     const applied = (await town.applied()).length;
-    expect(applied).toBeLessThan(100);
+    expect(applied).toBeLessThan(1_000);
     const again = await town.run('pause', batch);
     expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('stands still already')]);
     expect(again.stdout).toContain('Nothing is being sent.');
