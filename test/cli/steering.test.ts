@@ -81,7 +81,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       expect([verb, ran.status, ran.stderr]).toEqual([verb, 2, expect.stringContaining('ALM_BATCH_CANNOT')]);
     }
     // Only what was paid keeps its reference.
-    await town.file('again.csv', rowsOf('paused', 100).replace('reference\n', 'reference\n1,1,one more\n'));
+    await town.file('again.csv', rowsOf('paused', 1_000).replace('reference\n', 'reference\n1,1,one more\n'));
     const planned = await town.run('plan', 'again.csv', '--json');
     expect(field(planned, 'duplicates')).toBe(field(end, 'counts.paid'));
     await town.run('report', batch);
