@@ -50,7 +50,7 @@ describe('the pace learns from answers', () => {
     const times: number[] = [];
     for (let i = 0; i < 4; i++) times.push(await sendOne(other, plain));
     // Ten a second are a tenth of a second apart; at the configured rate it would be a hundredth.
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(180);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
 
     await sendOne(pace, headers(100, 90, 1_000));
     await until('the configured limit to be back', async () => (await learnt(books, rate)).learnt === null);
@@ -109,8 +109,8 @@ describe('the pace learns from answers', () => {
     await sendOne(pace, headers(10, 9, 500));
     await until('the limit to be learnt', async () => (await learnt(books, null)).learnt !== null);
     const times: number[] = [];
-    for (let i = 0; i < 4; i++) times.push(await sendOne(pace, plain));
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(90);
+    for (let i = 0; i < 6; i++) times.push(await sendOne(pace, plain));
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
   });
 
   test('many waiting get the slots that are due in one question, never more than the window allows', async () => {
@@ -119,6 +119,7 @@ describe('the pace learns from answers', () => {
     await Promise.all(Array.from({ length: 200 }, async () => times.push(await sendOne(pace, plain))));
     const sorted = times.sort((a, b) => a - b);
     const took = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0);
-    expect(took).toBeGreaterThan(300);
+    // The first may catch up with an eighth of a window at once.
+    expect(took).toBeGreaterThan(200);
   });
 });

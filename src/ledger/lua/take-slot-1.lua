@@ -11,7 +11,6 @@
   Returns {'go', k, k + 1, …} | {'wait', ms} | {'free'} (nothing limits the realm)
 ]]
 --- @include "pace"
-local SLACK_MS = 50
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
 local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
 local now = paceNow()
@@ -47,8 +46,9 @@ if N == math.huge then return { 'free' } end
 
 --- Ms until slot k may be granted, and its even time.
 local function waitFor()
-  -- A little lateness may be caught up with (timers and round trips are late); idle time may not be saved up.
-  local even = math.max(at + W / N, now - SLACK_MS)
+  -- A little lateness may be caught up with (timers, round trips and busy machines are late); idle time may
+  -- not be saved up. What keeps the window is the rule below, whatever is caught up with here.
+  local even = math.max(at + W / N, now - math.max(50, math.min(W / 8, 1000)))
   if even > now then return even - now end
   local before = redis.call('HGET', answers, k - N)
   if before then
