@@ -22,7 +22,7 @@ test(
       seconds,
       certainty,
       workers: 3,
-      rowsPerBatch: long ? 400 : 120,
+      rowsPerBatch: long ? 600 : 120,
       freezeMaxMs: 3_000,
       say,
     });
@@ -33,5 +33,5 @@ test(
     // A realm that honours keys leaves nothing to doubt.
     if (certainty === 'idempotent') expect(doubt).toBe(0);
   },
-  2 * seconds * 1000 + 240_000,
+  3 * seconds * 1000 + 300_000,
 );

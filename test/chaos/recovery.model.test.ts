@@ -177,7 +177,7 @@ describe.each<Certainty>(['manual', 'idempotent'])('with certainty %s', (certain
         play(certainty, steps),
       ),
       {
-        numRuns: Number(process.env.MODEL_RUNS ?? 60),
+        numRuns: Number(process.env.MODEL_RUNS ?? 40),
         ...(process.env.MODEL_SEED ? { seed: Number(process.env.MODEL_SEED) } : {}),
       },
     );

@@ -43,7 +43,7 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
     const nemesis = new Nemesis(arena, random, options.workers, options.freezeMaxMs);
     await nemesis.begin();
     const end = performance.now() + options.seconds * 1000;
-    const files: string[] = [];
+    const files = new Map<string, string | null>();
     const importing = importUntil(arena, files, rowsPerBatch, () => performance.now() > end);
     while (performance.now() < end) {
       await sleep(100 + random() * 500);
@@ -58,37 +58,47 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
   }
 }
 
-/** A few files at the start, then one more whenever the last has been taken in. */
-async function importUntil(arena: Arena, files: string[], rows: number, over: () => boolean): Promise<void> {
-  while (!over() && files.length < BATCHES_MAX) {
-    const name = `file-${files.length}.csv`;
-    await arena.file(name, uniqueRows(rows, files.length * rows).csv);
-    files.push(name);
-    for (let done = false; !done && !over(); ) {
+/** One file after the other, so that there is always something to pay; `files` learns each batch's id. */
+async function importUntil(
+  arena: Arena,
+  files: Map<string, string | null>,
+  rows: number,
+  over: () => boolean,
+): Promise<void> {
+  while (!over() && files.size < BATCHES_MAX) {
+    const name = `file-${files.size}.csv`;
+    await arena.file(name, uniqueRows(rows, files.size * rows).csv);
+    files.set(name, null);
+    while (!over() && files.get(name) === null) {
       const ran = await arena.run('import', name, '--yes', '--json');
-      done = ran.status === 0;
+      if (ran.status === 0) files.set(name, String(JSON.parse(ran.stdout).batch));
     }
-    await sleep(1_500);
+    await sleep(rows * MS_A_ROW);
   }
+}
+
+const MS_A_ROW = 10;
+
+/** The store may have forgotten whole files; importing them again pays nobody twice. */
+async function batchOf(arena: Arena, name: string, known: string | null): Promise<BatchRef> {
+  const { caller } = arena.books();
+  const found = known === null ? undefined : await findBatch(caller, known).catch(() => undefined);
+  if (found !== undefined && (await readBatch(found)) !== undefined) return found;
+  const ran = await arena.run('import', name, '--yes', '--json');
+  if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
+  return findBatch(caller, String(JSON.parse(ran.stdout).batch));
 }
 
 async function settleUp(
   arena: Arena,
-  files: readonly string[],
+  files: ReadonlyMap<string, string | null>,
   rowsPerBatch: number,
   nemesis: Nemesis,
 ): Promise<ChaosFigures> {
-  const { caller } = arena.books();
   const states: Record<string, number> = {};
   const wrong: string[] = [];
   const batches: BatchRef[] = [];
-  // The store may have forgotten whole files; importing them again pays nobody twice.
-  for (const name of files) {
-    const ran = await arena.run('import', name, '--yes', '--json');
-    if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
-    const { batch } = JSON.parse(ran.stdout);
-    batches.push(await findBatch(caller, String(batch)));
-  }
+  for (const [name, known] of files) batches.push(await batchOf(arena, name, known));
   for (const ref of batches) {
     await until(
       `batch ${ref.id} to be done: ${nemesis.lastWords()}`,
@@ -103,8 +113,8 @@ async function settleUp(
     wrong.push(...verdicts.wrong);
   }
   return {
-    orders: files.length * rowsPerBatch,
-    batches: files.length,
+    orders: files.size * rowsPerBatch,
+    batches: files.size,
     states,
     applied: (await arena.applied()).length,
     faults: nemesis.faults,
