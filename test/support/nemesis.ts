@@ -14,9 +14,13 @@ export function dice(seed: number): () => number {
   };
 }
 
+/** No fault, only a moment to be rolled back to later. */
+const PHOTOGRAPH = 'store photographed';
+
 export class Nemesis {
   readonly faults: Record<string, number> = {};
   private readonly workers: Worker[] = [];
+  private readonly deck: string[] = [];
   private readonly photographs: (() => Promise<void>)[] = [];
 
   constructor(
@@ -41,8 +45,8 @@ export class Nemesis {
 
   async strike(): Promise<void> {
     const actions = this.actions();
-    const name = this.pick(Object.keys(actions));
-    this.faults[name] = (this.faults[name] ?? 0) + 1;
+    const name = this.draw(Object.keys(actions));
+    if (name !== PHOTOGRAPH) this.faults[name] = (this.faults[name] ?? 0) + 1;
     await actions[name]?.();
   }
 
@@ -77,7 +81,7 @@ export class Nemesis {
         await restore?.();
         this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
       },
-      'store photographed': async () => {
+      [PHOTOGRAPH]: async () => {
         this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
       },
       'store cut off': () => this.spell(arena.ledgerNet, 'refuse', shortMs),
@@ -130,7 +134,9 @@ export class Nemesis {
     this.workers[i] = this.arena.start(['worker', '--concurrency', '8'], this.arena.env(`data-${i % 2}`));
   }
 
-  private pick(names: readonly string[]): string {
-    return names[Math.floor(this.random() * names.length)] ?? '';
+  /** As cards from a shuffled deck: a short run meets each kind of fault about as often as any other. */
+  private draw(names: readonly string[]): string {
+    if (this.deck.length === 0) this.deck.push(...names);
+    return this.deck.splice(Math.floor(this.random() * this.deck.length), 1)[0] ?? '';
   }
 }
