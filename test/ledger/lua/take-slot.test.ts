@@ -17,12 +17,12 @@ async function take(
   timeoutMs = TIMEOUT_MS,
 ): Promise<Answer> {
   const [answer, value] = texts(
-    await books.caller.script('take-slot', books.realm, [requests, windowMs, timeoutMs]),
+    await books.caller.script('take-slot', books.realm, [requests, windowMs, timeoutMs, 0, 1]),
   );
   return answer === 'go' ? { go: Number(value) } : { waitMs: Number(value) };
 }
 const answer = (books: Books, slot: number, holdMs: number | '' = '') =>
-  books.caller.script('answer-slot', books.realm, [slot, holdMs]);
+  books.caller.script('answer-slot', books.realm, [1_000, 1_000, 0, slot, holdMs, '', '', '', '']);
 const waitOf = (given: Answer) => ('waitMs' in given ? given.waitMs : 0);
 
 describe('take-slot', () => {
@@ -60,12 +60,14 @@ describe('take-slot', () => {
     expect(await until('time-out and window', async () => 'go' in (await take(books, 1, 30, 40)))).toBe(true);
   });
 
-  test('idle time is not saved up: after a long rest one slot is granted, not many', async () => {
+  test('idle time is not saved up: after a long rest a second may be caught up with, and no more', async () => {
     const books = await bench.books();
     await take(books, 60, 60_000);
     await books.caller.redis.hset(`${books.realm}:pace`, 'at', String(Date.now() - HOUR_MS));
-    expect(await take(books, 60, 60_000)).toEqual({ go: 1 });
-    expect(waitOf(await take(books, 60, 60_000))).toBeGreaterThan(800);
+    const asked = [];
+    for (let i = 0; i < 5; i++) asked.push(await take(books, 60, 60_000));
+    expect(asked.slice(0, 2)).toEqual([{ go: 1 }, { go: 2 }]);
+    for (const late of asked.slice(2)) expect(waitOf(late)).toBeGreaterThan(800);
   });
 
   test('a clock that stepped back is noticed once: at most a window is waited, for all slots together', async () => {
