@@ -99,7 +99,7 @@ function loneCr(line: number): BrokenFile {
   );
 }
 
-function openQuote(line: number): BrokenFile {
+export function openQuote(line: number): BrokenFile {
   return new BrokenFile(
     'ALM_FILE_QUOTES',
     line,
