@@ -11,7 +11,8 @@ import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** Promoting a replica loses writes that were acknowledged, also with an fsync on every write of both. */
-const ROWS = 120;
+// Far more than are under way at once: what begins after the cut is what the replica will not know.
+const ROWS = 600;
 const { csv, seeds } = uniqueRows(ROWS);
 
 async function replicaOf(port: number): Promise<TestRedis> {
@@ -58,7 +59,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     // From here on the replica hears nothing more; what is paid now, it will not know.
     await replica.client().replicaof('127.0.0.1', '1');
     const missing = (await arena.applied()).length;
-    await appliedAtLeast(missing + 25);
+    await appliedAtLeast(missing + 150);
     // The primary is gone, and the replica takes its place with an earlier past.
     await arena.ledger.kill();
     await replica.client().replicaof('NO', 'ONE');
