@@ -27,9 +27,6 @@ end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 
-local function unhex(hex)
-  return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
-end
 if to == 'w' and isCancelled(T, no) then to = 'c' end
 fields[1] = to
 fields[9] = ARGV[6]

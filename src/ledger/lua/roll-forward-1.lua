@@ -74,9 +74,6 @@ if COUNTS[code] and not COUNTS[from] then
 elseif COUNTS[from] and not COUNTS[code] then
   redis.call('HINCRBY', T .. ':days', ARGV[9], '-' .. tokens)
 end
-local function unhex(hex)
-  return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
-end
 if type(facts.ref) == 'table' then
   local shard, field = facts.ref[1], unhex(facts.ref[2])
   if code == 'R' or code == 'X' or code == 'c' then

@@ -58,9 +58,6 @@ end
 if code == 'w' or code == 'R' or code == 'X' or code == 'c' then
   redis.call('HINCRBY', T .. ':days', ARGV[7], '-' .. tokens)
 end
-local function unhex(hex)
-  return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
-end
 if (code == 'R' or code == 'X' or code == 'c') and type(facts.ref) == 'table' then
   releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
 end

@@ -33,3 +33,8 @@ local function releaseReference(T, shard, field, no, index)
   local _, holderNo, holderIndex = parseHolder(entry)
   if holderNo == no and holderIndex == index then redis.call('HDEL', T .. ':ref:' .. shard, field) end
 end
+
+--- Binary names of references travel as hex inside JSON.
+local function unhex(hex)
+  return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
+end
