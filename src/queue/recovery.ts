@@ -62,9 +62,11 @@ export class Recovery {
   async tick(): Promise<boolean> {
     const { books } = this.parts;
     const { mark } = books;
+    // What was seen when it was asked: the answers that came with this one have already moved the mark on.
+    const { seen } = mark;
     const fence = await readFence(books);
     if (fence.armed && mark.era === NO_ERA) this.adopt(fence.era, fence.seq);
-    if (fence.armed && fence.era === mark.era && fence.seq >= mark.seen) {
+    if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
       this.isArmed = true;
       await mergeParked(this.context());
       return true;
