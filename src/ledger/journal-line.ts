@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { isBatchId } from '../core/ids.js';
+import { whereabouts } from './liveness.js';
 
 /**
  * One line of a journal: eight hex digits of CRC-32, a blank, a JSON list. What does not check is treated
@@ -9,13 +10,8 @@ import { isBatchId } from '../core/ids.js';
  */
 
 /** The first line of every file: who writes it, so that a file found alone tells whose it is. */
-const head = z.object({
+const head = whereabouts.extend({
   session: z.string().regex(/^[0-9a-f]{12}$/),
-  machine: z.string(),
-  boot: z.string(),
-  socket: z.string(),
-  place: z.string(),
-  pid: z.number(),
   kind: z.string(),
   startedAt: z.number(),
 });

@@ -1,14 +1,8 @@
 import type { Books } from './books.js';
 import { listJournals, readHead } from './journal-folder.js';
 import { readSessionJournal, type SessionJournal } from './journal-reader.js';
-import {
-  entryOf,
-  journalFolders,
-  listSessions,
-  liveness,
-  type SessionEntry,
-  thisMachine,
-} from './sessions.js';
+import { liveness, thisMachine } from './liveness.js';
+import { entryOf, journalFolders, listSessions, type SessionEntry } from './sessions.js';
 
 /** The journals that lie on this machine. */
 

@@ -1,9 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdir, readFile, stat, unlink } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
-import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../core/errors/catalogue.js';
 import type { AlmonerError } from '../core/errors/error.js';
@@ -12,22 +9,13 @@ import { openBatches } from './feeding.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from './journal.js';
 import { boundJournals, listJournals, readHead } from './journal-folder.js';
 import type { JournalHead } from './journal-line.js';
+import { listenAlive, liveness, removeSpentSockets, whereabouts } from './liveness.js';
 import { disownBatch } from './steering.js';
 import type { Reason } from './views.js';
 
-/**
- * A sending process is a session. It is registered in the ledger before its first claim and listens on a
- * unix socket: connecting means alive, also when the process is frozen (the kernel accepts for it); refused
- * on the same boot of the same machine means dead. Nothing here rests on a clock.
- */
-const sessionEntry = z.object({
+/** A sending process is a session, registered in the ledger before its first claim. */
+const sessionEntry = whereabouts.extend({
   id: z.string(),
-  machine: z.string(),
-  boot: z.string(),
-  socket: z.string(),
-  /** Which folder this is, whatever its name: another mount of the same name is another place. */
-  place: z.string(),
-  pid: z.number(),
   kind: z.string(),
   startedAt: z.number(),
   /** The folder of its journal; a session that never sends has none. */
@@ -43,8 +31,6 @@ export type Journaling = {
   readonly limits?: JournalLimits;
 };
 
-export type Liveness = 'alive' | 'dead' | 'elsewhere';
-
 export class Session {
   private constructor(
     readonly entry: SessionEntry,
@@ -58,23 +44,8 @@ export class Session {
 
   static async open(kind: string, dataFolder: string, journaling: Journaling = {}): Promise<Session> {
     const id = randomBytes(6).toString('hex');
-    const folder = socketFolder(dataFolder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const socket = join(folder, `${id}.sock`);
-    const server = createServer((peer) => peer.destroy());
-    server.listen(socket);
-    await once(server, 'listening');
-    server.unref();
-    const entry = {
-      id,
-      ...(await thisMachine()),
-      socket,
-      place: await placeOf(folder),
-      pid: process.pid,
-      kind,
-      startedAt: Date.now(),
-      journal: join(dataFolder, JOURNAL_FOLDER),
-    };
+    const { server, at } = await listenAlive(dataFolder, id);
+    const entry = { id, ...at, kind, startedAt: Date.now(), journal: join(dataFolder, JOURNAL_FOLDER) };
     // Before it is registered: a registered session always has a journal, and a missing one is known to be.
     const journal = await Journal.open({
       folder: entry.journal,
@@ -84,6 +55,8 @@ export class Session {
       onRotated: () => boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS),
     });
     await boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS);
+    const journals = await listJournals(entry.journal);
+    await removeSpentSockets(dataFolder, new Set(journals.map(({ session }) => session)));
     return new Session(entry, server, journal);
   }
 
@@ -106,7 +79,6 @@ export class Session {
   async close(): Promise<void> {
     await this.journal.close();
     this.server.close();
-    await unlink(this.entry.socket).catch(() => {});
   }
 }
 
@@ -164,15 +136,6 @@ const GONE: Reason = {
   next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
 };
 
-export async function liveness(entry: SessionEntry): Promise<Liveness> {
-  const here = await thisMachine();
-  if (entry.machine !== here.machine) return 'elsewhere';
-  if (entry.boot !== here.boot) return 'dead';
-  // A private /tmp, a container: the same path may be another folder, and proves nothing.
-  if ((await placeOf(dirname(entry.socket))) !== entry.place) return 'elsewhere';
-  return (await answers(entry.socket)) ? 'alive' : 'dead';
-}
-
 function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
   return { session: id, ...rest };
 }
@@ -190,48 +153,4 @@ async function boundJournalsOf(own: SessionEntry, limits: JournalLimits): Promis
     const head = await readHead(files?.paths[0] ?? '');
     return head !== undefined && (await liveness(entryOf(head, own.journal))) !== 'dead';
   });
-}
-
-async function answers(socket: string): Promise<boolean> {
-  const peer = connect(socket);
-  try {
-    await once(peer, 'connect');
-    return true;
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    // A full backlog (EAGAIN) is a process that lives but does not accept; only these two prove death.
-    return code !== 'ECONNREFUSED' && code !== 'ENOENT';
-  } finally {
-    peer.destroy();
-  }
-}
-
-/** The kernel allows a socket's path some hundred bytes; a deep data folder gets a short stand-in. */
-function socketFolder(dataFolder: string): string {
-  const folder = join(dataFolder, 'sessions');
-  if (Buffer.byteLength(folder) <= 80) return folder;
-  return join(tmpdir(), `almoner-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
-}
-
-async function placeOf(folder: string): Promise<string> {
-  try {
-    const { dev, ino } = await stat(folder);
-    return `${dev}:${ino}`;
-  } catch {
-    return 'gone';
-  }
-}
-
-let machine: Promise<{ machine: string; boot: string }> | undefined;
-
-export function thisMachine(): Promise<{ machine: string; boot: string }> {
-  machine ??= (async () => {
-    const boot = (
-      await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => 'unknown-boot')
-    ).trim();
-    const id = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
-    // Containers often share or lack a machine id; the host name tells them apart.
-    return { machine: createHash('sha256').update(`${id}\n${hostname()}`).digest('hex').slice(0, 16), boot };
-  })();
-  return machine;
 }

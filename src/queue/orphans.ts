@@ -5,11 +5,12 @@ import { attention } from '../ledger/attention.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { openBatches } from '../ledger/feeding.js';
+import { liveness } from '../ledger/liveness.js';
 import type { PlanReader } from '../ledger/plan-store.js';
 import type { OrderRecord } from '../ledger/record.js';
 import { readRecord } from '../ledger/rows.js';
 import { type OrderRef, orphan } from '../ledger/sending.js';
-import { forgetSession, listSessions, liveness, type SessionEntry } from '../ledger/sessions.js';
+import { forgetSession, listSessions, type SessionEntry } from '../ledger/sessions.js';
 import { unsend } from '../ledger/unsend.js';
 import type { Evidence } from './evidence.js';
 import type { OrderJob } from './queues.js';
@@ -17,8 +18,8 @@ import type { OrderJob } from './queues.js';
 /**
  * What dead sessions leave behind. An order that one of them was sending becomes unknown (or a doubt where
  * nothing can be asked); its other deliveries are made again at once instead of waiting for BullMQ's stall
- * timer. A session is dead only when its socket is refused on the same boot of the same machine; one that
- * is late, frozen or elsewhere is left alone.
+ * timer. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere
+ * is left alone.
  */
 export class Orphans {
   constructor(

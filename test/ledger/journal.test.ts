@@ -16,6 +16,8 @@ const head = (session: string): JournalHead => ({
   machine: 'm',
   boot: 'b',
   socket: '/nowhere.sock',
+  space: '',
+  born: '',
   place: 'gone',
   pid: 1,
   kind: 'run',

@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { listSessions, liveness } from '../../ledger/sessions.js';
+import { liveness } from '../../ledger/liveness.js';
+import { listSessions } from '../../ledger/sessions.js';
 import type { BatchView, Reason } from '../../ledger/views.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { ExitStatus } from '../exit-status.js';

@@ -5,17 +5,12 @@ import { acceptMissing } from '../../ledger/accept-missing.js';
 import { allBooks, type Books } from '../../ledger/books.js';
 import { arm, disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
+import { type Liveness, liveness } from '../../ledger/liveness.js';
 import { journalOf, localJournals } from '../../ledger/local-journals.js';
 import { mergeAttempts, mergeParked } from '../../ledger/merge.js';
 import { parkedAttempts } from '../../ledger/parked.js';
 import { PlanReader } from '../../ledger/plan-store.js';
-import {
-  JOURNAL_FOLDER,
-  type Liveness,
-  listSessions,
-  liveness,
-  registerAgain,
-} from '../../ledger/sessions.js';
+import { JOURNAL_FOLDER, listSessions, registerAgain } from '../../ledger/sessions.js';
 import { KnownBatches } from '../../queue/known-batches.js';
 import { Orphans } from '../../queue/orphans.js';
 import type { App } from '../app.js';

@@ -1,6 +1,7 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { allBooks, type Books, forgetRealm } from '../../ledger/books.js';
-import { listSessions, liveness } from '../../ledger/sessions.js';
+import { liveness } from '../../ledger/liveness.js';
+import { listSessions } from '../../ledger/sessions.js';
 import { createRealmAdmin } from '../../realm/server/admin.js';
 import type { App } from '../app.js';
 import { embeddedProfile } from '../config/profiles.js';

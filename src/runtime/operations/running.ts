@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WriteOutcome } from '../../core/outcome.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { listSessions, liveness, type Session } from '../../ledger/sessions.js';
+import { liveness } from '../../ledger/liveness.js';
+import { listSessions, type Session } from '../../ledger/sessions.js';
 import { pauseBatch, resumeBatch } from '../../ledger/steering.js';
 import type { BatchView } from '../../ledger/views.js';
 import { Crew } from '../../queue/crew.js';

@@ -1,5 +1,6 @@
 import { allBooks } from '../../ledger/books.js';
-import { listSessions, liveness } from '../../ledger/sessions.js';
+import { liveness } from '../../ledger/liveness.js';
+import { listSessions } from '../../ledger/sessions.js';
 import type { App } from '../app.js';
 
 /** Worker processes that are not proven dead, over all realms of the store. */

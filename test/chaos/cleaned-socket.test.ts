@@ -1,0 +1,70 @@
+import { readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/** A cleaner of old files took the socket of a worker that is only frozen. Its silence proves nothing. */
+const ROWS = 60;
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open({
+    certainty: 'idempotent',
+    members: uniqueRows(ROWS).seeds,
+    realmFaults: ['--fault', 'latency:1:400'],
+  });
+});
+afterAll(() => arena.close());
+
+test('what a frozen worker was sending stays its own when its socket file is gone; killed, it is recovered', async () => {
+  await arena.file('pay.csv', uniqueRows(ROWS).csv);
+  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  expect(imported.status, imported.stderr).toBe(0);
+  const books = arena.books();
+  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+  const counts = async () => (await readBatch(ref))?.counts ?? {};
+
+  const frozen = arena.start(['worker', '--concurrency', '4']);
+  await until(
+    `four requests under way: ${frozen.stderr()}`,
+    async () => (await counts()).sending === 4,
+    60_000,
+  );
+  frozen.child.kill('SIGSTOP');
+  const [session] = await listSessions(books);
+  const held = async () => {
+    const records = await Promise.all(Array.from({ length: ROWS }, (_, i) => readRecord(ref, i + 1)));
+    return records.filter(({ code, session: by }) => code === 's' && by === session?.id).length;
+  };
+  const sockets = join(arena.folder, 'data', 'sessions');
+  for (const name of await readdir(sockets)) await unlink(join(sockets, name));
+
+  const other = arena.start(['worker', '--concurrency', '4']);
+  await until(
+    `the rest to be paid: ${other.stderr()}`,
+    async () => (await counts()).paid === ROWS - (await held()),
+    60_000,
+  );
+  // The look for orphans comes every two seconds; every lock is long over.
+  expect(await held()).toBeGreaterThan(0);
+  expect(await listSessions(books)).toHaveLength(2);
+
+  frozen.child.kill('SIGKILL');
+  await frozen.ended;
+  await until(
+    `the batch to be done: ${other.stderr()}`,
+    async () => (await readBatch(ref))?.state === 'done',
+    60_000,
+  );
+  await arena.run('report', ref.id, '--json');
+  const reports = join(arena.folder, 'reports');
+  const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+  expect(wrong).toEqual([]);
+  expect(states).toEqual({ paid: ROWS });
+}, 120_000);

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { listJournals } from '../../src/ledger/journal-folder.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/** A desk that also works keeps the promise as a worker does: with journal, fence and an orderly end. */
+const ROWS = 90;
+const CONCURRENCY = 4;
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open({
+    certainty: 'manual',
+    members: uniqueRows(ROWS).seeds,
+    realmFaults: ['--fault', 'latency:1:120'],
+  });
+});
+afterAll(() => arena.close());
+
+const serve = () =>
+  arena.start(['serve', '--with-worker', '--port', '0', '--concurrency', String(CONCURRENCY), '--json']);
+
+const morePaid = async (count: number, by: ReturnType<typeof serve>) => {
+  const before = (await arena.applied()).length;
+  await until(
+    `${count} more payments: ${by.stderr()}`,
+    async () => (await arena.applied()).length >= before + count,
+    60_000,
+  );
+};
+
+test('killed while it sends, it recovers at the next start; asked to stop, it finishes what is being sent', async () => {
+  await arena.file('desk.csv', uniqueRows(ROWS).csv);
+  const imported = await arena.run('import', 'desk.csv', '--yes', '--json');
+  expect(imported.status, imported.stderr).toBe(0);
+  const books = arena.books();
+  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+  const counts = async () => (await readBatch(ref))?.counts ?? {};
+
+  const killed = serve();
+  await morePaid(8, killed);
+  const [session] = await listSessions(books);
+  const journals = await listJournals(join(arena.folder, 'data', 'journal'));
+  expect(journals.map((one) => one.session)).toContain(session?.id);
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+
+  // The store restarts as well: without its journal the next one could not arm.
+  await arena.ledger.kill();
+  await arena.ledger.restart();
+  const polite = serve();
+  await morePaid(8, polite);
+  const { doubt: lost = 0 } = await counts();
+  expect(lost).toBeLessThanOrEqual(CONCURRENCY);
+  expect((await listSessions(books)).map(({ id }) => id)).not.toContain(session?.id);
+  polite.child.kill('SIGTERM');
+  expect(await polite.ended, polite.stderr()).toBe(0);
+  const { sending = 0, doubt = 0, planned = 0 } = await counts();
+  expect({ sending, doubt }).toEqual({ sending: 0, doubt: lost });
+  expect(planned).toBeGreaterThan(0);
+  expect(await listSessions(books)).toEqual([]);
+
+  const last = serve();
+  await until(
+    `the batch to be done: ${last.stderr()}`,
+    async () => (await readBatch(ref))?.state === 'done',
+    60_000,
+  );
+  last.child.kill('SIGTERM');
+  expect(await last.ended, last.stderr()).toBe(0);
+  await arena.run('report', ref.id, '--json');
+  const reports = join(arena.folder, 'reports');
+  const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+  expect(wrong).toEqual([]);
+  expect(states).toEqual({ paid: ROWS - lost, ...(lost > 0 ? { doubt: lost } : {}) });
+}, 120_000);
+
+test('a store that never answers does not keep it for ever: it leaves when its deadline is over', async () => {
+  const usual = await readFile(join(arena.folder, 'almoner.config.yaml'), 'utf8');
+  await arena.file('hasty.yaml', usual.replace('limits: {', 'limits: {"stopMs":1500,'));
+  const stuck = arena.start(['serve', '--with-worker', '--port', '0', '--json', '--config', 'hasty.yaml']);
+  await until(`the desk to be ready: ${stuck.stderr()}`, () => stuck.stdout().includes('"url"'), 60_000);
+  await until('its worker to be there', async () => (await listSessions(arena.books())).length === 1, 60_000);
+  process.kill(arena.ledger.pid, 'SIGSTOP');
+  stuck.child.kill('SIGTERM');
+  expect(await stuck.ended, stuck.stderr()).toBe(130);
+  process.kill(arena.ledger.pid, 'SIGCONT');
+}, 60_000);
