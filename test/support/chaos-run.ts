@@ -52,7 +52,8 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
     await importing;
     await nemesis.relent();
     say(`faults are over after ${options.seconds} s: ${JSON.stringify(nemesis.faults)}`);
-    return await settleUp(arena, files, rowsPerBatch, nemesis);
+    // What has piled up is worked off by the same workers; a long run leaves more of it.
+    return await settleUp(arena, files, rowsPerBatch, nemesis, 120_000 + options.seconds * 1000);
   } finally {
     await arena.close();
   }
@@ -94,6 +95,7 @@ async function settleUp(
   files: ReadonlyMap<string, string | null>,
   rowsPerBatch: number,
   nemesis: Nemesis,
+  patienceMs: number,
 ): Promise<ChaosFigures> {
   const states: Record<string, number> = {};
   const wrong: string[] = [];
@@ -103,7 +105,7 @@ async function settleUp(
     await until(
       `batch ${ref.id} to be done: ${nemesis.lastWords()}`,
       async () => (await readBatch(ref))?.state === 'done',
-      120_000,
+      patienceMs,
     );
     const ran = await arena.run('report', ref.id, '--json');
     if (ran.status !== 0) throw new Error(`no report of ${ref.id}: ${ran.stderr}`);
