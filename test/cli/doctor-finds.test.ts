@@ -74,6 +74,15 @@ describe('an unsafe store', () => {
   });
 });
 
+test('a private store that ended with the last command is no fault', async () => {
+  const cwd = await tempFolder();
+  const env = { ALMONER_DATA: join(cwd, 'data'), ALMONER_REPORTS: join(cwd, 'reports') };
+  writeFileSync(join(cwd, 'one.csv'), 'member,tokens\n123,5\n');
+  const rehearsed = await almoner(['rehearse', 'one.csv'], { cwd, env });
+  expect(rehearsed.status, rehearsed.stderr).toBe(0);
+  expect(await doctor(env, 'journals')).toMatchObject({ status: 0, state: 'ok' });
+});
+
 describe('a realm', () => {
   let town: Town;
   beforeAll(async () => {

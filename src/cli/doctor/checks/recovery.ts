@@ -35,17 +35,20 @@ export function recovery(config: Config, env: NodeJS.ProcessEnv, logger: () => P
 
 function judge(realms: readonly RealmRecovery[], size: string) {
   const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
-  if (shut.length > 0)
+  const stuck = shut.filter(
+    ({ reason, sessions }) => reason !== null || sessions.some(({ liveness }) => liveness === 'elsewhere'),
+  );
+  if (stuck.length > 0)
     return failed(
-      shut
-        .map(
-          ({ realm, sessions, reason }) =>
-            `${realm}: ${reason?.message ?? 'the store was restarted; the next run or worker merges the journals'}${sessions
-              .map(({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`)
-              .join('')}`,
-        )
-        .join('\n'),
+      stuck.map(lineOf).join('\n'),
       'Start `almoner run` or `almoner worker` on each machine that sent, or run `almoner recover` there; for a lost disk `almoner recover --accept-missing SESSION`.',
+    );
+  // A store of our own ends with the last command, so that every next one finds it restarted: no fault.
+  const unsettled = shut.filter(({ sessions }) => sessions.length > 0);
+  if (unsettled.length > 0)
+    return warning(
+      [size, ...unsettled.map(lineOf)].join('\n'),
+      'Nothing needs to be done: the next `almoner run` or `almoner worker` here does it before anything is sent.',
     );
   const forgotten = realms.flatMap(({ realm, parked, rollback }) => [
     ...(rollback === null
@@ -61,4 +64,12 @@ function judge(realms: readonly RealmRecovery[], size: string) {
       'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again.',
     );
   return ok(size);
+}
+
+function lineOf({ realm, sessions, reason }: RealmRecovery): string {
+  const listed = sessions.map(
+    ({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`,
+  );
+  const message = reason?.message ?? 'the store was restarted; the next run or worker merges the journals.';
+  return `${realm}: ${message}${listed.join('')}`;
 }
