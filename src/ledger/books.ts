@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RealmIdentity } from '../core/profile.js';
-import type { Caller } from './caller.js';
+import type { Argument, Caller } from './caller.js';
+import { Gathered } from './gathered.js';
 import { REALMS_KEY, realmHash, realmKey } from './keys.js';
 
 /** The books of one realm: its key in the store and the way to call its scripts. */
@@ -9,7 +10,15 @@ export type Books = {
   readonly realm: string;
   readonly owner: RealmOwner;
   readonly mark: FenceMark;
+  /** The two moves that every order makes, many in a call; see their scripts for what is asked. */
+  readonly begins: Gathered<OrderAsk, string[]>;
+  readonly settles: Gathered<OrderAsk, string[]>;
 };
+
+export type OrderAsk = readonly unknown[];
+
+/** A call with so many orders takes Redis a few milliseconds. */
+const ORDERS_IN_A_CALL = 64;
 
 /** What this process knows of the ledger's past; the claim and send scripts compare it with what they find. */
 export type FenceMark = {
@@ -34,7 +43,18 @@ const realmOwner = z.object({
 export type RealmOwner = z.infer<typeof realmOwner>;
 
 export function openBooks(caller: Caller, owner: RealmOwner): Books {
-  return { caller, realm: realmKey(owner), owner, mark: { seen: 0, era: '' } };
+  const realm = realmKey(owner);
+  const mark: FenceMark = { seen: 0, era: '' };
+  const gathered = (script: 'begin-sending' | 'settle', head: () => Argument[]) =>
+    new Gathered((asks: readonly OrderAsk[]) => caller.orders(script, realm, head(), asks), ORDERS_IN_A_CALL);
+  return {
+    caller,
+    realm,
+    owner,
+    mark,
+    begins: gathered('begin-sending', () => [mark.seen, mark.era]),
+    settles: gathered('settle', () => []),
+  };
 }
 
 /** The folder of a realm's archives: its hash, because names change and may hold anything. */

@@ -58,6 +58,9 @@ const SCRIPTS = new Map<ScriptName, Script>(SCRIPT_NAMES.map((name) => [name, lo
 /** Replies that promise nothing was executed and that pass by themselves. */
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)/;
 
+/** Said inside a script's answer instead of as its error. */
+class StoreRefused extends Error {}
+
 export type Argument = string | number | Buffer;
 
 export class Caller {
@@ -70,17 +73,41 @@ export class Caller {
     readonly archiveFolder: string | null = null,
   ) {}
 
-  async script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
+  script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
+    return this.patiently(name, () => this.once(name, realm, args));
+  }
+
+  /** A script that takes a list of orders and answers each. An error is the answer of that order alone. */
+  orders(
+    name: ScriptName,
+    realm: string,
+    head: readonly Argument[],
+    orders: readonly unknown[],
+  ): Promise<(string[] | Error)[]> {
+    const list = JSON.stringify(orders);
+    return this.patiently(name, async () => {
+      const replies: unknown = JSON.parse(String(await this.once(name, realm, [...head, list])));
+      if (!Array.isArray(replies)) throw new TypeError(`expected a list from the script ${name}`);
+      return replies.map((reply) => {
+        const answers = texts(reply);
+        const [answer, message = ''] = answers;
+        if (answer !== 'error') return answers;
+        // The store refused to write: the whole list is asked again, and what has moved answers the same.
+        if (PASSING.test(message)) throw new StoreRefused(message);
+        return new Error(`${name}: ${message}`);
+      });
+    });
+  }
+
+  private async once(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
     const script = SCRIPTS.get(name);
     if (script === undefined) throw new Error(`no script named ${name}`);
-    return this.patiently(name, async () => {
-      try {
-        return await this.redis.evalsha(script.sha, 1, realm, ...args);
-      } catch (error) {
-        if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
-        return await this.redis.eval(script.text, 1, realm, ...args);
-      }
-    });
+    try {
+      return await this.redis.evalsha(script.sha, 1, realm, ...args);
+    } catch (error) {
+      if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
+      return await this.redis.eval(script.text, 1, realm, ...args);
+    }
   }
 
   /** For reads, and for writes that do no harm when done twice. */
@@ -105,6 +132,7 @@ export class Caller {
 }
 
 function isPassing(error: unknown): boolean {
+  if (error instanceof StoreRefused) return true;
   if (!(error instanceof Error)) return false;
   return error.name === 'ReplyError' ? PASSING.test(error.message) : isConnectionError(error);
 }
@@ -118,9 +146,16 @@ function isConnectionError(error: Error): boolean {
   );
 }
 
+const NONCE_BYTES = 9;
+let random = Buffer.alloc(0);
+
 /** One per call: a call whose reply was lost is made again with it and counts once. */
 export function newNonce(): string {
-  return randomBytes(6).toString('base64url');
+  // A visit to the system's randomness for each costs more than the rest of the call.
+  if (random.length < NONCE_BYTES) random = randomBytes(NONCE_BYTES * 256);
+  const nonce = random.toString('base64url', 0, NONCE_BYTES);
+  random = random.subarray(NONCE_BYTES);
+  return nonce;
 }
 
 /** A Lua reply read as a list of strings; anything else is a bug of ours. */

@@ -11,15 +11,8 @@ import { park } from './parked.js';
 import type { PlanRow } from './plan-block.js';
 import type { PlanReader } from './plan-store.js';
 import { encodeRecord } from './record.js';
-import {
-  type BeginRequest,
-  type Begun,
-  beginSending,
-  type OrderRef,
-  type Settled,
-  type Settlement,
-  settle,
-} from './sending.js';
+import { type BeginRequest, type Begun, beginSending, type OrderRef } from './sending.js';
+import { type Settled, type Settlement, settle } from './settling.js';
 
 /**
  * The one way out: what passes `begin` may be sent, and nothing else may.

@@ -210,7 +210,7 @@ export async function findSpent(
 }
 
 function newCache() {
-  return new LRUCache<string, readonly PlanRow[]>({ max: 64 });
+  return new LRUCache<string, Promise<readonly PlanRow[]>>({ max: 64 });
 }
 
 /** Reads plan blocks; orders are worked in file order, so a few decoded blocks serve nearly every look-up. */
@@ -224,11 +224,21 @@ export class PlanReader {
     this.blocks = newCache();
   }
 
-  async block(no: string, block: number): Promise<readonly PlanRow[]> {
+  block(no: string, block: number): Promise<readonly PlanRow[]> {
     const key = `${no}:${block}`;
     const { blocks } = this;
-    const cached = blocks.get(key);
-    if (cached !== undefined) return cached;
+    const known = blocks.get(key);
+    if (known !== undefined) return known;
+    const rows = this.read(no, block);
+    // Into the cache it was asked for: what was read before a rollback must not outlive it.
+    blocks.set(key, rows);
+    rows.catch(() => {
+      if (blocks.get(key) === rows) blocks.delete(key);
+    });
+    return rows;
+  }
+
+  private async read(no: string, block: number): Promise<readonly PlanRow[]> {
     const place = { books: this.books, no };
     const bytes = (await storeSource(place).plan(block)) ?? (await (await batchSource(place)).plan(block));
     if (bytes === null)
@@ -236,10 +246,7 @@ export class PlanReader {
         'ALM_LEDGER_PLAN_MISSING',
         `Block ${block} of the plan of batch no. ${no} is not in the store. Nothing was sent for it.`,
       );
-    const rows = decodePlanBlock(bytes);
-    // Into the cache it was asked for: what was read before a rollback must not outlive it.
-    blocks.set(key, rows);
-    return rows;
+    return decodePlanBlock(bytes);
   }
 
   async row(no: string, index: number): Promise<PlanRow> {

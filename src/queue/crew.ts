@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
@@ -8,11 +7,13 @@ import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type BatchRef, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
+import { newNonce } from '../ledger/caller.js';
 import { Door } from '../ledger/door.js';
 import { PlanReader } from '../ledger/plan-store.js';
 import { STATE_CODES } from '../ledger/record.js';
-import type { OrderRef, Settled } from '../ledger/sending.js';
+import type { OrderRef } from '../ledger/sending.js';
 import type { Session } from '../ledger/sessions.js';
+import type { Settled } from '../ledger/settling.js';
 import { realmState, resumeBatch } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
@@ -133,7 +134,7 @@ export class Crew {
       clocks,
       manifestOf: (no) => this.batches.manifest(no),
       stopping: () => this.stopping,
-      newNonce: () => randomBytes(9).toString('base64url'),
+      newNonce,
       onSettled: (ref, row, settled, outcome) => this.noteSettled(ref, row, settled, outcome),
     });
     this.rounds = new Rounds(options.onTrouble);

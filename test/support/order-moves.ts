@@ -2,17 +2,14 @@ import type { ErrorCode } from '../../src/core/errors/catalogue.js';
 import { membersOf } from '../../src/core/order.js';
 import { feed } from '../../src/ledger/feeding.js';
 import type { StateCode } from '../../src/ledger/record.js';
+import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/sending.js';
 import {
-  type Begun,
-  beginSending,
-  type Claim,
   type Conclusion,
-  claim,
   conclude,
   type Settled,
   type Settlement,
   settle,
-} from '../../src/ledger/sending.js';
+} from '../../src/ledger/settling.js';
 import type { AuditEntry, Reason } from '../../src/ledger/views.js';
 import { START, type TestBatch } from './ledger.js';
 

@@ -4,7 +4,7 @@ import { attention } from '../../ledger/attention.js';
 import { findBatch } from '../../ledger/batches.js';
 import type { Caller } from '../../ledger/caller.js';
 import { type RowContext, readRecord, readRow } from '../../ledger/rows.js';
-import { conclude } from '../../ledger/sending.js';
+import { conclude } from '../../ledger/settling.js';
 import { isPlannedOrder } from '../../queue/delivery.js';
 import type { App } from '../app.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from './choosing.js';

@@ -3,7 +3,7 @@ import { batchId } from '../../../src/core/ids.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { blockClaims, findSpent, openBatch, putBlock } from '../../../src/ledger/plan-store.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
-import type { Settlement } from '../../../src/ledger/sending.js';
+import type { Settlement } from '../../../src/ledger/settling.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
 import { ledgerBench, planRow, sealed } from '../../support/ledger.js';
 import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';

@@ -69,7 +69,9 @@ end
 --- Releases all that the order holds, then hands each member on. Returns the orders that go on with them.
 local function releaseHolds(T, no, index, now)
   local holding = T .. ':b:' .. no .. ':holding'
-  local members = words(redis.call('HGET', holding, index) or '')
+  local held = redis.call('HGET', holding, index)
+  if not held then return {} end
+  local members = words(held)
   table.remove(members, 1)
   for _, member in ipairs(members) do redis.call('DEL', T .. ':hold:' .. member) end
   redis.call('HDEL', holding, index)

@@ -15,11 +15,11 @@ local function move(T, no, index, from, to, tokens)
   from = counted(from)
   to = counted(to)
   if from ~= to then
-    redis.call('HINCRBY', counters, 'c:' .. from, -1)
-    redis.call('HINCRBY', counters, 'c:' .. to, 1)
+    bump(counters, 'c:' .. from, -1)
+    bump(counters, 'c:' .. to, 1)
     if tokens ~= '0' then
-      redis.call('HINCRBY', counters, 't:' .. from, '-' .. tokens)
-      redis.call('HINCRBY', counters, 't:' .. to, tokens)
+      bump(counters, 't:' .. from, '-' .. tokens)
+      bump(counters, 't:' .. to, tokens)
     end
     local rank = ATTENTION[to]
     if rank then
@@ -28,12 +28,12 @@ local function move(T, no, index, from, to, tokens)
       redis.call('ZREM', T .. ':b:' .. no .. ':a', index)
     end
   end
-  redis.call('HINCRBY', T .. ':b:' .. no, 'version', 1)
+  bump(T .. ':b:' .. no, 'version', 1)
   return redis.call('HINCRBY', T, 'seq', 1)
 end
 
 local function countOf(T, no, code)
-  return tonumber(redis.call('HGET', T .. ':b:' .. no .. ':n', 'c:' .. code) or '0')
+  return counter(T .. ':b:' .. no .. ':n', 'c:' .. code)
 end
 
 --- Ends a batch in which nothing is left to send or to find out, also when its last order came to its end

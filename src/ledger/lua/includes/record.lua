@@ -51,3 +51,12 @@ local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+
+--- Counters; `tally` has others of the same names for scripts that move many orders.
+local function bump(key, field, by)
+  redis.call('HINCRBY', key, field, by)
+end
+
+local function counter(key, field)
+  return tonumber(redis.call('HGET', key, field) or '0')
+end

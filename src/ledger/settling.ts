@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { Order } from '../core/order.js';
+import { type Books, noteSeq } from './books.js';
+import { listFromLua, newNonce, texts } from './caller.js';
+import { type Detail, encodeDetail } from './detail.js';
+import { latencyBucket } from './latency-buckets.js';
+import type { PlanRow } from './plan-block.js';
+import { EVIDENCE_CODE, type Evidence, encodeRecord, isStateCode, type StateCode } from './record.js';
+import { referenceKey } from './reference.js';
+import { type OrderRef, utcDay } from './sending.js';
+import type { Reason } from './views.js';
+
+/** What became of an attempt: by its answer, or later by evidence. */
+
+export type Settlement = {
+  readonly code: Extract<StateCode, 'P' | 'R' | 'X' | 'w' | 'u' | 'D'>;
+  readonly keyNumber: number;
+  readonly attempts: number;
+  readonly tries: number;
+  readonly status: number | null;
+  readonly balance: string | null;
+  readonly sentAt: number;
+  readonly tookMs: number;
+  /** Of this attempt alone, for the histogram. */
+  readonly latencyMs: number;
+  readonly evidence: Evidence | null;
+  readonly dueInMs: number;
+  readonly detail: Detail | null;
+  readonly requests: number;
+  readonly limited: boolean;
+  readonly errorCode: ErrorCode | null;
+  readonly sliceMs: number;
+  readonly batchCreatedAt: number;
+  readonly haltRealm: Reason | null;
+  readonly refusalReason: Reason;
+};
+
+export type Settled =
+  | {
+      readonly settled: true;
+      readonly code: StateCode;
+      readonly batchState: string;
+      readonly next: readonly OrderRef[];
+      readonly breakerOpened: boolean;
+    }
+  | { readonly settled: false; readonly code: StateCode | null };
+
+/** Twenty refusals of one class in a row, or five before anything was paid, halt the batch. */
+const REFUSALS_IN_A_ROW = 20;
+const REFUSALS_BEFORE_PAID = 5;
+/** Unknowns with no definite answer between them that open the breaker. */
+const UNKNOWNS_IN_A_ROW = 20;
+
+export async function settle(
+  books: Books,
+  ref: OrderRef,
+  nonce: string,
+  row: PlanRow & { readonly order: Order },
+  result: Settlement,
+): Promise<Settled> {
+  const settledAt = result.sentAt + result.tookMs;
+  const reply = await books.settles.ask([
+    ref.no,
+    String(ref.index),
+    nonce,
+    String(row.order.tokens),
+    encodeRecord(result),
+    result.dueInMs,
+    utcDay(result.sentAt),
+    result.detail === null ? '' : encodeDetail(result.detail),
+    String(latencyBucket(result.latencyMs)),
+    String(Math.max(0, Math.floor((settledAt - result.batchCreatedAt) / result.sliceMs))),
+    result.requests,
+    result.attempts > 1 ? 1 : 0,
+    result.limited ? 1 : 0,
+    result.code === 'P' ? { undoes: undoneReference(row) } : troubleFacts(row, result),
+  ]);
+  const code = (text: string | undefined) => (text !== undefined && isStateCode(text) ? text : null);
+  if (reply[0] !== 'ok') return { settled: false, code: code(reply[1]?.slice(0, 1)) };
+  noteSeq(books, reply[3]);
+  return {
+    settled: true,
+    code: code(reply[1]) ?? result.code,
+    batchState: reply[2] ?? '',
+    next: handedOver(reply[4] ?? '[]'),
+    breakerOpened: reply[5] === '1',
+  };
+}
+
+/** What the script needs of an order that was not simply paid. */
+function troubleFacts(row: PlanRow, result: Settlement) {
+  return {
+    ref: ownReference(row),
+    class: result.errorCode ?? '',
+    haltRealm: result.haltRealm === null ? null : JSON.stringify(result.haltRealm),
+    refusals: {
+      reason: JSON.stringify(result.refusalReason),
+      inARow: REFUSALS_IN_A_ROW,
+      beforePaid: REFUSALS_BEFORE_PAID,
+    },
+    unknowns: UNKNOWNS_IN_A_ROW,
+  };
+}
+
+export type Conclusion = {
+  readonly from: 'u' | 'D';
+  readonly to: 'P' | 'X' | 'w' | 'D';
+  readonly evidence: Evidence | null;
+  readonly detail: Detail;
+  readonly sentAt: number;
+  readonly dueInMs: number;
+  readonly audit: string | null;
+  readonly balance: string | null;
+  readonly tries: number | null;
+};
+
+/** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
+export async function conclude(
+  books: Books,
+  ref: OrderRef,
+  row: PlanRow & { readonly order: Order },
+  conclusion: Conclusion,
+  nonce: string = newNonce(),
+): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
+  const reply = texts(
+    await books.caller.script('conclude', books.realm, [
+      ref.no,
+      ref.index,
+      conclusion.from,
+      conclusion.to,
+      row.order.tokens,
+      conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
+      encodeDetail(conclusion.detail, nonce),
+      utcDay(conclusion.sentAt),
+      conclusion.dueInMs,
+      conclusion.audit ?? '',
+      JSON.stringify({
+        ref: ownReference(row),
+        undoes: undoneReference(row),
+        balance: conclusion.balance ?? '',
+        tries: conclusion.tries,
+      }),
+    ]),
+  );
+  const concluded = reply[0] === 'ok';
+  return { concluded, state: reply[1] ?? '', next: concluded ? handedOver(reply[2] ?? '[]') : [] };
+}
+
+function ownReference({ reference }: PlanRow) {
+  if (reference === null) return null;
+  const { shard, field } = referenceKey(reference);
+  return [shard, field.toString('hex')];
+}
+
+function undoneReference({ undoes }: PlanRow) {
+  return undoes === null ? null : [undoes.shard, undoes.fieldHex, undoes.no, undoes.index];
+}
+
+function handedOver(json: string): OrderRef[] {
+  return z
+    .array(z.string())
+    .parse(listFromLua(json))
+    .map((text) => {
+      const [no = '', index = ''] = text.split(':');
+      return { no, index: Number(index) };
+    });
+}
