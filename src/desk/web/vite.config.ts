@@ -8,7 +8,8 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/',
   logLevel: 'warn',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // Development JSX would write the path of every source file, and so of the building machine, into the pages.
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   build: {
     outDir: '../../../dist/desk/web',
     emptyOutDir: true,
