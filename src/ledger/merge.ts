@@ -99,10 +99,11 @@ async function readRecords(
 }
 
 /** The ledger has this attempt, and not merely as being sent. The script asks again; this only saves calls. */
-function isKnown(text: string | null, { intent }: JournaledAttempt): boolean {
-  const record = decodeRecord(text);
-  if (record.code === 's' && record.nonce === intent.nonce) return false;
-  return record.attempts >= intent.attempts;
+function isKnown(text: string | null, { intent, result }: JournaledAttempt): boolean {
+  const { code, attempts } = decodeRecord(text);
+  if (code === 'P') return true;
+  if (result !== null && decodeRecord(result.record).code === 'P') return false;
+  return code === 's' ? attempts > intent.attempts : attempts >= intent.attempts;
 }
 
 /** One attempt, whatever the ledger knows of it. */

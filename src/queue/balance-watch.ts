@@ -26,8 +26,19 @@ export class BalanceWatch {
     for (const [i, member] of members.entries()) {
       const was = expected[i] ?? null;
       const is = balanceOf(order, member, before);
-      if (was !== null && is !== null && was !== is) await this.end(ref, member, was, is);
+      if (was !== null && was !== VOID && is !== null && was !== is) await this.end(ref, member, was, is);
     }
+  }
+
+  /**
+   * Whether a journal has brought back an attempt on a member after it was read for this order. While the
+   * order holds its members nothing else is noted of them.
+   */
+  async overtaken(order: Order): Promise<boolean> {
+    const members = effectsOf(order).map(({ member }) => member);
+    const { redis } = this.books.caller;
+    const noted = await this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...members));
+    return noted.some((one) => one !== null);
   }
 
   /** Before the settle lets go of the members. */
@@ -55,6 +66,9 @@ export class BalanceWatch {
     return `${this.books.realm}:expected`;
   }
 }
+
+/** What a merged journal leaves: the member was moved, and nobody knows to what. */
+const VOID = '?';
 
 function balanceOf(order: Order, member: string, balances: Balances): string | null {
   return member === order.member ? balances.member : balances.recipient;

@@ -22,7 +22,7 @@ export type BalancesBefore = Extract<Detail, { event: 'balances' }>;
 export class Readback {
   constructor(
     private readonly profile: RealmProfile,
-    private readonly evidence: Evidence,
+    private readonly evidence: Pick<Evidence, 'balances' | 'note' | 'ofDoubt'>,
     private readonly batchOf: (no: string) => Promise<BatchRef>,
     private readonly clocks: TwoClocks,
     private readonly watch: BalanceWatch,
@@ -58,11 +58,13 @@ export class Readback {
         audit: null,
       });
 
-    const before = details.findLast((one) => one.event === 'balances' && one.when === 'before');
-    if (this.profile.certainty !== 'readback' || before?.event !== 'balances' || record.sentAt === null)
+    const before = readBeforeLast(details);
+    if (this.profile.certainty !== 'readback' || before === undefined || record.sentAt === null)
       return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
 
     if (ended !== null) return end(toDoubt(ended));
+    if (await this.watch.overtaken(row.order))
+      return end(toDoubt('the store had forgotten what moved this member since, so nothing read proves it'));
 
     // Counted from this process's first look, not from a wall clock's idea of when it was sent.
     const attempt = `${ref.no}:${ref.index}:${record.attempts}`;
@@ -145,6 +147,17 @@ function toDoubt(message: string): Omit<Conclusion, 'from' | 'sentAt' | 'audit'>
 
 function concluded(state: string, code: string | null, message: string): Detail {
   return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message };
+}
+
+/** What was read for the last attempt. Another attempt behind it, made without reading, leaves nothing to go by. */
+function readBeforeLast(details: readonly Detail[]): BalancesBefore | undefined {
+  let attempts = 0;
+  for (const one of details.toReversed()) {
+    if (one.event === 'attempt' || one.event === 'orphaned') attempts += 1;
+    if (attempts > 1) return undefined;
+    if (one.event === 'balances' && one.when === 'before') return one;
+  }
+  return undefined;
 }
 
 /** Both members of a transfer must tell the same story; a one-sided move is `other`. */

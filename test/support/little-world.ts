@@ -2,16 +2,23 @@ import type { Redis } from 'ioredis';
 import { type Decision, decide } from '../../src/core/decide.js';
 import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { orderId } from '../../src/core/ids.js';
+import { membersOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { Certainty } from '../../src/core/profile.js';
 import type { Books } from '../../src/ledger/books.js';
+import { type Detail, encodeDetail } from '../../src/ledger/detail.js';
 import { Door } from '../../src/ledger/door.js';
+import { batchKeys } from '../../src/ledger/keys.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
-import { type Begun, claim } from '../../src/ledger/sending.js';
+import { type Begun, claim, type OrderRef } from '../../src/ledger/sending.js';
 import { Session } from '../../src/ledger/sessions.js';
+import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { Orphans } from '../../src/queue/orphans.js';
+import { type BalancesBefore, Readback } from '../../src/queue/readback.js';
 import { Recovery } from '../../src/queue/recovery.js';
+import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { START, type TestBatch } from './ledger.js';
+import { type Clocks, type Fate, type Realm, SETTLE_MS } from './little-realm.js';
 import { WHY } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
 
@@ -20,33 +27,23 @@ import { testProfile } from './realm-profile.js';
  * that thousands of histories can be tried in seconds. The realm is never rolled back.
  */
 
-/** What happens to one request. `lost-…`: no answer comes; the change was made or not. */
-export const FATES = ['paid', 'lost-after', 'lost-before', 'refused', 'not-sent', 'slow-down'] as const;
-export type Fate = (typeof FATES)[number];
-
-export class Realm {
-  readonly applied = new Map<number, number>();
-  private readonly answered = new Set<string>();
-
-  constructor(private readonly honoursKeys: boolean) {}
-
-  take(index: number, key: string, fate: Fate): OutcomeKind {
-    if (fate === 'refused' || fate === 'not-sent' || fate === 'slow-down') return fate;
-    if (fate !== 'lost-before' && !(this.honoursKeys && this.answered.has(key))) {
-      this.answered.add(key);
-      this.applied.set(index, (this.applied.get(index) ?? 0) + 1);
-    }
-    return fate === 'paid' ? 'paid' : 'unknown';
-  }
-}
-
 class Crash extends Error {}
 
-type Open = { readonly index: number; readonly nonce: string; readonly begun: Begun };
+type Open = {
+  readonly index: number;
+  readonly nonce: string;
+  readonly begun: Begun;
+  readonly before: BalancesBefore | null;
+};
+
+/** Claimed, and under read-back its members were read; not yet begun. */
+type Prepared = { readonly hold: string; readonly before: BalancesBefore | null };
 
 /** A sending process: it may hold requests that have begun and are not answered yet. */
 export class Sender {
   readonly open: Open[] = [];
+  private readonly prepared = new Map<number, Prepared>();
+  private readonly readback: Readback;
   alive = true;
   private readonly plans: PlanReader;
   private readonly door: Door;
@@ -57,6 +54,8 @@ export class Sender {
     private readonly batch: TestBatch,
     private readonly certainty: Certainty,
     private readonly session: Session,
+    private readonly realm: Realm,
+    clocks: Clocks,
   ) {
     this.plans = new PlanReader(books);
     this.door = new Door({
@@ -67,15 +66,27 @@ export class Sender {
       certainty,
       onFenced: () => this.recovery.fenced(),
     });
-    const profile = testProfile({ certainty });
-    const orphans = new Orphans(
-      books,
+    const profile = testProfile({ certainty, settleMs: SETTLE_MS });
+    const batchOf = () => Promise.resolve(batch.ref);
+    const witness = {
+      balances: (order: Order) => Promise.resolve(realm.read(order)),
+      note: async (ref: OrderRef, detail: Detail) => {
+        const key = batchKeys(books.realm, ref.no).details(ref.index);
+        await books.caller.redis.rpush(key, encodeDetail(detail));
+      },
+      ofDoubt: () => Promise.resolve(),
+    };
+    this.readback = new Readback(
       profile,
-      this.plans,
-      session.id,
-      () => Promise.resolve(batch.ref),
-      null,
+      witness,
+      batchOf,
+      new TwoClocks(
+        () => Promise.resolve(clocks.storeMs),
+        () => clocks.ownMs,
+      ),
+      new BalanceWatch(books, () => {}),
     );
+    const orphans = new Orphans(books, profile, this.plans, session.id, batchOf, null);
     this.recovery = new Recovery({
       books,
       session,
@@ -97,10 +108,17 @@ export class Sender {
 
   readonly adoptDead: () => Promise<void>;
 
-  static async start(books: Books, batch: TestBatch, certainty: Certainty, folder: string): Promise<Sender> {
+  static async start(
+    books: Books,
+    batch: TestBatch,
+    certainty: Certainty,
+    folder: string,
+    realm: Realm,
+    clocks: Clocks,
+  ): Promise<Sender> {
     const session = await Session.open('worker', folder);
     await session.register(books);
-    return new Sender(books, batch, certainty, session);
+    return new Sender(books, batch, certainty, session, realm, clocks);
   }
 
   /** Answers whether orders may be sent. */
@@ -108,12 +126,17 @@ export class Sender {
     return this.recovery.tick();
   }
 
-  async begin(index: number, crashAt: FailPoint | null): Promise<void> {
+  /** `pausing`: it gets as far as the slot of the pace and goes on at the next call, whatever happens meanwhile. */
+  async begin(index: number, crashAt: FailPoint | null, pausing = false): Promise<void> {
     await this.orDie(crashAt, async () => {
       const ref = { no: this.batch.no, index };
-      const answer = await claim(this.books, ref, '', []);
-      if (answer.answer !== 'go') return;
-      failPoint('claimed');
+      const prepared = this.prepared.get(index) ?? (await this.prepare(ref));
+      this.prepared.delete(index);
+      if (prepared === undefined) return;
+      if (pausing) {
+        this.prepared.set(index, prepared);
+        return;
+      }
       const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
       const begun = await this.door.begin(ref, this.batch.ref.id, {
         nonce,
@@ -121,22 +144,38 @@ export class Sender {
         sentAt: START,
         dayCap: null,
         mayResend: this.certainty === 'idempotent',
-        before: null,
+        before: prepared.before,
         capReason: WHY,
-        hold: '',
+        hold: prepared.hold,
       });
-      if (!('no' in begun)) this.open.push({ index, nonce, begun });
+      if (!('no' in begun)) this.open.push({ index, nonce, begun, before: prepared.before });
     });
   }
 
-  async finish(realm: Realm, fate: Fate, crashAt: FailPoint | null): Promise<number | undefined> {
+  private async prepare(ref: OrderRef): Promise<Prepared | undefined> {
+    const row = this.batch.row(ref.index);
+    const reading = this.certainty === 'readback';
+    const answer = await claim(this.books, ref, '', reading ? membersOf(row.order) : []);
+    if (answer.answer !== 'go') return undefined;
+    failPoint('claimed');
+    if (answer.unknown && reading) {
+      await this.readback.resolve(ref, row);
+      return undefined;
+    }
+    const before = reading ? await this.readback.before(ref, row.order) : null;
+    return before === 'unreadable' ? undefined : { hold: answer.hold, before };
+  }
+
+  async finish(fate: Fate, crashAt: FailPoint | null): Promise<number | undefined> {
     const open = this.open.shift();
     if (open === undefined) return undefined;
-    const { index, nonce, begun } = open;
+    const { index, nonce, begun, before } = open;
     const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
-    const kind = realm.take(index, key, fate);
+    const kind = this.realm.take(index, key, fate);
     await this.orDie(crashAt, async () => {
       failPoint('answered');
+      if (kind === 'paid' && before !== null)
+        await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, before, null);
       await this.settle(index, nonce, begun, outcomeOf(kind));
     });
     return index;
@@ -146,6 +185,7 @@ export class Sender {
   async die(): Promise<void> {
     this.alive = false;
     this.open.length = 0;
+    this.prepared.clear();
     await this.session.close();
   }
 

@@ -21,13 +21,15 @@ if was[1] ~= 's' or was[5] ~= session then
 end
 
 local code = ARGV[6]
+-- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
+local attempts = code == 'w' and tostring(tonumber(was[3]) - 1) or was[3]
 -- A resend that never left: what it was to resend is as unknown as before.
 if code == 'w' and was[8] == 'u' then code = 'u' end
 if code == 'w' then redis.call('HINCRBY', T .. ':days', ARGV[7], '-' .. tokens) end
 if code == 'w' and isCancelled(T, no) then code = 'c' end
 local now = nowMs()
 writeRecord(T, no, index, table.concat(
-  { code, was[2], was[3], was[4], '', '', was[7], '', '', was[10] or '' }, '|'))
+  { code, was[2], attempts, was[4], '', '', was[7], '', '', was[10] or '' }, '|'))
 move(T, no, index, 's', code, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
 if code == 'u' or code == 'w' then

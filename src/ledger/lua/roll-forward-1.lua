@@ -1,7 +1,9 @@
 --[[
-  Merges one attempt of a journal into the ledger. Attempts are counted and never go back, so they tell who
-  knows more: a ledger that is behind takes the journal's state, with counters, day's sum, references and
-  holds; one that stands at this very attempt is settled by it; one that is ahead stays as it is.
+  Merges one attempt of a journal into the ledger. Attempts that were journaled are counted and never go back,
+  so they tell who knows more: a ledger that is behind takes the journal's state, with counters, day's sum,
+  references and holds; one that stands at this very attempt is settled by it; one that is ahead stays as it
+  is. An attempt of the same number that is merely being sent is one that no journal knows, begun in a past
+  that a restored store brought back: it never left. And paid is paid, whatever the ledger says.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] batch id  ARGV[3] index  ARGV[4] nonce  ARGV[5] attempts  ARGV[6] tokens
@@ -27,13 +29,21 @@ local old = readRecord(T, no, index)
 local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
 local from = stateOf(old, meta[2] == 'cancelled')
 local new, code = ARGV[7], string.sub(ARGV[7], 1, 1)
-if was[1] == 's' and was[6] == nonce then
+local known = was[1] == 's' and was[6] == nonce
+if known then
   if code == 's' then return { 'ahead', 's' } end
-elseif was[1] == 'P' or was[1] == 'd' or was[1] == 'i' or tonumber(was[3]) >= tonumber(ARGV[5]) then
-  return { 'ahead', was[1] }
+else
+  local ahead = tonumber(was[3]) - tonumber(ARGV[5])
+  if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then return { 'ahead', was[1] } end
+  if code ~= 'P' and (ahead > 0 or (ahead == 0 and was[1] ~= 's')) then return { 'ahead', was[1] } end
 end
 
 local facts = cjson.decode(ARGV[11])
+-- It moved its members, and the ledger did not know: what was read of them before proves nothing, for
+-- whichever order it was read, and nobody knows what they should have now.
+if not known then
+  for _, member in ipairs(facts.members) do redis.call('HSET', T .. ':expected', member, '?') end
+end
 local now = nowMs()
 if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
 

@@ -9,7 +9,8 @@
   A member that somebody waits for is always held: a hand-over takes all the next order's members in the
   same script, so there is no moment in which a free member has a queue and nobody to wake it. An order
   holds while it is sent or unknown, and before that only while its batch is running.
-  The token is new with every hold: a balance read under an earlier one proves nothing.
+  The token is new with every hold, and another one after every arming: a balance read under an earlier one
+  proves nothing, also where the store has forgotten that the hold was given up in between.
 ]]
 local function words(text)
   local found = {}
@@ -19,7 +20,7 @@ end
 
 local function holdToken(T, no, index)
   local held = redis.call('HGET', T .. ':b:' .. no .. ':holding', index)
-  return held and words(held)[1] or nil
+  return held and words(held)[1] .. '@' .. (redis.call('HGET', T, 'era') or '') or nil
 end
 
 local function firstHeld(T, members)
@@ -35,7 +36,7 @@ local function takeHolds(T, no, index, members)
     redis.call('SET', T .. ':hold:' .. member, no .. ':' .. index)
   end
   redis.call('HSET', T .. ':b:' .. no .. ':holding', index, token .. ' ' .. table.concat(members, ' '))
-  return token
+  return holdToken(T, no, index)
 end
 
 --- Waiting orders are not due: their turn comes with the hand-over.
