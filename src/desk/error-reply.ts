@@ -61,8 +61,14 @@ function fromFramework(thrown: unknown): AlmonerError | null {
     return new AlmonerError('ALM_DESK_UPLOAD_TOO_LARGE', 'The request is too large. Nothing was done.', {
       next: 'Send less at once.',
     });
-  const what = status === 415 ? 'is of a type that the desk does not read' : 'was not understood';
-  return new AlmonerError('ALM_DESK_BAD_REQUEST', `The body of the request ${what}. Nothing was done.`);
+  return new AlmonerError('ALM_DESK_BAD_REQUEST', `The ${notUnderstood(thrown, status)}. Nothing was done.`);
+}
+
+function notUnderstood(thrown: unknown, status: number): string {
+  if (status === 415) return 'body of the request is of a type that the desk does not read';
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const part = /BAD_URL|MAX_PARAM_LENGTH/.test(code) ? 'address' : 'body';
+  return `${part} of the request was not understood`;
 }
 
 function frameworkStatus(thrown: unknown): number | null {

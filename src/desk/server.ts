@@ -47,9 +47,12 @@ const CLOSE_GRACE_MS = 2_000;
 
 export async function createDesk(parts: DeskParts, options: DeskOptions): Promise<DeskServer> {
   const desk = openDesk(parts, options);
-  const app = buildApp(options);
-  const visitors = new WeakMap<FastifyRequest, Visitor>();
   const encrypted = options.address.publicUrl?.protocol === 'https:';
+  const app = buildApp(options, (error, request, reply) => {
+    reply.headers(securityHeaders('/', encrypted));
+    answerError(desk, error, request, reply);
+  });
+  const visitors = new WeakMap<FastifyRequest, Visitor>();
 
   app.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request);
@@ -105,8 +108,12 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
   };
 }
 
-function buildApp({ address }: DeskOptions): FastifyInstance {
+type Refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
   const app = fastify({
+    // An address that cannot be decoded, or is too long, is refused before any hook runs.
+    frameworkErrors: refuse,
     logger: false,
     bodyLimit: JSON_BYTES_MAX,
     exposeHeadRoutes: false,

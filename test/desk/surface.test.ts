@@ -133,6 +133,15 @@ describe('errors', () => {
     }
   });
 
+  test('an address that cannot be decoded, or is too long, is refused like everything else', async () => {
+    for (const path of ['/api/batches/%zz', `/api/batches/${'a'.repeat(400)}/files`]) {
+      const reply = await desk.call(path, { as: null });
+      expect([path, reply.status >= 400 && reply.status < 500]).toEqual([path, true]);
+      expect(reply.json()).toMatchObject({ error: { code: 'ALM_DESK_BAD_REQUEST' } });
+      expect(reply.headers['content-security-policy']).toContain("default-src 'none'");
+    }
+  });
+
   test('a store that is away is a 503 for machines, and the front page says so', async () => {
     const own = await startDesk();
     try {
