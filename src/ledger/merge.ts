@@ -114,8 +114,9 @@ export async function rollForward(
 ): Promise<'gone' | 'ahead' | StateCode> {
   const { books, certainty } = context;
   const { intent, result } = attempt;
-  const row = await context.plans.row(no, intent.index);
-  if (row.order === null) return 'gone';
+  // By name: a reader may still remember what another batch had under this number in another past.
+  const row = await context.plans.rowOf(no, intent.index, intent.batch);
+  if (row === undefined || row.order === null) return 'gone';
   const key = row.reference === null ? null : referenceKey(row.reference);
   const { undoes } = row;
   const [answer = '', code = ''] = texts(

@@ -216,6 +216,7 @@ function newCache() {
 /** Reads plan blocks; orders are worked in file order, so a few decoded blocks serve nearly every look-up. */
 export class PlanReader {
   private blocks = newCache();
+  private readonly named = newCache();
 
   constructor(private readonly books: Books) {}
 
@@ -236,6 +237,30 @@ export class PlanReader {
       if (blocks.get(key) === rows) blocks.delete(key);
     });
     return rows;
+  }
+
+  /**
+   * A row of the batch with this id, or undefined where the number belongs to another one. The number's owner
+   * is read together with the rows, so that this stays right while a store is rolled back under a reader.
+   */
+  async rowOf(no: string, index: number, batch: BatchId): Promise<PlanRow | undefined> {
+    const block = Math.floor((index - 1) / PLAN_BLOCK_ROWS);
+    const key = `${batch}:${block}`;
+    const known = this.named.get(key);
+    if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS];
+    const { caller, realm } = this.books;
+    const keys = batchKeys(realm, no);
+    const [owner, plan] =
+      (await caller.patiently('read plan', () =>
+        caller.redis.multi().hget(keys.meta, 'id').getBuffer(keys.plan(block)).exec(),
+      )) ?? [];
+    if (owner?.[1] !== batch) return undefined;
+    const bytes = plan?.[1];
+    // Only an archived batch has a name and no plan.
+    if (!Buffer.isBuffer(bytes)) return this.row(no, index);
+    const rows = decodePlanBlock(bytes);
+    this.named.set(key, Promise.resolve(rows));
+    return rows[(index - 1) % PLAN_BLOCK_ROWS];
   }
 
   private async read(no: string, block: number): Promise<readonly PlanRow[]> {

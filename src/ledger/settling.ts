@@ -113,6 +113,8 @@ export type Conclusion = {
   readonly audit: string | null;
   readonly balance: string | null;
   readonly tries: number | null;
+  /** In which the evidence was read; what a person decides has none. */
+  readonly era?: string;
 };
 
 /** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
@@ -141,6 +143,7 @@ export async function conclude(
         balance: conclusion.balance ?? '',
         tries: conclusion.tries,
       }),
+      conclusion.era ?? '',
     ]),
   );
   const concluded = reply[0] === 'ok';

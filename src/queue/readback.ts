@@ -44,18 +44,20 @@ export class Readback {
 
   async resolve(ref: OrderRef, row: PlannedOrder): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
+    const { era } = batch.books.mark;
     const [record, details, ended] = await Promise.all([
       readRecord(batch, ref.index),
       readDetails(batch, ref.index),
       readbackEnded(batch.books, ref.no),
     ]);
     if (record.code !== 'u') return OVER;
-    const end = (conclusion: Omit<Conclusion, 'from' | 'sentAt' | 'audit'>) =>
+    const end = (conclusion: Verdict) =>
       this.conclude(batch, ref, row, {
         ...conclusion,
         from: 'u',
         sentAt: record.sentAt ?? Date.now(),
         audit: null,
+        era,
       });
 
     const before = readBeforeLast(details);
@@ -107,7 +109,7 @@ export class Readback {
     }
   }
 
-  private notApplied(tries: number): Omit<Conclusion, 'from' | 'sentAt' | 'audit'> {
+  private notApplied(tries: number): Verdict {
     const message = 'unmoved after the settle time, in two equal reads: it was not applied';
     const exhausted = tries >= this.profile.attempts.max;
     return {
@@ -134,7 +136,9 @@ export class Readback {
 
 const SECOND_READ_MS = 500;
 
-function toDoubt(message: string): Omit<Conclusion, 'from' | 'sentAt' | 'audit'> {
+type Verdict = Omit<Conclusion, 'from' | 'sentAt' | 'audit' | 'era'>;
+
+function toDoubt(message: string): Verdict {
   return {
     to: 'D',
     evidence: null,

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { type Decision, decide } from '../../src/core/decide.js';
 import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { orderId } from '../../src/core/ids.js';
@@ -67,7 +66,7 @@ export class Sender {
       onFenced: () => this.recovery.fenced(),
     });
     const profile = testProfile({ certainty, settleMs: SETTLE_MS });
-    const batchOf = () => Promise.resolve(batch.ref);
+    const batchOf = () => Promise.resolve({ ...batch.ref, books });
     const witness = {
       balances: (order: Order) => Promise.resolve(realm.read(order)),
       note: async (ref: OrderRef, detail: Detail) => {
@@ -262,47 +261,4 @@ function outcomeOf(kind: OutcomeKind): WriteOutcome {
     body: '',
     balance: null,
   };
-}
-
-/** All keys of a realm as they stand; `restore` puts the store back to that moment, as a failover may. */
-export async function photograph(books: Books): Promise<() => Promise<void>> {
-  const { redis } = books.caller;
-  const pattern = `${books.realm.replaceAll(/[{}]/g, '?')}*`;
-  const keys = await redis.keys(pattern);
-  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-  return async () => {
-    const now = await redis.keys(pattern);
-    if (now.length > 0) await redis.del(...now);
-    for (const [i, key] of keys.entries()) {
-      const dump = dumps[i];
-      if (dump != null) await redis.restore(key, 0, dump);
-    }
-    // The copy was armed for the server it was taken from, and nobody has merged for this one.
-    if ((await redis.hexists(books.realm, 'armed')) === 1)
-      await redis.hset(books.realm, 'armed', 'another-server');
-    await redis.del(`${books.realm}:merged`);
-  };
-}
-
-/** A connection that loses replies when told to: the script has run, and the caller asks again. */
-export class Lossy {
-  /** Replies still to lose. */
-  losing = 0;
-  readonly redis: Redis;
-
-  constructor(redis: Redis) {
-    this.redis = new Proxy(redis, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        if (name !== 'evalsha') return value.bind(target);
-        return async (...args: unknown[]) => {
-          const reply: unknown = await value.apply(target, args);
-          if (this.losing <= 0) return reply;
-          this.losing -= 1;
-          throw Object.assign(new Error('the reply was lost'), { code: 'ECONNRESET' });
-        };
-      },
-    });
-  }
 }

@@ -8,6 +8,7 @@
   ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON  ARGV[8] UTC day it was sent
   ARGV[9] due at, ms from now (for w)  ARGV[10] audit JSON ('' for none)
   ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null}
+  ARGV[12] era in which the evidence was read ('' for an operator): after another arming it proves nothing
 
   Returns {'ok', batch state, next orders JSON} | {'stale', state code}
 ]]
@@ -15,6 +16,7 @@
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
+--- @include "fence"
 local T, no, index, from, to, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -24,6 +26,7 @@ if fields[1] ~= from or (from == 'D' and to == 'w') then
   if alreadyNoted(T, no, index, ARGV[7]) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
   return { 'stale', fields[1] }
 end
+if ARGV[12] ~= '' and fenced(T, '0', ARGV[12]) then return { 'stale', from } end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 

@@ -3,7 +3,7 @@ import { readBatch } from '../../../src/ledger/batches.js';
 import type { Intent } from '../../../src/ledger/journal-line.js';
 import { mergeAttempts } from '../../../src/ledger/merge.js';
 import { parkedAttempts } from '../../../src/ledger/parked.js';
-import { PlanReader } from '../../../src/ledger/plan-store.js';
+import { findSpent, PlanReader } from '../../../src/ledger/plan-store.js';
 import { readRecord } from '../../../src/ledger/rows.js';
 import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
 import { begun, feedAll, sendAs } from '../../support/order-moves.js';
@@ -124,5 +124,45 @@ describe('roll-forward', () => {
     });
     expect(merged).toMatchObject({ moved: 0, parked: 1 });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
+  });
+
+  test('takes the row of the batch it names, whatever the reader remembers under that number', async () => {
+    const books = await bench.books();
+    const plans = new PlanReader(books);
+    const other = await sealed(books, [{ reference: 'of-the-other' }], { id: 'other' });
+    expect(await plans.row(other.no, 1)).toMatchObject({ reference: 'of-the-other' });
+    // The store goes back to a past in which the number belongs to another file.
+    const { redis } = books.caller;
+    await redis.del(...(await redis.keys(`${books.realm.replaceAll(/[{}]/g, '?')}*`)));
+    const batch = await sealed(books, [{ reference: 'of-this' }], { id: 'this' });
+    expect(batch.no).toBe(other.no);
+    await feedAll(batch);
+    const context = { books, plans, certainty: 'manual', underWay: new Set<string>() } as const;
+    expect(await mergeAttempts(context, [attempt(batch, 1, PAID)])).toMatchObject({ moved: 1 });
+    expect([...(await findSpent(books, ['of-the-other', 'of-this'])).keys()]).toEqual(['of-this']);
+    expect(await mergeAttempts(context, [attempt(other, 1, PAID)])).toMatchObject({ parked: 1 });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('an attempt that no journal knows gives way to one that a journal does', async () => {
+    const batch = await sealed(await bench.books(), [{}, {}, {}]);
+    await feedAll(batch);
+    for (const index of [1, 2, 3]) await begun(batch, index, { nonce: `never-sent-${index}` });
+    const lost = attempt(batch, 2, null);
+    const earlier = attempt(batch, 3, `w|1|0|0|||${SENT}|1||`, { attempts: 0 });
+    const merged = await merge(batch, 'manual', attempt(batch, 1, PAID), lost, earlier);
+    expect(merged).toMatchObject({ moved: 2 });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, doubt: 1, sending: 1 });
+    expect(await tieUp(batch.books)).toEqual([]);
+  });
+
+  test('paid is paid, also where the ledger has counted further', async () => {
+    const batch = await sealed(await bench.books(), [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'w');
+    await sendAs(batch, 1, 'D', { nonce: 'second' });
+    await merge(batch, 'manual', attempt(batch, 1, PAID));
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1 });
+    expect(await tieUp(batch.books)).toEqual([]);
   });
 });
