@@ -250,14 +250,13 @@ export class PlanReader {
     if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS];
     const { caller, realm } = this.books;
     const keys = batchKeys(realm, no);
-    const [owner, plan] =
-      (await caller.patiently('read plan', () =>
-        caller.redis.multi().hget(keys.meta, 'id').getBuffer(keys.plan(block)).exec(),
-      )) ?? [];
-    if (owner?.[1] !== batch) return undefined;
-    const bytes = plan?.[1];
-    // Only an archived batch has a name and no plan.
-    if (!Buffer.isBuffer(bytes)) return this.row(no, index);
+    const reply = await caller.patiently('read plan', () =>
+      caller.redis.multi().hget(keys.meta, 'id').hget(keys.meta, 'state').getBuffer(keys.plan(block)).exec(),
+    );
+    const [owner, state, bytes] = (reply ?? []).map(([, value]) => value);
+    if (owner !== batch || state === 'importing') return undefined;
+    if (state === 'archived') return this.row(no, index);
+    if (!Buffer.isBuffer(bytes)) return undefined;
     const rows = decodePlanBlock(bytes);
     this.named.set(key, Promise.resolve(rows));
     return rows[(index - 1) % PLAN_BLOCK_ROWS];
