@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.js';
+import { backoffMs, LONGEST_PAUSE_MS } from './backoff.js';
 import { classifyResend } from './classify-resend.js';
 import type { WriteOutcome } from './outcome.js';
 import type { Certainty, RealmProfile } from './profile.js';
@@ -62,7 +62,7 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
       return {
         ...same,
         next: 'wait',
-        dueInMs: outcome.retryAfterMs ?? backoffMs(0, context.attempts, context.random),
+        dueInMs: asked(outcome) ?? backoffMs(0, context.attempts, context.random),
       };
     case 'realm-halted':
       return { ...same, next: 'wait' };
@@ -92,7 +92,12 @@ function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision
       if (context.unknownForMs >= context.keyLifetimeMs) return { next: 'doubt', dueInMs: 0 };
       return {
         next: 'unknown',
-        dueInMs: outcome.retryAfterMs ?? backoffMs(context.sent - 1, context.attempts, context.random),
+        dueInMs: asked(outcome) ?? backoffMs(context.sent - 1, context.attempts, context.random),
       };
   }
+}
+
+/** Longer than that is the pace's to wait for: it holds the whole realm. */
+function asked({ retryAfterMs }: WriteOutcome): number | null {
+  return retryAfterMs === null ? null : Math.min(retryAfterMs, LONGEST_PAUSE_MS);
 }

@@ -1,3 +1,4 @@
+import { LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { Books } from './books.js';
 import { texts } from './caller.js';
 import { batchKeys } from './keys.js';
@@ -19,9 +20,9 @@ export type OpenBatch = {
 export async function openBatches(books: Books, horizonMs: number): Promise<OpenBatch[]> {
   const { redis } = books.caller;
   return books.caller.patiently('list open batches', async () => {
-    const numbers = await redis.smembers(`${books.realm}:open`);
+    const [numbers, nowMs] = await Promise.all([redis.smembers(`${books.realm}:open`), storeNowMs(books)]);
     if (numbers.length === 0) return [];
-    const until = Date.now() + horizonMs;
+    const until = nowMs + horizonMs;
     const found = await Promise.all(
       numbers.map(async (no) => {
         const keys = batchKeys(books.realm, no);
@@ -50,13 +51,24 @@ export async function feed(books: Books, no: string, most: number, owner: string
   return texts(await books.caller.script('feed', books.realm, [no, most, owner])).map(Number);
 }
 
+/** What should have been worked on by now, and what a clock that was stepped back has put off for too long. */
 export async function overdue(books: Books, no: string, lateByMs: number, most: number): Promise<number[]> {
   const { redis } = books.caller;
   const key = batchKeys(books.realm, no).due;
-  const members = await books.caller.patiently('list overdue', () =>
-    redis.zrangebyscore(key, '-inf', Date.now() - lateByMs, 'LIMIT', 0, most),
-  );
-  return members.map(Number);
+  return books.caller.patiently('list overdue', async () => {
+    const nowMs = await storeNowMs(books);
+    const [late, strayed] = await Promise.all([
+      redis.zrangebyscore(key, '-inf', nowMs - lateByMs, 'LIMIT', 0, most),
+      redis.zrangebyscore(key, nowMs + LONGEST_PAUSE_MS, '+inf', 'LIMIT', 0, most),
+    ]);
+    return [...late, ...strayed].map(Number);
+  });
+}
+
+/** Due times are the store's: this machine's clock may be another one, or be stepped. */
+export async function storeNowMs({ caller }: Books): Promise<number> {
+  const [seconds, micros] = await caller.redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
 /** Everything dispatched and not settled, whenever it is due, with the time it is due. */

@@ -41,6 +41,18 @@ export class TcpProxy {
     this.cut();
   }
 
+  /** Nobody listens here: connecting is refused before a byte could leave. */
+  async shut(): Promise<void> {
+    this.server.close();
+    this.cut();
+    await once(this.server, 'close');
+  }
+
+  async reopen(): Promise<void> {
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
   /** Back to a network that works; what lost answers have damaged is cut off. */
   heal(): void {
     this.delayMs = 0;
