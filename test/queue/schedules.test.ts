@@ -37,6 +37,8 @@ const MONDAY = at('2026-11-16T09:00:00Z');
 
 let world: RulesWorld;
 let clock = SUNDAY;
+/** How often a scheduler asked for the time. */
+let looks = 0;
 const running: { stop(): Promise<void> }[] = [];
 
 beforeEach(() => {
@@ -61,7 +63,10 @@ async function schedule(app: App) {
   const stopper = new AbortController();
   const started = await startSchedules(app, {
     stop: stopper.signal,
-    now: () => clock,
+    now: () => {
+      looks += 1;
+      return clock;
+    },
     lookEveryMs: 20,
     onRun: (run) => runs.push(run),
   });
@@ -191,6 +196,35 @@ describe('after a downtime', () => {
     expect(world.requests).toHaveLength(MEMBERS.length);
     expect(await batches(app)).toEqual(['rule weekly 2026-W47']);
   });
+});
+
+test('a clock stepped back by an hour passes the time of a run again and does not run it again', async () => {
+  const app = await open();
+  const later = {
+    name: 'name: later',
+    schedule: 'schedule: { cron: "30 9 * * 1", timezone: UTC, missed: once }',
+  };
+  await world.file('jobs/weekly.yaml', RULE());
+  await world.file('jobs/later.yaml', RULE(later));
+  await sync(app, ['weekly', 'later']);
+  const { runs } = await schedule(app);
+  clock = MONDAY + 5_000;
+  await until('the run', () => runs.length === 1);
+  const asked = world.requests.length;
+  // An hour back, and over the time of the run once more.
+  for (const time of [MONDAY - 3_595_000, MONDAY + 5_000]) {
+    clock = time;
+    const before = looks;
+    await until('it to be looked a few times', () => looks > before + 4);
+  }
+  clock = MONDAY + 31 * 60_000;
+  await until('the later run', () => runs.length === 2);
+  expect(runs).toMatchObject([
+    { rule: 'weekly', at: MONDAY },
+    { rule: 'later', at: MONDAY + 30 * 60_000 },
+  ]);
+  expect(world.requests.length - asked).toBe(MEMBERS.length);
+  expect(await batches(app)).toHaveLength(2);
 });
 
 test('two schedulers at once make one batch and read each fact once', async () => {
