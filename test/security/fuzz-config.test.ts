@@ -98,6 +98,21 @@ test('a YAML bomb is refused at once', () => {
   expect(performance.now() - started).toBeLessThan(5_000);
 });
 
+test('nesting that would exhaust the stack, and very many settings, are refused at once', () => {
+  const fields = Array.from({ length: 20_000 }, (_, i) => `a${i}: 1`).join('\n');
+  const before = process.cpuUsage();
+  for (const text of [
+    '['.repeat(100_000),
+    `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    `${'{a: '.repeat(20_000)}1${'}'.repeat(20_000)}`,
+    `realms: ${'- '.repeat(20_000)}x`,
+    fields,
+  ])
+    expect(load(text, {}), text.slice(0, 20)).toBeInstanceOf(Array);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(10_000);
+});
+
 test('a base URL can name neither another scheme, nor credentials, nor a query', () => {
   for (const url of [
     'file:///etc/passwd',

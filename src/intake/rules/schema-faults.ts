@@ -3,13 +3,16 @@ import type { z } from 'zod';
 import type { RuleFault } from './fault.js';
 import type { ValuePath, YamlSource } from './yaml-source.js';
 
+/** Nobody reads more, and each has to be found in the file. */
+const FAULTS_MAX = 200;
+
 /** Turns what the schema says into faults with line and column, and gives misspelt fields a hint. */
 export function schemaFaults(
   file: string,
   source: YamlSource,
   issues: readonly z.core.$ZodIssue[],
 ): readonly RuleFault[] {
-  return issues.flatMap((issue): RuleFault[] => {
+  return issues.slice(0, FAULTS_MAX).flatMap((issue): RuleFault[] => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => unknownField(file, source, path, key));
@@ -67,6 +70,8 @@ function valueAt(value: unknown, path: ValuePath): unknown {
 function spell(path: ValuePath): string {
   if (path.length === 0) return 'rule';
   return path
-    .map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`))
+    .map((step, at) =>
+      typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step.slice(0, 80)}`,
+    )
     .join('');
 }

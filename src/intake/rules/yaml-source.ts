@@ -10,6 +10,7 @@ import {
   type Scalar,
 } from 'yaml';
 import { messageOf } from '../../core/errors/error.js';
+import { tooDeepAt } from '../yaml-nesting.js';
 import type { RuleFault } from './fault.js';
 import { innerPlace } from './inner-place.js';
 
@@ -41,7 +42,15 @@ export function readYaml(file: string, text: string): YamlSource | { readonly fa
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), code: 'ALM_RULE_SYNTAX', message };
   };
-  const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, prettyErrors: false });
+  const deep = tooDeepAt(text);
+  if (deep !== null) return { faults: [{ ...fault(0, TOO_DEEP), ...placeIn(text, deep) }] };
+  // The package compares every key of a map with every other: repeated ones are found below instead.
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    intAsBigInt: true,
+    prettyErrors: false,
+    uniqueKeys: false,
+  });
   if (document.errors.length > 0)
     return {
       faults: document.errors.slice(0, 20).map((error) => fault(error.pos[0], sentence(error.message))),
@@ -97,6 +106,8 @@ class Unreadable extends Error {
 }
 
 const DEPTH_MAX = 20;
+const FIELDS_MAX = 500;
+const TOO_DEEP = `More than ${DEPTH_MAX} levels; no rule is that deep.`;
 
 function plain(node: unknown, depth = 0): unknown {
   if (isScalar(node)) return scalar(node);
@@ -105,13 +116,19 @@ function plain(node: unknown, depth = 0): unknown {
   // An alias can blow up a short file to gigabytes, and no rule needs one.
   if (isAlias(node))
     throw new Unreadable(offset, 'An alias (*name) is not allowed here; write the value out.');
-  if (depth > DEPTH_MAX) throw new Unreadable(offset, `More than ${DEPTH_MAX} levels; no rule is that deep.`);
+  if (depth > DEPTH_MAX) throw new Unreadable(offset, TOO_DEEP);
   if (isSeq(node)) return node.items.map((item) => plain(item, depth + 1));
   if (!isMap(node)) throw new Unreadable(offset, 'This cannot be read as a value.');
-  const entries = node.items.map((pair): [string, unknown] => {
-    if (!isScalar(pair.key)) throw new Unreadable(offset, 'A field name is a plain word.');
-    return [String(scalar(pair.key)), plain(pair.value, depth + 1)];
-  });
+  if (node.items.length > FIELDS_MAX)
+    throw new Unreadable(offset, `More than ${FIELDS_MAX} fields in one place; no rule has that many.`);
+  const entries = new Map<string, unknown>();
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) throw new Unreadable(offset, 'A field name is a plain word.');
+    const name = String(scalar(key));
+    if (entries.has(name))
+      throw new Unreadable(key.range?.[0] ?? offset, `The field ${JSON.stringify(name)} stands here twice.`);
+    entries.set(name, plain(value, depth + 1));
+  }
   return Object.fromEntries(entries);
 }
 
@@ -122,6 +139,11 @@ function scalar(node: Scalar): unknown {
   return Number.isSafeInteger(number) && (source === undefined || source === String(value))
     ? number
     : (source ?? String(value));
+}
+
+function placeIn(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 function sentence(message: string): string {

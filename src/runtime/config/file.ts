@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { messageOf } from '../../core/errors/error.js';
+import { tooDeepAt } from '../../intake/yaml-nesting.js';
 import type { Origin, SettingPath } from './model.js';
 
 /**
@@ -38,8 +39,17 @@ export function readConfigFile(path: string, name: string): ConfigFile {
 }
 
 export function parseConfigFile(text: string, name: string): ConfigFile {
+  if (tooDeepAt(text) !== null)
+    return refused(`${name}: expected at most ${DEPTH_MAX} levels; nothing of the file was used`);
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, version: '1.2', schema: 'core' });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    version: '1.2',
+    schema: 'core',
+    // The package compares every key with every other: repeated ones are found below instead.
+    uniqueKeys: false,
+  });
   const place = (offset: number): Origin => {
     const { line, col } = lineCounter.linePos(offset);
     return { from: 'file', file: name, line, column: col };
@@ -50,7 +60,9 @@ export function parseConfigFile(text: string, name: string): ConfigFile {
   };
   const syntax = [...document.errors, ...document.warnings];
   if (syntax.length > 0)
-    return refused(...syntax.map((issue) => `${name}: not valid YAML: ${issue.message} ${at(issue.pos[0])}`));
+    return refused(
+      ...syntax.slice(0, 20).map((issue) => `${name}: not valid YAML: ${issue.message} ${at(issue.pos[0])}`),
+    );
 
   const places = new Map<string, Origin>();
   const faults: string[] = [];
@@ -84,6 +96,8 @@ export function parseConfigFile(text: string, name: string): ConfigFile {
         faults.push(`${[...path, label ?? '?'].join('.')}: not a name for a setting ${at(offset)}`);
         continue;
       }
+      if (Object.hasOwn(block, label))
+        faults.push(`${[...path, label].join('.')}: stands here twice ${at(offset)}`);
       places.set(JSON.stringify([...path, label]), place(offset));
       block[label] = convert(value, [...path, label]);
     }

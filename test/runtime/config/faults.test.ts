@@ -243,7 +243,7 @@ describe('the file itself', () => {
 
   test.each([
     ['logLevel: [info', 'not valid YAML'],
-    ['logLevel: info\nlogLevel: debug', 'not valid YAML: Map keys must be unique'],
+    ['logLevel: info\nlogLevel: debug', 'logLevel: stands here twice'],
     ['logLevel: !!js/function x', 'not valid YAML: Unresolved tag'],
     ['a: 1\n---\nb: 2', 'not valid YAML'],
     ['- a', 'expected a block of settings at the top'],
