@@ -11,7 +11,7 @@ import { park } from './parked.js';
 import type { PlanRow } from './plan-block.js';
 import type { PlanReader } from './plan-store.js';
 import { encodeRecord } from './record.js';
-import { type BeginRequest, type Begun, beginSending, type OrderRef } from './sending.js';
+import { type BeginRequest, type Begun, beginSending, type NotBegun, type OrderRef } from './sending.js';
 import { type Settled, type Settlement, settle } from './settling.js';
 
 /**
@@ -59,7 +59,7 @@ export class Door {
     ref: OrderRef,
     batch: BatchId,
     request: Omit<BeginRequest, 'session'>,
-  ): Promise<Begun | { readonly no: string }> {
+  ): Promise<Begun | NotBegun> {
     const { books, journal, session } = this.parts;
     const asked = { ...request, session, batch };
     const merges = this.merges;

@@ -10,8 +10,8 @@ import { encodeEntry, type Intent, type JournalHead, type JournalResult } from '
  *
  * Group commit: one write and one fdatasync are under way at a time; every intent that arrives meanwhile
  * joins the next. An intent is durable when its promise resolves, and nothing is sent before. A result is
- * written with the next group and waits for no fsync: a process that dies leaves it to the kernel, and a
- * machine that dies leaves the intent, which makes the order unknown and never wrong.
+ * written with the next group or a moment later, and waits for no fsync: it is needed only where the store
+ * forgets as well, and without it the intent makes the order unknown and never wrong.
  *
  * A write or fsync that failed is final. The kernel may have thrown the pages away and report success the
  * next time, so nothing is tried again: every intent is refused from then on, and `onFailure` ends the process.
@@ -28,12 +28,16 @@ export const JOURNAL_LIMITS: JournalLimits = {
   folderBytesMax: 64 * 1024 * 1024,
 };
 
+/** How long a result waits for an intent to ride along with. */
+const RESULT_PATIENCE_MS = 10;
+
 type Waiter = { resolve(): void; reject(error: AlmonerError): void };
 
 export class Journal {
   private pending: string[] = [];
   private waiters: Waiter[] = [];
   private flushing: Promise<void> | undefined;
+  private patience: NodeJS.Timeout | undefined;
   private broken: AlmonerError | undefined;
   private bytes = 0;
   private number = 1;
@@ -118,10 +122,14 @@ export class Journal {
     if (this.broken !== undefined) return;
     this.pending.push(line);
     if (waiter !== undefined) this.waiters.push(waiter);
-    if (this.flushing === undefined) void this.flush();
+    if (this.flushing !== undefined) return;
+    if (waiter !== undefined) void this.flush();
+    else this.patience ??= setTimeout(() => void (this.flushing ?? this.flush()), RESULT_PATIENCE_MS);
   }
 
   private flush(): Promise<void> {
+    clearTimeout(this.patience);
+    this.patience = undefined;
     this.flushing = this.flushAll();
     return this.flushing;
   }

@@ -57,6 +57,9 @@ export type Begun = {
   readonly firstSentAt: number;
 };
 
+/** Why not. `earlyByMs`: it is due only then. */
+export type NotBegun = { readonly no: string; readonly earlyByMs?: number };
+
 export type BeginRequest = {
   readonly session: string;
   readonly nonce: string;
@@ -76,7 +79,7 @@ export async function beginSending(
   books: Books,
   ref: OrderRef,
   request: BeginRequest,
-): Promise<Begun | { readonly no: string }> {
+): Promise<Begun | NotBegun> {
   const reply = await books.begins.ask([
     ref.no,
     String(ref.index),
@@ -91,7 +94,7 @@ export async function beginSending(
     request.hold,
     request.batch ?? '',
   ]);
-  if (reply[0] !== 'go') return { no: reply[1] ?? '' };
+  if (reply[0] !== 'go') return { no: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
   noteSeq(books, reply[5]);
   return {
     keyNumber: Number(reply[1]),

@@ -1,4 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
+import { FEED_MAX, type FeedWindow } from './feeder.js';
 
 /** How long a crew waits for what, and how much it takes on at once. */
 
@@ -16,13 +17,33 @@ export const CREW_LIMITS: CrewLimits = { lockMs: 30_000, stalledMs: 60_000, merg
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 
 /** About a minute's worth at the pace, at least twice the concurrency, and never more than Redis likes. */
-export function windowJobs({ profile, concurrency }: Size): number {
+export function windowOrders({ profile, concurrency }: Size): number {
   const perMinute =
     profile.rate === null ? WINDOW_MAX : (profile.rate.requests / profile.rate.windowMs) * 60_000;
   return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perMinute)));
 }
 
 const WINDOW_MAX = 2_000;
+
+/**
+ * BullMQ's work for a job costs as much as the ledger's for an order, so without a pace a job carries
+ * several, worked one after the other, and the window is refilled by the hundreds. Few enough that everybody
+ * has something to do: twenty orders are twenty jobs. Behind a pace, and where orders wait for each other's
+ * members, each stays alone.
+ */
+export function feedWindow(size: Size): FeedWindow {
+  const { profile, concurrency } = size;
+  const orders = windowOrders(size);
+  if (profile.rate !== null || profile.certainty === 'readback')
+    return { orders, refillAt: 1, inAJob: () => 1 };
+  return {
+    orders,
+    refillAt: Math.min(FEED_MAX, Math.ceil(orders / 4)),
+    inAJob: (fed) => Math.max(1, Math.min(ORDERS_IN_A_JOB_MAX, Math.floor(fed / concurrency))),
+  };
+}
+
+const ORDERS_IN_A_JOB_MAX = 8;
 
 /** More deliveries under way than the pace can use would only wait for slots, and waste them on a pause. */
 export function usefulConcurrency({ profile, concurrency }: Size): number {

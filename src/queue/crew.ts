@@ -1,7 +1,6 @@
-import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
+import { type Job, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
-import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -18,9 +17,10 @@ import { realmState, resumeBatch } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
 import { Breaker } from './breaker.js';
-import { CREW_LIMITS, type CrewLimits, usefulConcurrency, windowJobs } from './crew-limits.js';
+import { carryOut } from './carry-out.js';
+import { CREW_LIMITS, type CrewLimits, feedWindow, usefulConcurrency } from './crew-limits.js';
 import { DeadLetters } from './dead-letters.js';
-import type { PlannedOrder } from './delivery.js';
+import { OVER, type PlannedOrder } from './delivery.js';
 import { Evidence } from './evidence.js';
 import { Feeder } from './feeder.js';
 import { KnownBatches } from './known-batches.js';
@@ -88,7 +88,7 @@ export class Crew {
     this.pace = new Pace(books, profile, options.onTrouble);
     this.queue = openQueue(books, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
     this.deadLetters = new DeadLetters(books, this.connection('dead'));
-    this.feeder = new Feeder(books, this.queue, owner, windowJobs(options));
+    this.feeder = new Feeder(books, this.queue, owner, feedWindow(options));
     this.sweeper = new Sweeper(books, this.queue, owner);
     const evidence = new Evidence(books, client, this.pace);
     this.batches = new KnownBatches(books);
@@ -245,23 +245,9 @@ export class Crew {
   }
 
   private deliver(job: Job<OrderJob>, token: string | undefined): Promise<null> {
-    return this.watchdog.during(() => this.work(job, token));
-  }
-
-  private async work(job: Job<OrderJob>, token: string | undefined): Promise<null> {
-    const todo: OrderRef[] = [job.data];
-    for (let ref = todo.shift(); ref !== undefined; ref = todo.shift()) {
-      if (this.stopping) break;
-      const delivered = await this.runner.deliver(ref);
-      if ('next' in delivered) todo.push(...delivered.next);
-      else if (ref === job.data) {
-        // The same job, later: no second job for the same order, and none is lost in between.
-        await job.moveToDelayed(Date.now() + Math.ceil(delivered.againInMs), token);
-        throw new DelayedError();
-      }
-    }
-    failPoint('delivered');
-    return null;
+    return this.watchdog.during(() =>
+      carryOut(job, token, (ref) => (this.stopping ? Promise.resolve(OVER) : this.runner.deliver(ref))),
+    );
   }
 
   private noteSettled(ref: OrderRef, row: PlannedOrder, settled: Settled, outcome: WriteOutcome): void {

@@ -4,8 +4,17 @@ import { closeIfIdle, feed, type OpenBatch, openBatches } from '../ledger/feedin
 import { realmState } from '../ledger/steering.js';
 import { addOrders, type OrderJob } from './queues.js';
 
+export type FeedWindow = {
+  /** How many orders may be dispatched at a time. */
+  readonly orders: number;
+  /** With less room than this, nothing is fed yet. */
+  readonly refillAt: number;
+  /** How many orders a job may carry, given how many there are to share out. */
+  readonly inAJob: (fed: number) => number;
+};
+
 /**
- * Keeps a bounded window of jobs in the queue, taking batches in turn, so that a large import does not
+ * Keeps a bounded window of orders in the queue, taking batches in turn, so that a large import does not
  * block a small one and Redis never holds a job per row. The ledger moves first: an order is noted as due
  * before its job is added, and the sweeper finds those whose job never came.
  */
@@ -16,7 +25,7 @@ export class Feeder {
     private readonly books: Books,
     private readonly queue: Queue<OrderJob>,
     private readonly owner: string,
-    private readonly windowJobs: number,
+    private readonly window: FeedWindow,
   ) {}
 
   /** Answers how many orders were fed. */
@@ -30,13 +39,14 @@ export class Feeder {
       .filter(({ state }) => state === 'running')
       .reduce((sum, { dueSoon }) => sum + dueSoon, 0);
     const hungry = this.inTurn(mine.filter(isHungry));
-    let room = this.windowJobs - busy;
+    let room = this.window.orders - busy;
+    if (room < this.window.refillAt) return 0;
     let fed = 0;
     for (const [position, batch] of hungry.entries()) {
       const share = Math.min(FEED_MAX, Math.ceil(room / (hungry.length - position)));
       if (share <= 0) break;
       const indexes = await feed(this.books, batch.no, share, this.owner);
-      await addOrders(this.queue, batch.no, indexes, 0);
+      await addOrders(this.queue, batch.no, indexes, 0, this.window.inAJob(indexes.length));
       room -= indexes.length;
       fed += indexes.length;
       if (indexes.length > 0) this.last = batch.no;
@@ -52,7 +62,7 @@ export class Feeder {
 }
 
 const HORIZON_MS = 5_000;
-const FEED_MAX = 256;
+export const FEED_MAX = 512;
 
 function isHungry(batch: OpenBatch): boolean {
   return (batch.state === 'planned' || batch.state === 'running') && batch.cursor <= batch.rows;

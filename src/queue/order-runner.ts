@@ -112,6 +112,7 @@ export class OrderRunner {
     if ('no' in begun) {
       slot.answered();
       if (FENCED.includes(begun.no)) return UNTIL_ARMED;
+      if (begun.earlyByMs !== undefined) return { againInMs: begun.earlyByMs };
       // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
       return begun.no === 'u' ? this.parts.readback.resolve(ref, row) : OVER;
     }

@@ -13,7 +13,7 @@ import { type OrderRef, orphan } from '../ledger/sending.js';
 import { forgetSession, listSessions, type SessionEntry } from '../ledger/sessions.js';
 import { unsend } from '../ledger/unsend.js';
 import type { Evidence } from './evidence.js';
-import type { OrderJob } from './queues.js';
+import { type OrderJob, ordersOf } from './queues.js';
 
 /**
  * What dead sessions leave behind. An order that one of them was sending becomes unknown (or a doubt where
@@ -116,7 +116,7 @@ export async function takenBy(queue: Queue<OrderJob>, dead: readonly SessionEntr
   const active = await queue.getActive(0, ACTIVE_MAX);
   return active
     .filter((job) => job?.processedBy !== undefined && ids.has(job.processedBy))
-    .map(({ data }) => data);
+    .flatMap(({ data }) => ordersOf(data));
 }
 
 const ACTIVE_MAX = 5_000;

@@ -4,10 +4,11 @@ import type { OrderRef } from '../ledger/sending.js';
 
 /**
  * BullMQ queues of a realm: `orders` for imported batches, `run-<no>` for a batch that one process works
- * itself, `dead` for the newest dead letters. A job is a delivery, never the truth: its data is the order's
- * place in the ledger and nothing else, and it has one attempt.
+ * itself, `dead` for the newest dead letters. A job is a delivery, never the truth: its data is the place of
+ * its orders in the ledger and nothing else, and it has one attempt. It carries one order, or where no pace
+ * holds the worker back a few that follow each other in the file: BullMQ's work for a job is then shared.
  */
-export type OrderJob = { readonly no: string; readonly index: number };
+export type OrderJob = { readonly no: string; readonly first: number; readonly last: number };
 
 export const ORDERS_QUEUE = 'orders';
 export const DEAD_QUEUE = 'dead';
@@ -24,9 +25,21 @@ export function openQueue<Data>(books: Books, name: string, connection: Connecti
   return queue;
 }
 
+export function ordersOf({ no, first, last }: OrderJob): OrderRef[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => ({ no, index: first + i }));
+}
+
 /** Deterministic within a generation: adding a job twice is adding it once. BullMQ allows no ':' here. */
-export function jobId(ref: OrderRef, generation: number): string {
-  return `${ref.no}-${ref.index}-${generation}`;
+function jobId({ no, first, last }: OrderJob, generation: number): string {
+  return `${no}-${first}-${last}-${generation}`;
+}
+
+/** What a job carries, told by its id. */
+export function carriedBy(id: string): (OrderJob & { readonly generation: number }) | undefined {
+  const [no = '', first, last, generation] = id.split('-');
+  return generation === undefined
+    ? undefined
+    : { no, first: Number(first), last: Number(last), generation: Number(generation) };
 }
 
 export async function addOrders(
@@ -34,20 +47,51 @@ export async function addOrders(
   no: string,
   indexes: readonly number[],
   generation: number,
-  delayMs: (index: number) => number = () => 0,
+  /** How many orders a job may carry. */
+  most = 1,
 ): Promise<void> {
-  if (indexes.length === 0) return;
+  await addJobs(queue, jobsOf(no, indexes, most), generation);
+}
+
+/** Each with a job of its own, delivered when it is due. */
+export async function addDelayed(
+  queue: Queue<OrderJob>,
+  no: string,
+  indexes: readonly number[],
+  generation: number,
+  delayMs: (index: number) => number,
+): Promise<void> {
+  await addJobs(queue, jobsOf(no, indexes, 1), generation, ({ first }) => delayMs(first));
+}
+
+async function addJobs(
+  queue: Queue<OrderJob>,
+  jobs: readonly OrderJob[],
+  generation: number,
+  delayMs: (job: OrderJob) => number = () => 0,
+): Promise<void> {
+  if (jobs.length === 0) return;
   await queue.addBulk(
-    indexes.map((index) => ({
+    jobs.map((data) => ({
       name: 'order',
-      data: { no, index },
+      data,
       opts: {
-        jobId: jobId({ no, index }, generation),
+        jobId: jobId(data, generation),
         attempts: 1,
         removeOnComplete: true,
         removeOnFail: true,
-        ...(delayMs(index) > 0 && { delay: delayMs(index) }),
+        ...(delayMs(data) > 0 && { delay: delayMs(data) }),
       },
     })),
   );
+}
+
+function jobsOf(no: string, indexes: readonly number[], most: number): OrderJob[] {
+  const jobs: { no: string; first: number; last: number }[] = [];
+  for (const index of indexes) {
+    const open = jobs.at(-1);
+    if (open !== undefined && open.last === index - 1 && index - open.first < most) open.last = index;
+    else jobs.push({ no, first: index, last: index });
+  }
+  return jobs;
 }

@@ -1,8 +1,17 @@
 import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import { LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { Books } from '../ledger/books.js';
-import { dispatched, generationsOf, openBatches, overdue, redispatch } from '../ledger/feeding.js';
+import {
+  dispatched,
+  generationsOf,
+  openBatches,
+  overdue,
+  redispatch,
+  storeNowMs,
+} from '../ledger/feeding.js';
 import { realmState } from '../ledger/steering.js';
-import { addOrders, jobId, type OrderJob, queuePrefixOf } from './queues.js';
+import { addDelayed, addOrders, carriedBy, type OrderJob } from './queues.js';
 
 /**
  * A job that BullMQ lost, failed or ended says nothing about its order. What is due and has no live job is
@@ -33,10 +42,11 @@ export class Sweeper {
     for (const batch of await this.mine()) {
       const open = await dispatched(this.books, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
+      const nowMs = await this.books.caller.patiently('read the clock', () => storeNowMs(this.books));
       for (let first = 0; first < open.length; first += SWEEP_MAX) {
         const indexes = open.slice(first, first + SWEEP_MAX).map(({ index }) => index);
         swept += await this.again(batch.no, indexes, (index) =>
-          Math.max(0, (dueAt.get(index) ?? 0) - Date.now()),
+          Math.min(LONGEST_PAUSE_MS, Math.max(0, (dueAt.get(index) ?? 0) - nowMs)),
         );
       }
     }
@@ -46,7 +56,8 @@ export class Sweeper {
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
     const open = await redispatch(this.books, no, this.owner, indexes);
-    await addOrders(this.queue, no, open.indexes, open.generation, delayMs);
+    if (delayMs === undefined) await addOrders(this.queue, no, open.indexes, open.generation);
+    else await addDelayed(this.queue, no, open.indexes, open.generation, delayMs);
     return open.indexes.length;
   }
 
@@ -59,21 +70,41 @@ export class Sweeper {
 
   private async withoutJob(no: string, indexes: readonly number[]): Promise<number[]> {
     if (indexes.length === 0) return [];
-    const { redis } = this.books.caller;
+    const carried = new Set<string>();
+    for (const id of await this.liveJobs()) {
+      const job = carriedBy(id);
+      if (job?.no !== no) continue;
+      for (let index = job.first; index <= job.last; index++) carried.add(`${index} ${job.generation}`);
+    }
     const generations = await generationsOf(this.books, no, indexes);
-    const alive = await this.books.caller.patiently('look for jobs', () =>
-      Promise.all(
-        indexes.map((index, i) =>
-          redis.exists(
-            `${queuePrefixOf(this.books)}:${this.queue.name}:${jobId({ no, index }, generations[i] ?? 0)}`,
-          ),
-        ),
-      ),
+    return indexes.filter((index, i) => !carried.has(`${index} ${generations[i] ?? 0}`));
+  }
+
+  /** In one moment, because jobs move between these lists. The feeder keeps them short. */
+  private async liveJobs(): Promise<string[]> {
+    const { queue } = this;
+    // Put off for longer than any pause, by a clock that is ahead; or long over and not seen, by one behind.
+    const nowMs = await this.books.caller.patiently('read the clock', () => storeNowMs(this.books));
+    const [oldest, furthest] = [nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS];
+    const lists = await this.books.caller.patiently('look for jobs', () =>
+      this.books.caller.redis
+        .multi()
+        .lrange(queue.toKey('wait'), 0, -1)
+        .lrange(queue.toKey('active'), 0, -1)
+        .zrangebyscore(queue.toKey('delayed'), oldest * BULLMQ_SCORE, furthest * BULLMQ_SCORE)
+        .exec(),
     );
-    return indexes.filter((_, i) => alive[i] === 0);
+    return (lists ?? []).flatMap(([error, ids]) => {
+      if (error !== null) throw error;
+      return z.array(z.string()).parse(ids);
+    });
   }
 }
 
 /** An order may be noted as due a moment before its job is added. */
 const LATE_MS = 1_000;
 const SWEEP_MAX = 500;
+/** A worker with a clock that is right takes a delayed job when its time has come. */
+const PROMOTED_WITHIN_MS = 5_000;
+/** BullMQ keeps the time of a delayed job with twelve bits for the order within a millisecond. */
+const BULLMQ_SCORE = 0x1000;

@@ -12,7 +12,7 @@ test('a small batch is fed as soon as there is room, however large the one befor
   const books = await bench.books();
   const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
-  const feeder = new Feeder(books, queue, '', WINDOW_JOBS);
+  const feeder = new Feeder(books, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 });
   const large = await sealed(
     books,
     Array.from({ length: 1_000 }, () => ({})),

@@ -12,7 +12,7 @@
     13 id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
 
   Returns a JSON list, for each order
-    ['go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)] | ['no', why] | ['error', message]
+    ['go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)] | ['no', why] | ['no', 'early', ms until it is due] | ['error', message]
     why: disarmed | rollback | era | halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
 ]]
 --- @include "record"
@@ -22,6 +22,7 @@
 --- @include "fence"
 --- @include "each"
 local T = KEYS[1]
+local now = nowMs()
 
 --- What holds for all orders of this call is asked once.
 local shut
@@ -67,7 +68,10 @@ local function begin(order)
   end
   if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
   if code ~= 'w' and not (code == 'u' and mayResend == '1') then return { 'no', code } end
-  if not redis.call('ZSCORE', B .. ':due', index) then return { 'no', 'not-due' } end
+  local due = redis.call('ZSCORE', B .. ':due', index)
+  if not due then return { 'no', 'not-due' } end
+  local early = tonumber(due) - now
+  if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
   if meta[3] == '1' then
@@ -79,7 +83,7 @@ local function begin(order)
   if code == 'w' and cap ~= '' and counter(days, day) + tonumber(tokens) > tonumber(cap) then
     redis.call('HSET', B, 'state', 'halted', 'reason', capReason)
     metas[no] = nil
-    standStill(T, no, nowMs())
+    standStill(T, no, now)
     return { 'no', 'cap' }
   end
 

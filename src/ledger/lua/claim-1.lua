@@ -33,9 +33,7 @@ if realm[2] and code == 'w' then return { 'stop', 'breaker' } end
 local due = redis.call('ZSCORE', B .. ':due', index)
 if not due then return { 'stop', 'not-due' } end
 local ms = tonumber(due) - nowMs()
--- No pause is that long: the clock was stepped back since.
-local LONGEST_PAUSE_MS = 30 * 60 * 1000
-if ms > 0 and ms <= LONGEST_PAUSE_MS then return { 'wait', ms } end
+if isPause(ms) then return { 'wait', ms } end
 
 local members = {}
 for i = 6, #ARGV do members[#members + 1] = ARGV[i] end

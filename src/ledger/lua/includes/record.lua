@@ -52,6 +52,12 @@ local function nowMs()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+--- Whether an order that is due in so long should wait. No pause is longer: the clock was stepped back since.
+local LONGEST_PAUSE_MS = 30 * 60 * 1000
+local function isPause(ms)
+  return ms > 0 and ms <= LONGEST_PAUSE_MS
+end
+
 --- Counters; `tally` has others of the same names for scripts that move many orders.
 local function bump(key, field, by)
   redis.call('HINCRBY', key, field, by)
