@@ -1,6 +1,7 @@
 import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { AlmonerError } from '../core/errors/error.js';
 import { decodeEntry, type JournalHead } from './journal-line.js';
 
 /** The journals of a data folder: whose files lie there, and how large they may become together. */
@@ -102,16 +103,26 @@ export async function readFloor(folder: string, realm: string): Promise<number> 
   return (await readFloors(folder))[realm] ?? 0;
 }
 
+/** A note that cannot be read is not "no note": a store that forgot too much would be trusted again. */
 async function readFloors(folder: string): Promise<Record<string, number>> {
-  const text = await readFile(join(folder, FLOOR), 'utf8').catch(() => '{}');
-  return floors.catch({}).parse(JSON.parse(text));
+  const path = join(folder, FLOOR);
+  try {
+    return floors.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
+    throw new AlmonerError(
+      'ALM_LEDGER_FLOOR_DAMAGED',
+      `${path}, which tells up to where journals were removed, cannot be read. Nothing is sent.`,
+      { cause },
+    );
+  }
 }
 
 async function raiseFloor(folder: string, seqs: ReadonlyMap<string, number>): Promise<void> {
   const known = await readFloors(folder);
   for (const [realm, seq] of seqs) known[realm] = Math.max(known[realm] ?? 0, seq);
   const path = join(folder, FLOOR);
-  await writeFile(`${path}.new`, JSON.stringify(known));
+  await writeFile(`${path}.new`, JSON.stringify(known), { flush: true });
   await rename(`${path}.new`, path);
 }
 

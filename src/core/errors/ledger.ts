@@ -29,6 +29,12 @@ export const LEDGER_ERRORS = {
     next: 'The journals put back what was sent. Look at the doubts with `almoner doubt list`, and find out why the store lost writes.',
     exit: 5,
   },
+  ALM_LEDGER_FLOOR_DAMAGED: {
+    means:
+      'The note of which journals were removed is damaged, so that a store that forgot too much could not be told.',
+    next: 'Restore the file from a backup of the data folder. Where the store was never restored from a backup nor failed over, remove the file instead.',
+    exit: 5,
+  },
   ALM_LEDGER_SESSION: {
     means: 'No unmerged session has that id.',
     next: 'List them with `almoner recover`.',
