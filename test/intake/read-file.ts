@@ -4,8 +4,8 @@ import { Findings } from '../../src/intake/findings.js';
 import type { IntakeLimits } from '../../src/intake/limits.js';
 import { openSource, type Source } from '../../src/intake/open.js';
 import { parseSheet } from '../../src/intake/parse.js';
-import { type ReadThrough, readThrough } from '../../src/intake/read-through.js';
 import type { Finding, Row, Sheet } from '../../src/intake/row.js';
+import { type ReadThrough, readThrough } from './read-through.js';
 
 export const REALM = { baseUrl: 'https://realm.example', realmId: '777' };
 

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { OrderRow, OrdersQuery } from '../../src/desk/api-types.js';
+import { ordersPage } from '../../src/desk/orders/orders-page.js';
 import { archiveBatch } from '../../src/ledger/archive.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import { openBooks, realmFolder } from '../../src/ledger/books.js';
@@ -38,6 +40,30 @@ async function everything({ ref }: TestBatch) {
   return { archived, all: { ...record, batch, rows } };
 }
 
+/** As the desk does: by state, by reference, by words of an error. */
+async function search({ ref }: TestBatch) {
+  const context = await rowContext(ref, new PlanReader(ref.books));
+  const view = await readBatch(ref);
+  if (view === undefined) throw new Error('the batch is gone');
+  const queries: OrdersQuery[] = [
+    { state: 'refused' },
+    { search: 'ref-250', field: 'reference' },
+    { search: 'ended as r', field: 'error' },
+  ];
+  return Promise.all(
+    queries.map(async (query) => {
+      const found: OrderRow[] = [];
+      // A page may stop early on a slow machine.
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page = await ordersPage(context, view, { ...query, ...(cursor && { cursor }) });
+        found.push(...page.orders);
+        cursor = page.next;
+      }
+      return found;
+    }),
+  );
+}
+
 async function keysOf({ books, no }: TestBatch): Promise<string[]> {
   const keys = await books.caller.redis.keys('*');
   return keys.filter((key) => key.startsWith(`${books.realm}:b:${no}`)).sort();
@@ -49,6 +75,8 @@ test('an archived batch reads as it did before, and only its summary, counters a
   const before = await everything(batch);
   const details = await readDetails(batch.ref, REFUSED);
   expect(details).not.toEqual([]);
+  const searched = await search(batch);
+  expect(searched.map((orders) => orders.map(({ line }) => line - 1))).toEqual([[REFUSED], [250], [REFUSED]]);
 
   const archived = await archiveBatch(batch.ref, folder);
   expect(archived).toMatchObject({ batch: batch.ref.id, rows: 300 });
@@ -59,6 +87,7 @@ test('an archived batch reads as it did before, and only its summary, counters a
 
   const after = await everything(batch);
   expect(after.all).toEqual(before.all);
+  expect(await search(batch)).toEqual(searched);
   expect([before.archived, after.archived]).toEqual([false, true]);
   expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 299, refused: 1 } });
   expect(await readDetails(batch.ref, REFUSED)).toEqual(details);

@@ -26,7 +26,9 @@ export async function ordersPage(
   const limit = query.limit ?? LIMIT_USUAL;
   if (query.field === 'line' && query.search !== undefined) return linePage(context, rows, query);
   const wanted = wantedOf(query);
-  const inAttention = wanted.state !== null && isAttentionState(wanted.state) && !wanted.search?.inPlan;
+  // An archived batch has no attention list any more.
+  const listed = wanted.state !== null && isAttentionState(wanted.state) && !view.archived;
+  const inAttention = listed && !wanted.search?.inPlan;
   if (inAttention) return attentionListPage(context, view, wanted, from, limit);
   const untilMs = performance.now() + LOOK_MS;
   const scanned = await scanBlocks(context, rows, wanted, { from, limit, untilMs });

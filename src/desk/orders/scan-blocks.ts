@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
-import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
+import { type BatchSource, batchSource } from '../../ledger/batch-source.js';
+import { BLOCK_ORDERS, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
 import { decodePlanBlock } from '../../ledger/plan-block.js';
 import { decodeRecord, type OrderRecord } from '../../ledger/record.js';
 import { lastTrouble, type RowContext, readDetails, rowView, stateOf } from '../../ledger/rows.js';
@@ -22,11 +23,14 @@ export async function scanBlocks(
   options: { readonly from: number; readonly limit: number; readonly untilMs: number },
 ): Promise<Scanned> {
   const found: RowView[] = [];
+  const source = await batchSource(context.ref);
   let from = options.from;
   do {
     const block = Math.floor((from - 1) / PLAN_BLOCK_ROWS);
     const to = Math.min((block + 1) * PLAN_BLOCK_ROWS, rows);
-    found.push(...(await matchesIn(context, block, { from, to }, wanted, options.limit - found.length)));
+    found.push(
+      ...(await matchesIn(context, source, block, { from, to }, wanted, options.limit - found.length)),
+    );
     const last = found.at(-1);
     if (found.length >= options.limit && last !== undefined)
       return { found, next: last.index < rows ? last.index + 1 : null };
@@ -37,15 +41,16 @@ export async function scanBlocks(
 
 async function matchesIn(
   context: RowContext,
+  source: BatchSource,
   block: number,
   span: { readonly from: number; readonly to: number },
   wanted: Wanted,
   limit: number,
 ): Promise<RowView[]> {
   const { search } = wanted;
-  const inPlan = search === null ? null : await planHits(context, block, search);
+  const inPlan = search === null ? null : await planHits(source, block, search);
   if (inPlan?.size === 0 && search?.inErrors !== true) return [];
-  const records = await recordsOf(context, block);
+  const records = await recordsOf(source, block);
   const candidates: { index: number; record: OrderRecord; certain: boolean }[] = [];
   for (let index = span.from; index <= span.to; index++) {
     const record = records.get(index) ?? decodeRecord(null);
@@ -77,13 +82,10 @@ async function view(context: RowContext, index: number, record: OrderRecord): Pr
 }
 
 /** Indexes of the block's rows that have it; a block that cannot have it is not even parsed. */
-async function planHits(context: RowContext, block: number, search: Search): Promise<Set<number>> {
+async function planHits(source: BatchSource, block: number, search: Search): Promise<Set<number>> {
   const { inPlan } = search;
   if (inPlan === null) return new Set();
-  const { books, no } = context.ref;
-  const bytes = await books.caller.patiently('read plan', () =>
-    books.caller.redis.getBuffer(batchKeys(books.realm, no).plan(block)),
-  );
+  const bytes = await source.plan(block);
   if (bytes === null) return new Set();
   const needle = JSON.stringify(search.text).slice(1, -1);
   if (!includes(inflateRawSync(bytes).toString('utf8'), needle)) return new Set();
@@ -93,14 +95,10 @@ async function planHits(context: RowContext, block: number, search: Search): Pro
   return new Set(hits);
 }
 
-async function recordsOf({ ref }: RowContext, block: number): Promise<Map<number, OrderRecord>> {
-  const { caller, realm } = ref.books;
-  const keys = batchKeys(realm, ref.no);
+async function recordsOf(source: BatchSource, block: number): Promise<Map<number, OrderRecord>> {
   const perBlock = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
-  const read = await caller.patiently('read orders', () =>
-    Promise.all(
-      Array.from({ length: perBlock }, (_, i) => caller.redis.hgetall(keys.records(block * perBlock + i))),
-    ),
+  const read = await Promise.all(
+    Array.from({ length: perBlock }, (_, i) => source.records(block * perBlock + i)),
   );
   const records = new Map<number, OrderRecord>();
   for (const hash of read)

@@ -1,10 +1,10 @@
-import type { Caps, RealmIdentity } from '../core/profile.js';
-import { BrokenFile } from './broken-file.js';
-import { BatchDigest, contentDigest } from './digest.js';
-import type { Findings } from './findings.js';
-import type { ParsedSheet } from './parse.js';
-import { Smallest256 } from './smallest.js';
-import { Survey, type SurveyResult } from './survey.js';
+import type { Caps, RealmIdentity } from '../../src/core/profile.js';
+import { BrokenFile } from '../../src/intake/broken-file.js';
+import { BatchDigest, contentDigest } from '../../src/intake/digest.js';
+import type { Findings } from '../../src/intake/findings.js';
+import type { ParsedSheet } from '../../src/intake/parse.js';
+import { Smallest256 } from '../../src/intake/smallest.js';
+import { Survey, type SurveyResult } from '../../src/intake/survey.js';
 
 /** What one reading of a whole file gives: all a preview needs before the ledger is asked. */
 export type ReadThrough = {
