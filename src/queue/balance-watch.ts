@@ -15,19 +15,15 @@ export class BalanceWatch {
     private readonly onTrouble: (message: string) => void,
   ) {}
 
-  /** Under the hold, before sending. What was expected is void from here on, until this order is paid. */
-  async foundBefore(ref: OrderRef, order: Order, before: Balances): Promise<void> {
+  /**
+   * What the order's members should have, under the hold and before sending. It is held against what was read
+   * only once the order is paid: the ledger has said then that nobody else had the hold in between. (Two
+   * deliveries of one order may read at once, and one may find what the other has paid.)
+   */
+  async expected(order: Order): Promise<Expected> {
     const members = effectsOf(order).map(({ member }) => member);
     const { redis } = this.books.caller;
-    const expected = await this.books.caller.patiently('read balances', () =>
-      redis.hmget(this.key, ...members),
-    );
-    await this.books.caller.patiently('forget balances', () => redis.hdel(this.key, ...members));
-    for (const [i, member] of members.entries()) {
-      const was = expected[i] ?? null;
-      const is = balanceOf(order, member, before);
-      if (was !== null && was !== VOID && is !== null && was !== is) await this.end(ref, member, was, is);
-    }
+    return this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...members));
   }
 
   /**
@@ -35,26 +31,33 @@ export class BalanceWatch {
    * order holds its members nothing else is noted of them.
    */
   async overtaken(order: Order): Promise<boolean> {
-    const members = effectsOf(order).map(({ member }) => member);
-    const { redis } = this.books.caller;
-    const noted = await this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...members));
-    return noted.some((one) => one !== null);
+    return (await this.expected(order)).includes(VOID);
   }
 
   /** Before the settle lets go of the members. */
-  async paid(ref: OrderRef, order: Order, before: Balances, answered: string | null): Promise<void> {
-    const after: string[] = [];
-    for (const { member, delta } of effectsOf(order)) {
+  async paid(
+    ref: OrderRef,
+    order: Order,
+    before: Balances,
+    expected: Expected,
+    answered: string | null,
+  ): Promise<void> {
+    const after: [member: string, balance: string][] = [];
+    for (const [i, { member, delta }] of effectsOf(order).entries()) {
       const was = balanceOf(order, member, before);
       if (was === null) continue;
-      const expected = String(BigInt(was) + delta);
-      if (member === order.member && answered !== null && answered !== expected)
-        await this.end(ref, member, expected, answered);
-      else after.push(member, expected);
+      const should = expected[i] ?? VOID;
+      if (should !== VOID && should !== was) await this.end(ref, member, should, was);
+      const now = String(BigInt(was) + delta);
+      if (member === order.member && answered !== null && answered !== now)
+        await this.end(ref, member, now, answered);
+      else after.push([member, now]);
     }
-    if (after.length === 0) return;
     const { redis } = this.books.caller;
-    await this.books.caller.patiently('note balances', () => redis.hset(this.key, ...after));
+    // Never over what a merged journal left there since: that is about another order's evidence.
+    await this.books.caller.patiently('note balances', () =>
+      Promise.all(after.map(([member, balance]) => redis.hsetnx(this.key, member, balance))),
+    );
   }
 
   private async end(ref: OrderRef, member: string, expected: string, found: string): Promise<void> {
@@ -66,6 +69,9 @@ export class BalanceWatch {
     return `${this.books.realm}:expected`;
   }
 }
+
+/** For each member that the order moves; null where nothing is known. */
+export type Expected = readonly (string | null)[];
 
 /** What a merged journal leaves: the member was moved, and nobody knows to what. */
 const VOID = '?';

@@ -81,7 +81,7 @@ export class OrderRunner {
       if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row);
       hold = answer.hold;
     }
-    const before = held.length > 0 ? await readback.before(ref, row.order) : null;
+    const before = held.length > 0 ? await readback.before(row.order) : null;
     if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');

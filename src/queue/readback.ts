@@ -7,7 +7,7 @@ import { readbackEnded } from '../ledger/readback-end.js';
 import { readDetails, readRecord } from '../ledger/rows.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { type Conclusion, conclude } from '../ledger/settling.js';
-import type { BalanceWatch } from './balance-watch.js';
+import type { BalanceWatch, Expected } from './balance-watch.js';
 import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
 import type { TwoClocks } from './two-clocks.js';
@@ -17,7 +17,9 @@ import type { TwoClocks } from './two-clocks.js';
  * operator asserts by choosing `readback`: moved by exactly the tokens proves paid at once; unmoved proves
  * not applied only after the settle time and two equal reads; anything else is a doubt.
  */
-export type BalancesBefore = Extract<Detail, { event: 'balances' }>;
+type BalancesRead = Extract<Detail, { event: 'balances' }>;
+/** As it is kept with the order, and what the members should have had. */
+export type BalancesBefore = BalancesRead & { readonly expected: Expected };
 
 export class Readback {
   constructor(
@@ -29,17 +31,17 @@ export class Readback {
   ) {}
 
   /** The balances before sending, under the hold. */
-  async before(ref: OrderRef, order: Order): Promise<BalancesBefore | 'unreadable'> {
+  async before(order: Order): Promise<BalancesBefore | 'unreadable'> {
+    const expected = await this.watch.expected(order);
     const balances = await this.evidence.balances(order);
     if (balances.member === null || (order.recipient !== null && balances.recipient === null))
       return 'unreadable';
-    await this.watch.foundBefore(ref, order, balances);
-    return { event: 'balances', at: Date.now(), when: 'before', balances };
+    return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
   }
 
   /** A paid order must have left its members at exactly what was read plus the tokens. */
   async paid(ref: OrderRef, order: Order, before: BalancesBefore, answered: string | null): Promise<void> {
-    await this.watch.paid(ref, order, before.balances, answered);
+    await this.watch.paid(ref, order, before.balances, before.expected, answered);
   }
 
   async resolve(ref: OrderRef, row: PlannedOrder): Promise<Delivered> {
@@ -156,7 +158,7 @@ function concluded(state: string, code: string | null, message: string): Detail 
 }
 
 /** What was read for the last attempt. Another attempt behind it, made without reading, leaves nothing to go by. */
-function readBeforeLast(details: readonly Detail[]): BalancesBefore | undefined {
+function readBeforeLast(details: readonly Detail[]): BalancesRead | undefined {
   let attempts = 0;
   for (const one of details.toReversed()) {
     if (one.event === 'attempt' || one.event === 'orphaned') attempts += 1;

@@ -161,7 +161,7 @@ export class Sender {
       await this.readback.resolve(ref, row);
       return undefined;
     }
-    const before = reading ? await this.readback.before(ref, row.order) : null;
+    const before = reading ? await this.readback.before(row.order) : null;
     return before === 'unreadable' ? undefined : { hold: answer.hold, before };
   }
 

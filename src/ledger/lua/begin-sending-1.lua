@@ -95,6 +95,8 @@ local function begin(order)
     { 's', fields[2], attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '' }, '|'))
   if code == 'w' then bump(days, day, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
+  -- Until it is paid, nobody knows what its members should have.
+  if hold ~= '' then forgetExpected(T, no, index) end
   local seq = move(T, no, index, code, 's', tokens)
   return { 'go', fields[2], attempts, fields[4], prior, seq, sent }
 end

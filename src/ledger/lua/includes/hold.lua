@@ -39,6 +39,12 @@ local function takeHolds(T, no, index, members)
   return holdToken(T, no, index)
 end
 
+--- What read-back expects of the members it holds: T:expected, member → balance, or '?' after a merged journal.
+local function forgetExpected(T, no, index)
+  local members = words(redis.call('HGET', T .. ':b:' .. no .. ':holding', index) or '')
+  for i = 2, #members do redis.call('HDEL', T .. ':expected', members[i]) end
+end
+
 --- Waiting orders are not due: their turn comes with the hand-over.
 local function waitFor(T, no, index, member, members)
   redis.call('RPUSH', T .. ':wait:' .. member, no .. ':' .. index)
