@@ -95,6 +95,57 @@ const SABOTAGES = [
     put: '        const open = merged !== undefined',
     test: 'test/chaos/recovery.model.test.ts',
   },
+  {
+    name: 'a-lost-socket-is-a-death',
+    file: 'src/ledger/liveness.ts',
+    find: "  if (answer !== 'gone') return answer === 'refused' ? 'dead' : 'alive';",
+    put: "  if (answer !== undefined) return answer === 'answers' ? 'alive' : 'dead';",
+    test: 'test/chaos/cleaned-socket.test.ts',
+    build: true,
+  },
+  {
+    name: 'stale-balances-believed',
+    file: 'src/ledger/lua/roll-forward-1.lua',
+    find: 'if not known then\n  for _, member',
+    put: 'if false then\n  for _, member',
+    test: 'test/chaos/recovery.model.test.ts',
+  },
+  {
+    name: 'attempts-nobody-knows-count',
+    file: 'src/ledger/lua/roll-forward-1.lua',
+    find: "if code ~= 'P' and (ahead > 0 or (ahead == 0 and was[1] ~= 's')) then",
+    put: 'if ahead >= 0 then',
+    test: 'test/chaos/recovery.model.test.ts',
+  },
+  {
+    name: 'settle-time-skipped',
+    file: 'src/queue/readback.ts',
+    find: '        if (waited.ms < this.profile.settleMs)',
+    put: '        if (waited.ms < 0)',
+    test: 'test/chaos/recovery.model.test.ts',
+  },
+  {
+    name: 'one-side-is-enough',
+    file: 'src/queue/readback.ts',
+    find: "  return others.every((story) => story === first) ? first : 'other';",
+    put: '  return others.length >= 0 ? first : first;',
+    test: 'test/queue/readback.test.ts',
+  },
+  {
+    name: 'meddling-ignored',
+    file: 'src/queue/balance-watch.ts',
+    find: 'if (should !== VOID && should !== was)',
+    put: 'if (should !== VOID && should === undefined)',
+    test: 'test/queue/readback.test.ts',
+  },
+  {
+    name: 'far-away-jobs-are-alive',
+    file: 'src/queue/sweeper.ts',
+    find: '[nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS]',
+    put: '[0, nowMs + 100 * LONGEST_PAUSE_MS]',
+    test: 'test/chaos/clock-steps.test.ts',
+    build: true,
+  },
 ];
 
 const COPIED = [
