@@ -101,15 +101,17 @@ async function settleUp(
   const wrong: string[] = [];
   const batches: BatchRef[] = [];
   for (const [name, known] of files) batches.push(await batchOf(arena, name, known));
-  for (const ref of batches) {
+  for (const ref of batches)
     await until(
       `batch ${ref.id} to be done: ${nemesis.lastWords()}`,
       async () => (await readBatch(ref))?.state === 'done',
       patienceMs,
     );
+  const applied = await arena.applied();
+  for (const ref of batches) {
     const ran = await arena.run('report', ref.id, '--json');
     if (ran.status !== 0) throw new Error(`no report of ${ref.id}: ${ran.stderr}`);
-    const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), ref.id);
+    const verdicts = await auditByContent(applied, join(arena.folder, 'reports'), ref.id);
     for (const [state, count] of Object.entries(verdicts.states))
       states[state] = (states[state] ?? 0) + count;
     wrong.push(...verdicts.wrong);
@@ -118,7 +120,7 @@ async function settleUp(
     orders: files.size * rowsPerBatch,
     batches: files.size,
     states,
-    applied: (await arena.applied()).length,
+    applied: applied.length,
     faults: nemesis.faults,
     wrong,
   };
