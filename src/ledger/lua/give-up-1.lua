@@ -10,19 +10,21 @@
   Returns how many became doubts
 ]]
 --- @include "record"
+--- @include "row"
 --- @include "move"
 --- @include "hold"
 local T, no, session = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local cancelled = isCancelled(T, no)
+local rows = redis.call('HGET', B, 'rows')
 local now = nowMs()
 local doubts = 0
 for i = 5, #ARGV, 2 do
   local index, tokens = ARGV[i], ARGV[i + 1]
-  local old = readRecord(T, no, index)
+  local old = isRow(rows, index) and readRecord(T, no, index)
   local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
   local code = was[1]
-  if code == 'w' or code == 'u' or (code == 's' and was[5] == session) then
+  if isRow(rows, index) and (code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
     writeRecord(T, no, index, table.concat(
       { 'D', was[2], was[3], was[4], '', '', was[7], '', '', was[10] or '' }, '|'))
     move(T, no, index, stateOf(old, cancelled), 'D', tokens)

@@ -15,15 +15,17 @@
   Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'gone'} (no such batch here)
 ]]
 --- @include "record"
+--- @include "row"
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
 local T, no, index, nonce, tokens = KEYS[1], ARGV[1], ARGV[3], ARGV[4], ARGV[6]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'id', 'state')
+local meta = redis.call('HMGET', B, 'id', 'state', 'rows')
 -- After a rollback the same number may have gone to another file.
 if meta[1] ~= ARGV[2] or meta[2] == 'importing' then return { 'gone' } end
 if meta[2] == 'archived' then return { 'ahead', 'P' } end
+if not isRow(meta[3], index) then return { 'gone' } end
 
 local old = readRecord(T, no, index)
 local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }

@@ -15,6 +15,8 @@ local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
 if held[1] and held[1] ~= 'importing' then return held[2] == importer and 'sealed' or 'already' end
 if held[2] ~= importer then return 'not-importer' end
+-- The loop below begins there: from a number far below zero it would never come to its end.
+if not string.find(ARGV[6], '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
 for block = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS)), tonumber(held[3]) - 1 do
