@@ -20,7 +20,14 @@ export type Fence = {
 };
 
 /** The last time that the store was found to have forgotten something. */
-const rollback = z.object({ at: z.number(), seen: z.number(), found: z.number(), by: z.string() });
+const rollback = z.object({
+  at: z.number(),
+  seen: z.number(),
+  found: z.number(),
+  by: z.string(),
+  /** Found by what the journals knew and it did not, where answers under way had overtaken the sequence. */
+  attempts: z.number().optional(),
+});
 export type Rollback = z.infer<typeof rollback>;
 
 export async function readFence(books: Books): Promise<Fence> {
@@ -42,6 +49,14 @@ export async function readFence(books: Books): Promise<Fence> {
 export async function disarm(books: Books, note: Rollback): Promise<boolean> {
   const reply = await books.caller.script('disarm', books.realm, [note.seen, JSON.stringify(note), note.by]);
   return reply === 'disarmed';
+}
+
+/** Only said: the journals are merged already. */
+export async function noteRollback(books: Books, note: Rollback): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('note rollback', () =>
+    redis.hset(books.realm, 'rollback', JSON.stringify(note)),
+  );
 }
 
 export async function reportMerged(

@@ -25,6 +25,8 @@ export type Merged = {
   readonly unknown: readonly { readonly no: string; readonly index: number; readonly code: StateCode }[];
   /** Attempts of batches that this ledger does not have. */
   readonly parked: number;
+  /** Attempts that the ledger had counted before their intent was written, and knew nothing of: it forgot them. */
+  readonly forgotten: number;
 };
 
 export type MergeContext = {
@@ -47,7 +49,7 @@ export async function mergeAttempts(
   // In the order in which the ledger saw them: what released a member comes before what held it next.
   const inOrder = [...attempts].sort((a, b) => a.intent.seq - b.intent.seq);
   const unknown: { no: string; index: number; code: StateCode }[] = [];
-  let [moved, parked] = [0, 0];
+  let [moved, parked, forgotten] = [0, 0, 0];
   for (let first = 0; first < inOrder.length; first += AT_ONCE) {
     const chunk = inOrder.slice(first, first + AT_ONCE);
     const records = await readRecords(books, chunk, numbers);
@@ -60,12 +62,13 @@ export async function mergeAttempts(
         parked += 1;
       } else if (answer !== 'ahead') {
         moved += 1;
+        if (decodeRecord(records[i] ?? null).attempts < attempt.intent.attempts) forgotten += 1;
         if (attempt.result === null && no !== undefined)
           unknown.push({ no, index: attempt.intent.index, code: answer });
       }
     }
   }
-  return { moved, unknown, parked };
+  return { moved, unknown, parked, forgotten };
 }
 
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */

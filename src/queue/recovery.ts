@@ -1,6 +1,14 @@
 import type { Books } from '../ledger/books.js';
 import type { Door } from '../ledger/door.js';
-import { arm, disarm, type Fence, readFence, reportMerged, sayDisarmed } from '../ledger/fence.js';
+import {
+  arm,
+  disarm,
+  type Fence,
+  noteRollback,
+  readFence,
+  reportMerged,
+  sayDisarmed,
+} from '../ledger/fence.js';
 import { readFloor } from '../ledger/journal-folder.js';
 import type { SessionJournal } from '../ledger/journal-reader.js';
 import { journalOf, localJournals } from '../ledger/local-journals.js';
@@ -115,7 +123,15 @@ export class Recovery {
       this.say('the store has forgotten more than the journals of this machine still know');
       return sayDisarmed(books, floorReason(fence.seq, floor));
     }
-    for (const journal of journals) await this.merge(journal, journal === own ? door.sending() : new Set());
+    let attempts = 0;
+    for (const journal of journals)
+      attempts += (await this.merge(journal, journal === own ? door.sending() : new Set())).forgotten;
+    if (attempts > 0 && !this.rolledBack) {
+      this.rolledBack = true;
+      const note = { at: Date.now(), seen, found: fence.seq, by: session.id, attempts };
+      await noteRollback(books, note);
+      this.say(`the store has forgotten ${attempts} attempts; the journals put them back`);
+    }
     await mergeParked(this.context());
     await this.parts.retakeRun();
     const merged = new Set(ended.map(({ head }) => head.session));

@@ -54,7 +54,11 @@ function judge(realms: readonly RealmRecovery[], size: string) {
     ...(rollback === null
       ? []
       : [
-          `${realm}: the store once forgot moves ${rollback.found + 1} to ${rollback.seen}; the journals put them back`,
+          `${realm}: the store once forgot ${
+            rollback.attempts === undefined
+              ? `moves ${rollback.found + 1} to ${rollback.seen}`
+              : `${rollback.attempts} attempts`
+          }; the journals put them back`,
         ]),
     ...parked.map(({ batch, orders }) => `${realm}: ${orders} payments of the forgotten batch ${batch}`),
   ]);

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/fence.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Clocks, Realm } from '../support/little-realm.js';
+import { Sender } from '../support/little-world.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('a rollback is told also when answers under way have carried the sequence past what was seen', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, [{}, {}]);
+  await feedAll(batch);
+  const clocks = new Clocks();
+  const realm = new Realm(false, (index) => batch.row(index).order, clocks);
+  const sender = await Sender.start(books, batch, 'manual', await tempFolder(), realm, clocks);
+  expect(await sender.recover()).toBe(true);
+  const back = await photograph(books);
+  await sender.begin(1, null);
+  await sender.finish('paid', null);
+  await back();
+  await books.caller.redis.hincrby(books.realm, 'seq', 1_000);
+  expect((await readFence(books)).rollback).toBeNull();
+  expect(await sender.recover()).toBe(true);
+  expect((await readRecord(batch.ref, 1)).code).toBe('P');
+  expect((await readFence(books)).rollback).toMatchObject({ attempts: 1 });
+  await sender.die();
+});
