@@ -175,6 +175,7 @@ function attempt(sabotage) {
     const env = {
       ...process.env,
       ALMONER_TEST_DIST: 'dist',
+      MODEL_FIRST_WILL_DO: '1',
       ...(sabotage.build ? {} : { ALMONER_TEST_NO_BUILD: '1' }),
     };
     if (sabotage.build) {
@@ -186,7 +187,11 @@ function attempt(sabotage) {
       });
       env.ALMONER_TEST_NO_BUILD = '1';
     }
-    const run = spawnSync('npx', ['vitest', 'run', sabotage.test], { cwd: tree, env, encoding: 'utf8' });
+    const run = spawnSync('npx', ['vitest', 'run', '--bail=1', sabotage.test], {
+      cwd: tree,
+      env,
+      encoding: 'utf8',
+    });
     const ran = /Tests\s+.*(failed|passed)/.test(run.stdout.replaceAll(/\u001b\[[0-9;]*m/g, ''));
     if (!ran) return `the test did not run:\n${run.stdout.slice(-2_000)}${run.stderr.slice(-2_000)}`;
     return run.status === 0 ? 'NOT noticed' : null;

@@ -67,6 +67,8 @@ const trouble: fc.Arbitrary<Step> = fc.oneof(
 const RUNS = {
   numRuns: Number(process.env.MODEL_RUNS ?? 30),
   ...(process.env.MODEL_SEED ? { seed: Number(process.env.MODEL_SEED) } : {}),
+  // Whether it fails is enough to know where it was broken on purpose.
+  endOnFailure: process.env.MODEL_FIRST_WILL_DO !== undefined,
 };
 
 describe.each<Certainty>(['manual', 'idempotent', 'readback'])('with certainty %s', (certainty) => {
