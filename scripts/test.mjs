@@ -1,9 +1,10 @@
-// npm test: format, lint, types, build, all tests. Arguments go on to vitest: npm test -- test/core
+// npm test: audit, format, lint, types, build, all tests. Arguments go on to vitest: npm test -- test/core
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { auditAll } from './audit.mjs';
 import { ensureChromium } from './install-chromium.mjs';
 import { ensureRedis } from './install-redis.mjs';
 
@@ -40,6 +41,7 @@ mustPass('redis and chromium', () => {
     return 2;
   }
 });
+mustPass('audit of the dependencies', () => auditAll('.'));
 mustPass('format and lint', () =>
   node(['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']),
 );
