@@ -63,8 +63,10 @@ export class Readback {
       });
 
     const before = readBeforeLast(details);
-    if (this.profile.certainty !== 'readback' || before === undefined || record.sentAt === null)
+    if (this.profile.certainty !== 'readback')
       return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
+    if (before === undefined || record.sentAt === null)
+      return end(toDoubt('what was read before it was sent is not in the books, so nothing read proves it'));
 
     if (ended !== null) return end(toDoubt(ended));
     if (await this.watch.overtaken(row.order))

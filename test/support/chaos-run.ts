@@ -25,6 +25,7 @@ export type ChaosFigures = {
   readonly states: Record<string, number>;
   readonly applied: number;
   readonly faults: Record<string, number>;
+  readonly doubts: Record<string, number>;
   readonly wrong: readonly string[];
 };
 
@@ -99,6 +100,7 @@ async function settleUp(
 ): Promise<ChaosFigures> {
   const states: Record<string, number> = {};
   const wrong: string[] = [];
+  const doubts: Record<string, number> = {};
   const batches: BatchRef[] = [];
   for (const [name, known] of files) batches.push(await batchOf(arena, name, known));
   for (const ref of batches)
@@ -114,6 +116,7 @@ async function settleUp(
     const verdicts = await auditByContent(applied, join(arena.folder, 'reports'), ref.id);
     for (const [state, count] of Object.entries(verdicts.states))
       states[state] = (states[state] ?? 0) + count;
+    for (const [why, count] of Object.entries(verdicts.doubts)) doubts[why] = (doubts[why] ?? 0) + count;
     wrong.push(...verdicts.wrong);
   }
   return {
@@ -122,6 +125,7 @@ async function settleUp(
     states,
     applied: applied.length,
     faults: nemesis.faults,
+    doubts,
     wrong,
   };
 }

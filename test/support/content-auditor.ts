@@ -7,7 +7,12 @@ import type { AppliedChange } from '../../src/realm/server/applied-log.js';
  * Holds the realm's books against a report without believing in keys: orders are told apart by their
  * content, of which there are no two alike. Answers what each state counts and every wrong verdict, in words.
  */
-export type Verdicts = { readonly states: Record<string, number>; readonly wrong: readonly string[] };
+export type Verdicts = {
+  readonly states: Record<string, number>;
+  readonly wrong: readonly string[];
+  /** Why there are doubts, without the numbers in it. */
+  readonly doubts: Record<string, number>;
+};
 
 const NEVER_APPLIED = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate', 'planned'];
 
@@ -26,12 +31,15 @@ export async function auditByContent(
   }
   const wrong: string[] = [];
   const states: Record<string, number> = {};
-  for (const { order = '', state = '', op, member, recipient, tokens } of rows) {
+  const doubts: Record<string, number> = {};
+  for (const { order = '', state = '', op, member, recipient, tokens, error = '' } of rows) {
     const count = times.get(`${op} ${member} ${recipient ?? ''} ${tokens}`) ?? 0;
     states[state] = (states[state] ?? 0) + 1;
+    const why = error.replaceAll(/\d+/g, 'N');
+    if (state === 'doubt') doubts[why] = (doubts[why] ?? 0) + 1;
     if (count > 1) wrong.push(`${order} was applied ${count} times (${state})`);
     if (state === 'paid' && count !== 1) wrong.push(`${order} is paid and was applied ${count} times`);
     if (NEVER_APPLIED.includes(state) && count > 0) wrong.push(`${order} is ${state} and was applied`);
   }
-  return { states, wrong };
+  return { states, wrong, doubts };
 }
