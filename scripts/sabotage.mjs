@@ -93,7 +93,7 @@ const SABOTAGES = [
     file: 'src/queue/orphans.ts',
     find: '        const open = merged.has(session)',
     put: '        const open = merged !== undefined',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/queue/orphans.test.ts',
   },
   {
     name: 'a-lost-socket-is-a-death',
