@@ -147,6 +147,17 @@ describe('histories that once went wrong', () => {
       finish(0, 'paid'),
     ]));
 
+  test('a request arrives late, but within the settle time', async () =>
+    play(await bench.books(), 'readback', [
+      begin(0, 5),
+      finish(0, 'lost-late'),
+      begin(0, 5),
+      { do: 'pass', ms: SETTLE_MS / 2 },
+      begin(0, 5),
+      begin(0, 5),
+      finish(0, 'paid'),
+    ]));
+
   test('what read-back concluded is forgotten, and another order has moved the member back since', async () =>
     play(await bench.books(), 'readback', [
       begin(0, 1),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch, readBatch } from '../../src/ledger/batches.js';
 import { Arena } from './arena.js';
-import { auditByContent } from './content-auditor.js';
+import { auditByContent, doubtsByReason } from './content-auditor.js';
 import { dice, Nemesis } from './nemesis.js';
 import { uniqueRows } from './unique-rows.js';
 import { until } from './until.js';
@@ -113,10 +113,10 @@ async function settleUp(
   for (const ref of batches) {
     const ran = await arena.run('report', ref.id, '--json');
     if (ran.status !== 0) throw new Error(`no report of ${ref.id}: ${ran.stderr}`);
-    const verdicts = await auditByContent(applied, join(arena.folder, 'reports'), ref.id);
-    for (const [state, count] of Object.entries(verdicts.states))
-      states[state] = (states[state] ?? 0) + count;
-    for (const [why, count] of Object.entries(verdicts.doubts)) doubts[why] = (doubts[why] ?? 0) + count;
+    const reports = join(arena.folder, 'reports');
+    const verdicts = await auditByContent(applied, reports, ref.id);
+    add(states, verdicts.states);
+    add(doubts, await doubtsByReason(reports, ref.id));
     wrong.push(...verdicts.wrong);
   }
   return {
@@ -128,4 +128,8 @@ async function settleUp(
     doubts,
     wrong,
   };
+}
+
+function add(sums: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + count;
 }
