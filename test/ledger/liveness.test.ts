@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -91,6 +91,7 @@ describe('a sending process', () => {
     expect(Buffer.byteLength(session.entry.socket)).toBeLessThan(104);
     expect(await liveness(session.entry)).toBe('alive');
     await session.close();
+    await rm(dirname(session.entry.socket), { recursive: true });
   });
 });
 
