@@ -1,4 +1,5 @@
 import type { AlmonerError } from '../core/errors/error.js';
+import { spelledOut, spelledOutJson, spelledOutWhole } from '../core/one-line.js';
 import { createRedactor } from '../runtime/redaction.js';
 import { type Colours, coloursFor } from './colour.js';
 
@@ -69,15 +70,21 @@ export function createOutput(options: {
         return;
       }
       const red = coloursFor(options.stderr, env).red;
-      stderr(`${red('error:')} ${code}: ${message}\n`);
-      for (const detail of details) stderr(`  - ${detail}\n`);
+      stderr(`${red('error:')} ${code}: ${indented(message)}\n`);
+      for (const detail of details) stderr(`  - ${indented(detail)}\n`);
       stderr(`Next: ${next}\n`);
     },
   };
 }
 
+/** A line end in what is quoted begins no line that looks like one of ours. */
+function indented(text: string): string {
+  return spelledOutWhole(text).replaceAll('\n', '\n    ');
+}
+
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner));
+  const digits = (_: string, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner);
+  return spelledOutJson(JSON.stringify(value, digits));
 }
 
 /**
@@ -91,6 +98,6 @@ function tolerant(stream: Sink): (text: string) => void {
     open = false;
   });
   return (text) => {
-    if (open) stream.write(text);
+    if (open) stream.write(spelledOut(text));
   };
 }

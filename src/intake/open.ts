@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { oneLine } from '../core/one-line.js';
 import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
 
 /**
@@ -35,12 +36,17 @@ export async function openSource(file: string, options: OpenOptions = {}): Promi
   });
   if (found.isDirectory())
     throw new AlmonerError('ALM_FILE_UNREADABLE', `${file} is a folder, expected a CSV file.`);
-  if (!found.isFile()) return spool(basename(file), createReadStream(file), fileBytesMax);
+  if (!found.isFile()) return spool(nameFor(file), createReadStream(file), fileBytesMax);
   if (found.size > fileBytesMax) throw tooLarge(file, fileBytesMax);
   const handle = await open(file, 'r').catch((error: unknown) => {
     throw cannotOpen(file, error);
   });
-  return source(basename(file), handle, () => Promise.resolve());
+  return source(nameFor(file), handle, () => Promise.resolve());
+}
+
+/** A name is for people: it may hold anything but a `/`, line ends included. */
+function nameFor(file: string): string {
+  return oneLine(basename(file)) || 'file';
 }
 
 /** The handle stays open between readings, so that a file replaced by a rename is still the one planned. */

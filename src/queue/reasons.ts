@@ -14,15 +14,20 @@ export function haltReason(profile: RealmProfile, outcome: WriteOutcome): Reason
   const code = outcome.code ?? 'ALM_REALM_KEY_REFUSED';
   return reasonOf(
     code,
-    `Realm ${profile.name} is halted: ${outcome.message} No further request leaves any worker; the orders stay planned.`,
+    `Realm ${profile.name} is halted: ${said(outcome)}. No further request leaves any worker; the orders stay planned.`,
   );
 }
 
 export function refusalReason(outcome: WriteOutcome): Reason {
   return reasonOf(
     'ALM_BATCH_REFUSALS',
-    `Order after order was refused (${outcome.code ?? 'no code'}: ${outcome.message}). The rest stays planned; nothing else is being sent.`,
+    `Order after order was refused. The last time: ${said(outcome)} [${outcome.code ?? 'no code'}]. The rest stays planned; nothing else is being sent.`,
   );
+}
+
+/** Some end with a full stop of their own. */
+function said({ message }: WriteOutcome): string {
+  return message.replace(/\.$/, '');
 }
 
 export function capReason(profile: RealmProfile): Reason {

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { isLosslessNumber, parse } from 'lossless-json';
 import type { BodyVerdict } from '../../core/classify.js';
+import { oneLine } from '../../core/one-line.js';
 import { ANSWER_BYTES_MAX } from './instances.js';
 
 /** A JSON object as parsed: numbers are LosslessNumber, so that no digit is lost. */
@@ -103,8 +104,8 @@ export function messageIn(body: AnswerBody): string | null {
   if (!body.readable || !isJsonObject(body.json)) return null;
   for (const name of ['message', 'error', 'detail', 'title', 'reason']) {
     const value = Object.hasOwn(body.json, name) ? body.json[name] : undefined;
-    if (typeof value === 'string' && value.trim() !== '') return value.trim().slice(0, 300);
-    if (isJsonObject(value) && typeof value.message === 'string') return value.message.trim().slice(0, 300);
+    if (typeof value === 'string' && oneLine(value) !== '') return oneLine(value).slice(0, 300);
+    if (isJsonObject(value) && typeof value.message === 'string') return oneLine(value.message).slice(0, 300);
   }
   return null;
 }
@@ -112,5 +113,5 @@ export function messageIn(body: AnswerBody): string | null {
 export function requestIdIn(body: AnswerBody): string | null {
   if (!body.readable || !isJsonObject(body.json)) return null;
   const value = body.json.requestId ?? body.json.request_id;
-  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : null;
+  return typeof value === 'string' && value !== '' ? oneLine(value).slice(0, 200) : null;
 }

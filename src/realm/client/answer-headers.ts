@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { oneLine } from '../../core/one-line.js';
 import type { RateHeaders } from '../../core/outcome.js';
 
 /** What an answer says beside its body. `nowMs` is wall-clock time, for servers that send no Date. */
@@ -16,7 +17,7 @@ export function headerFacts(headers: IncomingHttpHeaders, nowMs: number): Header
   const dated = Date.parse(headers.date ?? '');
   const serverNowMs = Number.isNaN(dated) ? nowMs : dated;
   return {
-    requestId: firstOf(headers, REQUEST_ID_HEADERS)?.slice(0, REQUEST_ID_MAX) ?? null,
+    requestId: oneLine(firstOf(headers, REQUEST_ID_HEADERS) ?? '').slice(0, REQUEST_ID_MAX) || null,
     retryAfterMs: retryAfterMs(headers['retry-after'], serverNowMs),
     rate: rateHeaders(headers, serverNowMs),
   };

@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmErrorCode } from '../../core/errors/realm.js';
+import { oneLine } from '../../core/one-line.js';
 import type { RateHeaders } from '../../core/outcome.js';
 import {
   type AnswerBody,
@@ -112,7 +113,7 @@ function statusFault(
   if (status >= 300 && status < 400)
     return fault(
       'ALM_REALM_REDIRECTED',
-      location === undefined ? '(a redirect)' : `(a redirect to ${location})`,
+      location === undefined ? '(a redirect)' : `(a redirect to ${oneLine(location).slice(0, 200)})`,
     );
   if (status >= 500) return fault('ALM_REALM_SERVER_ERROR', '(a server error)', true);
   return fault('ALM_REALM_REFUSED', '(refused)', status === 408);

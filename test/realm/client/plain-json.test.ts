@@ -17,6 +17,17 @@ describe('a record for the outside', () => {
     });
   });
 
+  it('leaves every other object as it was, whatever its fields are called', () => {
+    const hostile =
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"n":[{"__proto__":{"polluted":1}}]}';
+    plainJson(parse(hostile));
+    prettyJson(parse(hostile));
+    expect('polluted' in {}).toBe(false);
+    expect(
+      Reflect.get(Object(plainJson(parse('{"a":{"__proto__":{"isAdmin":true}}}'))), 'a').isAdmin,
+    ).toBeUndefined();
+  });
+
   it('is shown to a person digit by digit', () => {
     expect(prettyJson(record)).toContain('"id": 1190000000000000001');
   });
