@@ -148,7 +148,6 @@ export class Door {
         tries,
         sentAt: firstSentAt,
         batchCreatedAt: request.sentAt,
-        refusalReason: request.capReason,
       },
     );
   }
@@ -167,6 +166,7 @@ const NOT_SENT = {
   errorCode: null,
   sliceMs: 1000,
   haltRealm: null,
+  refusalReason: null,
 } as const;
 
 function intentOf(

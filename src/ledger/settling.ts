@@ -33,7 +33,8 @@ export type Settlement = {
   readonly sliceMs: number;
   readonly batchCreatedAt: number;
   readonly haltRealm: Reason | null;
-  readonly refusalReason: Reason;
+  /** For the batch, should this be one refusal too many; null unless refused. */
+  readonly refusalReason: Reason | null;
 };
 
 export type Settled =
@@ -161,6 +162,7 @@ function undoneReference({ undoes }: PlanRow) {
 }
 
 function handedOver(json: string): OrderRef[] {
+  if (json === '[]') return [];
   return z
     .array(z.string())
     .parse(listFromLua(json))

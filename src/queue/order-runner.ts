@@ -10,7 +10,7 @@ import { type Door, FENCED } from '../ledger/door.js';
 import type { PlanReader } from '../ledger/plan-store.js';
 import { type Begun, claim, type OrderRef } from '../ledger/sending.js';
 import type { Settled } from '../ledger/settling.js';
-import type { Manifest } from '../ledger/views.js';
+import type { Manifest, Reason } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { type Delivered, isPlannedOrder, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
@@ -60,7 +60,11 @@ const UNTIL_ARMED: Delivered = { againInMs: 250 };
 const NEXT_CODE = { paid: 'P', refused: 'R', exhausted: 'X', wait: 'w', unknown: 'u', doubt: 'D' } as const;
 
 export class OrderRunner {
-  constructor(private readonly parts: RunnerParts) {}
+  private readonly capReason: Reason;
+
+  constructor(private readonly parts: RunnerParts) {
+    this.capReason = capReason(parts.profile);
+  }
 
   async deliver(ref: OrderRef): Promise<Delivered> {
     const { plans, profile, pace, readback } = this.parts;
@@ -106,7 +110,7 @@ export class OrderRunner {
       dayCap: profile.caps.maxTokensPerDay,
       mayResend: profile.certainty === 'idempotent',
       before,
-      capReason: capReason(profile),
+      capReason: this.capReason,
       hold,
     });
     if ('no' in begun) {
@@ -191,7 +195,7 @@ export class OrderRunner {
       sliceMs: manifest.sliceMs,
       batchCreatedAt: manifest.createdAt,
       haltRealm: decision.haltRealm ? haltReason(profile, outcome) : null,
-      refusalReason: refusalReason(outcome),
+      refusalReason: decision.next === 'refused' ? refusalReason(outcome) : null,
     });
   }
 }
