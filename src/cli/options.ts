@@ -87,7 +87,9 @@ export function argumentList(description: string): ArgumentSpec<readonly string[
 }
 
 export function usage(message: string, next?: string): AlmonerError {
-  return new AlmonerError('ALM_CLI_USAGE', message, next === undefined ? {} : { next });
+  // Every sentence says what was not done; what an option's reader finds is found before anything is.
+  const whole = /Nothing was/.test(message) ? message : `${message}. Nothing was done.`;
+  return new AlmonerError('ALM_CLI_USAGE', whole, next === undefined ? {} : { next });
 }
 
 function last(given: readonly string[] | boolean | undefined): string | undefined {

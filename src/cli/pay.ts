@@ -7,7 +7,7 @@ import { type Planned, refuseFaults, writeFaultsFile } from '../runtime/operatio
 import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import { batchLines, batchNext } from './batch-text.js';
 import type { CommandBase, ExitStatus } from './command.js';
-import { findingLines, planDocument, planLines } from './preview-text.js';
+import { findingLines, planDocument, planLines, refusedNext } from './preview-text.js';
 import { Progress } from './progress.js';
 
 /** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
@@ -27,7 +27,7 @@ export function showPlan(context: CommandBase, app: App, planned: Planned, profi
       ...findingLines(findings.faults(), findings.faultCount, 'fault', faultsFile, output.colours),
       'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
     ],
-    next: 'mend the lines above, or pass --skip-invalid to take only the good rows',
+    next: refusedNext(findings.faults()),
   });
   return false;
 }
@@ -40,6 +40,7 @@ export async function payAndReport(
   options: { batchId: BatchId | null; inOrder: boolean; first: number | null; rerun: string },
 ): Promise<ExitStatus> {
   refuseFaults(planned.plan, app.config.reportsFolder);
+  const begunAt = Date.now();
   const signals = listenForStop(
     () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
     stopDeadlineMs(app.config),
@@ -61,13 +62,20 @@ export async function payAndReport(
   context.output.print({
     json: status,
     text: [
-      ...(status.existing
-        ? ['These orders are a batch already; it was gone on with, and nobody is paid twice.']
-        : []),
+      ...(status.existing ? [existingLine(status, begunAt)] : []),
       ...batchLines(status, context.output.colours),
       ...(interrupted ? [`${status.counts.paid ?? 0} orders were paid. Nothing else is being sent.`] : []),
     ],
     next: batchNext(status, options.rerun),
   });
   return exitOf(status);
+}
+
+function existingLine({ state, finishedAt }: BatchStatus, begunAt: number): string {
+  if (state === 'cancelled')
+    return 'These orders are a batch already, which was cancelled: nothing was sent. To pay them on purpose, pass --again LABEL.';
+  const over = finishedAt !== null && Date.parse(finishedAt) < begunAt;
+  return over
+    ? 'These orders are a batch already, which was over before: nothing was sent, and nobody is paid twice.'
+    : 'These orders are a batch already; it was gone on with, and nobody is paid twice.';
 }

@@ -1,3 +1,4 @@
+import { CATALOGUE } from '../core/errors/catalogue.js';
 import type { RealmProfile } from '../core/profile.js';
 import { formatRate } from '../core/rate.js';
 import type { Finding } from '../intake/row.js';
@@ -82,6 +83,14 @@ export function findingLines(
       ? [`  … and ${grouped(total - findings.length)} more${file === null ? '' : `, all in ${file}`}`]
       : [];
   return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
+}
+
+/** What mends a refused file: a fault of the file as a whole has a remedy of its own, and leaving rows out is none. */
+export function refusedNext(faults: readonly Finding[]): string {
+  const whole = faults.find(({ line, code }) => line === 0 || code.startsWith('ALM_FILE_'));
+  if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
+  const { next } = CATALOGUE[whole.code];
+  return `${next[0]?.toLowerCase()}${next.slice(1)}`;
 }
 
 function certaintyWords({ certainty }: RealmProfile): string {

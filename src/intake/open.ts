@@ -35,7 +35,10 @@ export async function openSource(file: string, options: OpenOptions = {}): Promi
     throw cannotOpen(file, error);
   });
   if (found.isDirectory())
-    throw new AlmonerError('ALM_FILE_UNREADABLE', `${file} is a folder, expected a CSV file.`);
+    throw new AlmonerError(
+      'ALM_FILE_UNREADABLE',
+      `${file} is a folder, expected a CSV file. Nothing was done.`,
+    );
   if (!found.isFile()) return spool(nameFor(file), createReadStream(file), fileBytesMax);
   if (found.size > fileBytesMax) throw tooLarge(file, fileBytesMax);
   const handle = await open(file, 'r').catch((error: unknown) => {
@@ -118,8 +121,14 @@ function tooLarge(name: string, fileBytesMax: number): AlmonerError {
 function cannotOpen(file: string, error: unknown): AlmonerError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new AlmonerError('ALM_FILE_NOT_FOUND', `There is no file ${file}.`, { cause: error });
-  return new AlmonerError('ALM_FILE_UNREADABLE', `${file} cannot be read: ${messageOf(error)}.`, {
-    cause: error,
-  });
+    return new AlmonerError('ALM_FILE_NOT_FOUND', `There is no file ${file}. Nothing was done.`, {
+      cause: error,
+    });
+  return new AlmonerError(
+    'ALM_FILE_UNREADABLE',
+    `${file} cannot be read: ${messageOf(error)}. Nothing was done.`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -41,7 +41,10 @@ export async function findBatch(caller: Caller, wanted: string, realm?: string):
   if (wanted === 'last') {
     const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
     const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
-    if (newest === undefined) throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet.');
+    if (newest === undefined)
+      throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
+        next: 'Make one with `almoner run FILE`, or try with `almoner rehearse FILE`.',
+      });
     return newest.ref;
   }
   const exact = all.filter(({ id }) => id === wanted);
@@ -50,12 +53,12 @@ export async function findBatch(caller: Caller, wanted: string, realm?: string):
   if (match === undefined)
     throw new AlmonerError(
       'ALM_BATCH_NOT_FOUND',
-      `No batch is called ${JSON.stringify(wanted)} or begins with it.`,
+      `No batch is called ${JSON.stringify(wanted)} or begins with it. Nothing was done.`,
     );
   if (more.length > 0)
     throw new AlmonerError(
       'ALM_BATCH_AMBIGUOUS',
-      `${matches.length} batches begin with ${JSON.stringify(wanted)}.`,
+      `${matches.length} batches begin with ${JSON.stringify(wanted)}. Nothing was done.`,
       {
         details: matches.slice(0, 10).map(({ id, books: { owner } }) => `${id} (realm ${owner.name})`),
       },

@@ -1,5 +1,5 @@
 import { findBatch } from '../../ledger/batches.js';
-import { grouped } from '../../report/spelling.js';
+import { counted } from '../../report/spelling.js';
 import { cancel } from '../../runtime/operations/steering-batches.js';
 import { releaseImport } from '../../runtime/operations/unfinished-imports.js';
 import { batchLines } from '../batch-text.js';
@@ -37,7 +37,7 @@ export const command = defineCommand({
           ...(changed ? [] : [`Batch ${status.batch} was cancelled already.`]),
           ...batchLines(status, output.colours),
           ...underWayLines(status),
-          `${grouped(status.counts.cancelled ?? 0)} orders stay unsent; their references are free.`,
+          `${counted(status.counts.cancelled ?? 0, 'order stays unsent; its reference is free', 'orders stay unsent; their references are free')}.`,
         ],
         next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
       });

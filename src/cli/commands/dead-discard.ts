@@ -36,7 +36,7 @@ export const command = defineCommand({
         json: { discarded: taken.map(idOf), refused },
         text: [
           `${counted(taken.length, 'dead letter')} discarded.`,
-          ...(refused.length > 0 ? [`${counted(refused.length, 'order')} left as they are:`] : []),
+          ...(refused.length > 0 ? [`${counted(refused.length, 'order')} left alone:`] : []),
           ...refusalLines(refused),
         ],
         next: 'almoner dead list shows what is left; --all shows these as well',

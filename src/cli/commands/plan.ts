@@ -4,7 +4,7 @@ import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag } from '../options.js';
 import { PLAN_OPTIONS, planRequest } from '../plan-options.js';
-import { findingLines, planDocument, planLines } from '../preview-text.js';
+import { findingLines, planDocument, planLines, refusedNext } from '../preview-text.js';
 
 export const command = defineCommand({
   name: 'plan',
@@ -40,7 +40,7 @@ export const command = defineCommand({
         ],
         next: clean
           ? `almoner rehearse ${context.args.FILE}, then almoner run ${context.args.FILE}`
-          : 'mend the lines above, or pass --skip-invalid to take only the good rows',
+          : refusedNext(findings.faults()),
       });
       findings.close();
       return clean ? 0 : 3;

@@ -1,4 +1,5 @@
 import { checkWallets } from '../../realm/client/check-wallets.js';
+import { counted } from '../../report/spelling.js';
 import { defineCommand } from '../command.js';
 import { argumentList, text, usage } from '../options.js';
 import { realmTitle, withRealmReads } from '../realm-reads.js';
@@ -32,7 +33,7 @@ export const command = defineCommand({
           wallets: wallets.map((wallet) => ({ wallet, verdict: verdicts.get(wallet) ?? 'undetermined' })),
         },
         text: [
-          `${wallets.length} wallets, ${realmTitle(profile)}`,
+          `${counted(wallets.length, 'wallet')}, ${realmTitle(profile)}`,
           ...wallets.map((wallet) => `${(verdicts.get(wallet) ?? 'undetermined').padEnd(12)}  ${wallet}`),
           `${counts.member} belong to members, ${counts['not-member']} do not, ${counts.undetermined} undetermined`,
         ],

@@ -30,7 +30,7 @@ export const REALM_ERRORS = {
   },
   ALM_REALM_MEMBER_NOT_FOUND: {
     means: 'The realm answered 404: it has no such member, or no such realm.',
-    next: 'Check the member id and the realm id; ids damaged by a spreadsheet often end in zeros.',
+    next: 'Check the member id, the realm id and the base URL; ids damaged by a spreadsheet often end in zeros.',
     exit: 4,
   },
   ALM_REALM_UNREACHABLE: {

@@ -93,7 +93,9 @@ async function readText(path: string, file: string): Promise<string | RuleFault>
     message,
   });
   try {
-    const { size } = await stat(path);
+    const found = await stat(path);
+    const { size } = found;
+    if (found.isDirectory()) return refuse('This is a folder, expected a rule file.');
     if (size > YAML_BYTES_MAX)
       return refuse(`The file is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`);
     return await readFile(path, 'utf8');

@@ -9,7 +9,7 @@
 --- @include "record"
 local T, no, index = KEYS[1], ARGV[1], ARGV[2]
 local record = readRecord(T, no, index)
-local code = record and string.sub(record, 1, 1) or 'p'
+local code = stateOf(record, isCancelled(T, no))
 if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then return { 'no', code } end
 if code ~= 'R' and code ~= 'X' then return { 'no', code } end
 local fields = split(record)

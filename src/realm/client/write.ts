@@ -60,7 +60,7 @@ function messageOf(seen: Exchange, body: AnswerBody, { kind }: Classification): 
     return `${failureSentence(seen)}; ${applied}.${answered}`;
   }
   const said = messageIn(body);
-  const quoted = said === null ? '' : `: ${said}`;
+  const quoted = said === null ? '' : `: ${said.replace(/\.$/, '')}`;
   switch (kind) {
     case 'paid':
       return `The realm answered ${seen.status}${quoted}`;

@@ -98,7 +98,8 @@ async function delimiterOf(path: string): Promise<string> {
     }
   } catch (cause) {
     const message = `The members file cannot be read: ${messageOf(cause)}. No member was loaded.`;
-    throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { cause });
+    const next = 'Check the name of the file and that you may read it.';
+    throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { next, cause });
   }
   const line = start.split(/\r?\n/, 1)[0] ?? '';
   const count = (delimiter: string) => line.split(delimiter).length;

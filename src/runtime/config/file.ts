@@ -31,7 +31,10 @@ export function readConfigFile(path: string, name: string): ConfigFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return refused(`${name}: the file cannot be read (${messageOf(error)})`);
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return refused(
+      missing ? `${name}: there is no such file` : `${name}: the file cannot be read (${messageOf(error)})`,
+    );
   }
   if (Buffer.byteLength(text) > FILE_BYTES_MAX)
     return refused(`${name}: expected at most ${FILE_BYTES_MAX} bytes, got ${Buffer.byteLength(text)}`);

@@ -71,8 +71,10 @@ export function notificationsOf(
 
 /** The realm a command works on: the one that was named, or the only one there is. */
 export function pickProfile(config: Config, realm?: string): RealmProfile {
-  const known = config.profiles.map(
-    (profile) => `${profile.name}: realm ${profile.realmId} at ${profile.baseUrl}`,
+  const known = config.profiles.map(({ name, realmId, baseUrl, key }) =>
+    key.from === 'embedded'
+      ? `${name}: the embedded realm service, for rehearsals`
+      : `${name}: realm ${realmId} at ${baseUrl}`,
   );
   if (realm === undefined) {
     const [only, ...others] = config.profiles;

@@ -4,6 +4,7 @@ import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/ba
 import type { Caller } from '../../ledger/caller.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import { type RowContext, rowContext } from '../../ledger/rows.js';
+import { counted } from '../../report/spelling.js';
 
 /** Finding the batches and orders that a person names. */
 
@@ -36,7 +37,7 @@ export function orderFinder(caller: Caller, realm?: string): (text: string) => P
     if (index > rows)
       throw new AlmonerError(
         'ALM_BATCH_ORDER_NOT_FOUND',
-        `Batch ${ref.id} has ${rows} rows, so there is no order ${text}. Nothing was done.`,
+        `Batch ${ref.id} has ${counted(rows, 'row')}, so there is no order ${text}. Nothing was done.`,
       );
     return { ref, index };
   };

@@ -32,7 +32,7 @@ export async function writeFirstFiles(files: readonly FirstFile[]): Promise<void
   if (inTheWay.length > 0)
     throw new AlmonerError(
       'ALM_CLI_FILES_EXIST',
-      `${inTheWay.join(', ')} exists already. Nothing was written.`,
+      `${inTheWay.join(', ')} ${inTheWay.length === 1 ? 'exists' : 'exist'} already. Nothing was written.`,
     );
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true });

@@ -1,3 +1,4 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
 import { realmState, releaseRealm } from '../../ledger/steering.js';
 import type { OpenRealm } from '../app.js';
@@ -14,7 +15,12 @@ export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
   const accepted =
     result.ok || (status !== null && status !== 401 && status !== 403 && status !== 407 && status < 500);
   if (accepted) return releaseRealm(realm.books);
-  if (!result.ok) throw result.error;
+  if (result.ok) return;
+  const { code, message, next } = result.error;
+  throw new AlmonerError(code, `${message} The realm stays halted, and nothing was sent.`, {
+    next,
+    cause: result.error,
+  });
 }
 
 const PROBE_MEMBER = memberId('0');

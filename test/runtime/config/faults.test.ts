@@ -233,9 +233,7 @@ realms:
 
 describe('the file itself', () => {
   test('a named file that does not exist is refused, not replaced by defaults', () => {
-    expect(faultsOf({ flags: { config: 'nowhere.yaml' } })).toEqual([
-      expect.stringMatching(/^nowhere\.yaml: the file cannot be read \(ENOENT/),
-    ]);
+    expect(faultsOf({ flags: { config: 'nowhere.yaml' } })).toEqual(['nowhere.yaml: there is no such file']);
     expect(faultsOf({ cwd: folderWith({ 'd/x': '' }), flags: { config: 'd' } })).toEqual([
       expect.stringContaining('EISDIR'),
     ]);
