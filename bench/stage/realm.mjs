@@ -27,6 +27,11 @@ export async function startRealm({ members, rate = null }) {
     admin,
     pid: child.pid,
     setRate: (next) => child.send({ rate: next }),
+    /** When each request came that was not refused for the rate, reads as well, and how many were. */
+    async seen() {
+      child.send('tell');
+      return (await once(child, 'message'))[0];
+    },
     /** Arrival times of all changes so far. */
     async appliedAt() {
       const times = [];

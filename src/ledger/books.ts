@@ -10,7 +10,8 @@ export type Books = {
   readonly realm: string;
   readonly owner: RealmOwner;
   readonly mark: FenceMark;
-  /** The two moves that every order makes, many in a call; see their scripts for what is asked. */
+  /** What every order passes, many in a call; see the scripts for what is asked. */
+  readonly claims: Gathered<OrderAsk, string[]>;
   readonly begins: Gathered<OrderAsk, string[]>;
   readonly settles: Gathered<OrderAsk, string[]>;
 };
@@ -45,13 +46,14 @@ export type RealmOwner = z.infer<typeof realmOwner>;
 export function openBooks(caller: Caller, owner: RealmOwner): Books {
   const realm = realmKey(owner);
   const mark: FenceMark = { seen: 0, era: '' };
-  const gathered = (script: 'begin-sending' | 'settle', head: () => Argument[]) =>
+  const gathered = (script: 'claim' | 'begin-sending' | 'settle', head: () => Argument[]) =>
     new Gathered((asks: readonly OrderAsk[]) => caller.orders(script, realm, head(), asks), ORDERS_IN_A_CALL);
   return {
     caller,
     realm,
     owner,
     mark,
+    claims: gathered('claim', () => [mark.seen, mark.era]),
     begins: gathered('begin-sending', () => [mark.seen, mark.era]),
     settles: gathered('settle', () => []),
   };

@@ -23,16 +23,7 @@ export async function claim(
   owner: string,
   hold: readonly string[],
 ): Promise<Claim> {
-  const [answer, more = '', token = ''] = texts(
-    await books.caller.script('claim', books.realm, [
-      ref.no,
-      ref.index,
-      owner,
-      books.mark.seen,
-      books.mark.era,
-      ...hold,
-    ]),
-  );
+  const [answer, more = '', token = ''] = await books.claims.ask([ref.no, String(ref.index), owner, ...hold]);
   switch (answer) {
     case 'go':
       return { answer, unknown: more === 'u', hold: token };

@@ -18,23 +18,21 @@ type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 
 /** About a minute's worth at the pace, at least twice the concurrency, and never more than Redis likes. */
 export function windowOrders({ profile, concurrency }: Size): number {
-  const perMinute =
-    profile.rate === null ? WINDOW_MAX : (profile.rate.requests / profile.rate.windowMs) * 60_000;
-  return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perMinute)));
+  return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perSecond(profile) * 60)));
 }
 
 const WINDOW_MAX = 2_000;
 
 /**
- * BullMQ's work for a job costs as much as the ledger's for an order, so without a pace a job carries
- * several, worked one after the other, and the window is refilled by the hundreds. Few enough that everybody
- * has something to do: twenty orders are twenty jobs. Behind a pace, and where orders wait for each other's
- * members, each stays alone.
+ * BullMQ's work for a job costs as much as the ledger's for an order, so where many leave in a second a job
+ * carries several, worked one after the other, and the window is refilled by the hundreds. Few enough that
+ * everybody has something to do: twenty orders are twenty jobs. Behind a slower pace, and where orders wait
+ * for each other's members, each stays alone.
  */
 export function feedWindow(size: Size): FeedWindow {
   const { profile, concurrency } = size;
   const orders = windowOrders(size);
-  if (profile.rate !== null || profile.certainty === 'readback')
+  if (perSecond(profile) < FAST_PER_SECOND || profile.certainty === 'readback')
     return { orders, refillAt: 1, inAJob: () => 1 };
   return {
     orders,
@@ -44,12 +42,15 @@ export function feedWindow(size: Size): FeedWindow {
 }
 
 const ORDERS_IN_A_JOB_MAX = 8;
+const FAST_PER_SECOND = 100;
+
+function perSecond({ rate }: RealmProfile): number {
+  return rate === null ? Number.POSITIVE_INFINITY : (rate.requests / rate.windowMs) * 1000;
+}
 
 /** More deliveries under way than the pace can use would only wait for slots, and waste them on a pause. */
 export function usefulConcurrency({ profile, concurrency }: Size): number {
-  if (profile.rate === null) return concurrency;
-  const perSecond = (profile.rate.requests / profile.rate.windowMs) * 1000;
-  return Math.max(1, Math.min(concurrency, 2 + Math.ceil(perSecond * LATENCY_ALLOWED_S)));
+  return Math.max(1, Math.min(concurrency, 2 + Math.ceil(perSecond(profile) * LATENCY_ALLOWED_S)));
 }
 
 const LATENCY_ALLOWED_S = 2;

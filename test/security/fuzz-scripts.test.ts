@@ -18,7 +18,7 @@ import {
   sealed,
   type TestBatch,
 } from '../support/ledger.js';
-import { begun, feedAll, settleAs } from '../support/order-moves.js';
+import { begun, claimFor, feedAll, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
 /**
@@ -140,7 +140,6 @@ async function world(): Promise<World> {
     },
     { name: 'archive-batch', args: [other.no, '0', 'f'.repeat(64)], open: [1, 2] },
     { name: 'arm', args: [run, 'e2', '0'], open: [1] },
-    { name: 'claim', args: [no, '7', '', String(seq), era], open: [1, 2, 3, 4, 5] },
     {
       name: 'conclude',
       args: [no, '4', 'u', 'X', '5', 'o', detail, day, '0', '', facts, ''],
@@ -191,10 +190,12 @@ class Listening extends Caller {
 async function recorded(batch: TestBatch, index: number): Promise<World['lists']> {
   const ear = new Listening(bench.redis().client(), 10_000, () => {});
   const heard = { ...batch, books: openBooks(ear, batch.books.owner) };
+  await claimFor(heard, index);
   const of = await begun(heard, index);
   await settleAs(heard, index, 'w', of);
-  // Amount, time and day of an order, and its new record, are the caller's word.
+  // Members, amount, time and day of an order, and its new record, are the caller's word.
   const open: Partial<Record<ScriptName, number[]>> = {
+    claim: [1, 2, 3],
     'begin-sending': [1, 2, 3, 4, 8, 10, 12],
     settle: [1, 2, 3, 6, 9, 10, 11, 12, 13],
   };
