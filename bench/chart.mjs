@@ -12,6 +12,14 @@ const LINE = 26;
 
 const panels = [
   {
+    title: 'Throughput without a limit, file to report',
+    bars: result('throughput').map((row) => ({
+      label: row.way,
+      value: row['rows/s'],
+      text: `${Math.round(row['rows/s'])} rows/s`,
+    })),
+  },
+  {
     title: 'Intake: bytes in Redis for one row',
     bars: result('intake')
       .filter((row) => row['bytes/row in Redis'] > 1)

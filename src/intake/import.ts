@@ -79,7 +79,7 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
 type Stored = { readonly duplicates: number; readonly duplicateTokens: bigint };
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
-const PUTS_AT_ONCE = 8;
+const PUTS_AT_ONCE = 4;
 
 async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Stored | 'taken-over'> {
   const { books, importer } = options;

@@ -26,7 +26,8 @@ export type OpenOptions = {
   readonly stdin?: Readable;
 };
 
-const CHUNK_BYTES = 64 * 1024;
+/** Rows of one chunk live together: with 64 kB they outlived the young generation, 60 MB more and a tenth slower. */
+const CHUNK_BYTES = 16 * 1024;
 
 export async function openSource(file: string, options: OpenOptions = {}): Promise<Source> {
   const fileBytesMax = options.limits?.fileBytesMax ?? INTAKE_LIMITS.fileBytesMax;

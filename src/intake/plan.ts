@@ -148,7 +148,7 @@ const NOTHING = {
 } as const;
 
 /** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */
-const JUDGED_ROWS = 4 * PLAN_BLOCK_ROWS;
+const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
 /** Questions under way while the next rows are read. */
 const JUDGED_AHEAD = 2;
 
