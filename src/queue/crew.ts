@@ -135,7 +135,7 @@ export class Crew {
       manifestOf: (no) => this.batches.manifest(no),
       stopping: () => this.stopping,
       newNonce,
-      onSettled: (ref, row, settled, outcome) => this.noteSettled(ref, row, settled, outcome),
+      onSettled: (...settled) => this.noteSettled(...settled),
     });
     this.rounds = new Rounds(options.onTrouble);
   }
@@ -250,7 +250,13 @@ export class Crew {
     );
   }
 
-  private noteSettled(ref: OrderRef, row: PlannedOrder, settled: Settled, outcome: WriteOutcome): void {
+  private noteSettled(
+    ref: OrderRef,
+    row: PlannedOrder,
+    settled: Settled,
+    outcome: WriteOutcome,
+    attempts: number,
+  ): void {
     this.options.onOutcome?.(outcome);
     this.breaker.remember(row.order.member);
     if (!settled.settled || !['R', 'X', 'D'].includes(settled.code)) return;
@@ -264,7 +270,7 @@ export class Crew {
       class: outcome.code,
       status: outcome.status,
       message: outcome.message,
-      attempts: 1,
+      attempts,
     });
   }
 

@@ -39,7 +39,13 @@ export type RunnerParts = {
   readonly manifestOf: (no: string) => Promise<Manifest>;
   readonly stopping: () => boolean;
   readonly newNonce: () => string;
-  readonly onSettled: (ref: OrderRef, row: PlannedOrder, settled: Settled, outcome: WriteOutcome) => void;
+  readonly onSettled: (
+    ref: OrderRef,
+    row: PlannedOrder,
+    settled: Settled,
+    outcome: WriteOutcome,
+    attempts: number,
+  ) => void;
 };
 
 type Attempt = {
@@ -129,7 +135,7 @@ export class OrderRunner {
     if (decision.next === 'paid' && before !== null)
       await this.parts.readback.paid(ref, row.order, before, outcome.balance);
     const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
-    this.parts.onSettled(ref, row, settled, outcome);
+    this.parts.onSettled(ref, row, settled, outcome, begun.attempts);
     if (!settled.settled) return OVER;
     if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order);
     if (settled.code === 'w' || settled.code === 'u') return { againInMs: decision.dueInMs };

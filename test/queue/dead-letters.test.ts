@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import type { DeadLetter } from '../../src/queue/dead-letters.js';
+import { DEAD_QUEUE, openQueue } from '../../src/queue/queues.js';
+import { Arena } from '../support/arena.js';
+import { until } from '../support/until.js';
+
+let arena: Arena;
+beforeAll(async () => {
+  arena = await Arena.open({ certainty: 'idempotent', members: [{ member: '5001', tokens: 1 }] });
+});
+afterAll(() => arena.close());
+
+test('the board shows what became of a dead letter, and how often it was tried', async () => {
+  await arena.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
+  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  const { batch } = JSON.parse(imported.stdout);
+  const books = arena.books();
+  const queue = openQueue<DeadLetter>(books, DEAD_QUEUE, arena.ledger.client());
+  arena.start(['worker']);
+  const letter = (attempts: number) =>
+    until(`a letter of ${attempts} attempts`, async () =>
+      (await queue.getWaiting()).map(({ data }) => data).find((data) => data.attempts === attempts),
+    );
+  try {
+    expect(await letter(1)).toMatchObject({
+      order: `${batch}-2`,
+      batch,
+      line: 3,
+      state: 'refused',
+      class: 'ALM_REFUSED_NOT_FOUND',
+      status: 404,
+    });
+    const ref = await findBatch(books.caller, batch);
+    await until('the batch to end', async () => (await readBatch(ref))?.state === 'done');
+    const retried = await arena.run('dead', 'retry', '--batch', batch, '--json');
+    expect(retried.status, retried.stderr + retried.stdout).toBe(0);
+    expect(await letter(2)).toMatchObject({ order: `${batch}-2`, state: 'refused' });
+  } finally {
+    await queue.close();
+  }
+}, 120_000);
