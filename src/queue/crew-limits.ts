@@ -17,7 +17,7 @@ export const CREW_LIMITS: CrewLimits = { lockMs: 30_000, stalledMs: 60_000, merg
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 
 /** About a minute's worth at the pace, at least twice the concurrency, and never more than Redis likes. */
-export function windowOrders({ profile, concurrency }: Size): number {
+function windowOrders({ profile, concurrency }: Size): number {
   return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perSecond(profile) * 60)));
 }
 

@@ -9,28 +9,17 @@ import { until } from '../support/until.js';
 
 /** A worker's machine is lost with its disk, and the store is restarted: what it may have sent is a doubt. */
 const ROWS = 60;
-const LATENCY_MS = 120;
 let arena: Arena;
 
 beforeAll(async () => {
   arena = await Arena.open({
     certainty: 'manual',
     members: uniqueRows(ROWS).seeds,
-    realmFaults: ['--fault', `latency:1:${LATENCY_MS}`],
+    realmFaults: ['--fault', 'latency:1:120'],
     limits: { mergePatienceMs: 500 },
   });
 });
 afterAll(() => arena.close());
-
-/** What the dead worker had sent is applied when the realm's latency has passed, also after the kill. */
-async function appliedWhenQuiet(): Promise<number> {
-  let seen = { count: -1, sinceMs: 0 };
-  return until('the realm to have applied what was under way', async () => {
-    const count = (await arena.applied()).length;
-    if (count !== seen.count) seen = { count, sinceMs: performance.now() };
-    return performance.now() - seen.sinceMs > 5 * LATENCY_MS ? count : undefined;
-  });
-}
 
 test('nothing is sent until the lost session is named and given up; then its orders are doubts, never payments', async () => {
   await arena.file('pay.csv', uniqueRows(ROWS).csv);
@@ -44,7 +33,7 @@ test('nothing is sent until the lost session is named and given up; then its ord
   await rm(join(arena.folder, 'lost', 'journal'), { recursive: true });
   await arena.ledger.kill();
   await arena.ledger.restart();
-  const applied = await appliedWhenQuiet();
+  const applied = await arena.appliedWhenQuiet();
 
   const run = arena.start(['worker', '--concurrency', '4']);
   const view = await until(

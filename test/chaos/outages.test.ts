@@ -42,7 +42,7 @@ async function expectAllPaid(stdout: string): Promise<void> {
 test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {
   const { run, status } = await runThrough(async () => {
     await arena.ledger.kill();
-    const sent = await settledCount();
+    const sent = await arena.appliedWhenQuiet();
     await sleep(2_000);
     expect((await arena.applied()).length).toBe(sent);
     await arena.ledger.restart();
@@ -55,7 +55,7 @@ test('the store is out of memory for a while: nothing is lost, and the log is no
   const { run, status } = await runThrough(async () => {
     const client = arena.ledger.client();
     await client.config('SET', 'maxmemory', '1');
-    await settledCount();
+    await arena.appliedWhenQuiet();
     await sleep(1_500);
     await client.config('SET', 'maxmemory', '0');
   });
@@ -69,7 +69,7 @@ test('the store’s disk is full: it ends rather than forget, and the run waits 
     const { pid } = arena.ledger;
     limitFiles(pid, 1);
     // It cannot append any more: it ends, or answers that it cannot write; either way nothing is claimed.
-    await settledCount();
+    await arena.appliedWhenQuiet();
     await arena.ledger.kill();
     await arena.ledger.restart();
   });
@@ -99,18 +99,6 @@ test('the network between worker and store loses replies and is cut: every call 
   expect(status, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());
 });
-
-/** Waits until nothing is on its way any more, and answers how much was applied by then. */
-async function settledCount(): Promise<number> {
-  let last = -1;
-  return until('payments to stop', async () => {
-    const now = (await arena.applied()).length;
-    const still = now === last;
-    last = now;
-    await sleep(300);
-    return still ? now : undefined;
-  });
-}
 
 /** The largest file the process may write, in bytes: what a full disk looks like to it. */
 function limitFiles(pid: number, bytes: number): void {

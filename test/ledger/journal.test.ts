@@ -5,24 +5,13 @@ import type { AlmonerError } from '../../src/core/errors/error.js';
 import { batchId } from '../../src/core/ids.js';
 import { fileName, Journal, type JournalLimits } from '../../src/ledger/journal.js';
 import { boundJournals, listJournals, readFloor, readHead } from '../../src/ledger/journal-folder.js';
-import { decodeEntry, encodeEntry, type Intent, type JournalHead } from '../../src/ledger/journal-line.js';
+import { decodeEntry, encodeEntry, type Intent } from '../../src/ledger/journal-line.js';
 import { readSessionJournal } from '../../src/ledger/journal-reader.js';
+import { journalHead } from '../support/journal-head.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const REALM = 'almoner:{0123456789ab}';
-const head = (session: string): JournalHead => ({
-  session,
-  machine: 'm',
-  boot: 'b',
-  socket: '/nowhere.sock',
-  space: '',
-  born: '',
-  place: 'gone',
-  pid: 1,
-  kind: 'run',
-  startedAt: 1,
-});
 const SESSION = '00000000000a';
 
 function intent(index: number, changes: Partial<Intent> = {}): Intent {
@@ -60,7 +49,7 @@ async function openJournal(
     throw error;
   },
 ): Promise<Journal> {
-  return Journal.open({ folder, head: head(SESSION), limits, onFailure });
+  return Journal.open({ folder, head: journalHead(SESSION), limits, onFailure });
 }
 
 const read = async (folder: string) => {
@@ -77,7 +66,7 @@ describe('what a journal tells when it is read again', () => {
     journal.unsent('nonce-3-1');
     await journal.close();
     const found = await read(folder);
-    expect(found?.head).toEqual(head(SESSION));
+    expect(found?.head).toEqual(journalHead(SESSION));
     expect(found?.seqSeen).toBe(3);
     expect(found?.attempts.map(({ intent: { index }, result: r }) => [index, r?.record ?? null])).toEqual([
       [1, 'P|1|1|0|200|5|1|1|a|'],
@@ -204,7 +193,7 @@ describe('size', () => {
     await journal.close();
     const [files] = await listJournals(folder);
     expect(files?.paths.length).toBeGreaterThan(4);
-    for (const path of files?.paths ?? []) expect(await readHead(path)).toEqual(head(SESSION));
+    for (const path of files?.paths ?? []) expect(await readHead(path)).toEqual(journalHead(SESSION));
     const found = await read(folder);
     expect(found?.attempts.length).toBe(10);
     expect(found?.attempts.every((one) => one.result !== null)).toBe(true);

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
 import { fileName, Journal } from '../../src/ledger/journal.js';
 import { readFloor, readHead } from '../../src/ledger/journal-folder.js';
-import type { Intent, JournalHead, JournalResult } from '../../src/ledger/journal-line.js';
+import type { Intent, JournalResult } from '../../src/ledger/journal-line.js';
 import { readSessionJournal, type SessionJournal } from '../../src/ledger/journal-reader.js';
+import { journalHead } from '../support/journal-head.js';
 
 /**
  * A real journal, damaged in every way: it is never read as something that was not written, what stands
@@ -15,18 +16,7 @@ import { readSessionJournal, type SessionJournal } from '../../src/ledger/journa
  */
 const REALM = 'almoner:{0123456789ab}';
 const SESSION = '00000000000a';
-const HEAD: JournalHead = {
-  session: SESSION,
-  machine: 'm',
-  boot: 'b',
-  socket: '/nowhere.sock',
-  space: '',
-  born: '',
-  place: 'gone',
-  pid: 1,
-  kind: 'run',
-  startedAt: 1,
-};
+const HEAD = journalHead(SESSION);
 const ORDERS = 6;
 const intentOf = (index: number): Intent => ({
   realm: REALM,

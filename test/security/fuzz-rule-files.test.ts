@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { loadRule } from '../../src/intake/rules/load-rule.js';
 import type { RuleResult } from '../../src/intake/rules/rule.js';
 import { hostileText, hostileValue } from '../support/hostile.js';
+import { yamlBomb } from '../support/yaml-bomb.js';
 
 /** Whatever stands in a rule file, it is a rule or a list of faults with their places: no crash, no hang. */
 let folder: string;
@@ -186,18 +187,7 @@ describe('rule files', () => {
 
 describe('rule files made to exhaust', () => {
   test('aliases that multiply', async () => {
-    const levels = Array.from(
-      { length: 30 },
-      (_, i) =>
-        `a${i}: &a${i} [${
-          i === 0
-            ? '"x"'
-            : Array(10)
-                .fill(`*a${i - 1}`)
-                .join(',')
-        }]`,
-    );
-    await refused(`${levels.join('\n')}\nname: *a29\n`);
+    await refused(`${yamlBomb()}\nname: *a29\n`);
     await refused('a: &a\n  b: *a\n');
     await refused(`<<: &m {name: x}\n`);
   });

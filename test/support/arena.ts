@@ -13,6 +13,7 @@ import { almoner, MAIN, type Ran } from './almoner.js';
 import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { freePort, startRedis, type TestRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
+import { until } from './until.js';
 
 /**
  * Everything that a payout meets, as real processes on this machine: a ledger's Redis, a realm service with
@@ -134,6 +135,16 @@ ${options.realm ?? ''}`,
     const admin = createRealmAdmin(this.realmRedis.client());
     for await (const change of admin.appliedChanges(ARENA_REALM)) changes.push(change);
     return changes;
+  }
+
+  /** How much was applied once nothing has been for a while: what was under way at a kill arrives after it. */
+  async appliedWhenQuiet(quietMs = 600): Promise<number> {
+    let seen = { count: -1, sinceMs: 0 };
+    return until('payments to stop', async () => {
+      const count = (await this.applied()).length;
+      if (count !== seen.count) seen = { count, sinceMs: performance.now() };
+      return performance.now() - seen.sinceMs > quietMs ? count : undefined;
+    });
   }
 
   async startRealm(): Promise<void> {
