@@ -1,0 +1,206 @@
+import type { Redis } from 'ioredis';
+import { memberId } from '../../src/core/ids.js';
+import { playClocks } from './clocks.js';
+import { rollingFor } from './dice.js';
+import { type Judgement, judge, unnamed } from './judge.js';
+import { playDeaths } from './machine.js';
+import type { Move, Plan } from './moves.js';
+import type { BatchSight } from './operator.js';
+import { importMissing, resolveDoubts, resumeAll, retry, runFailed } from './people.js';
+import { SMOOTHLY } from './process.js';
+import { SETTLE_MS } from './realm.js';
+import { Scene } from './scene.js';
+
+/** One history of machines, people, a realm and a store that all fail, played to its end and judged. */
+
+/** Every move takes a moment, so that what was put off for one is due at the next. */
+const MOVE_MS = 300;
+
+export async function play(plan: Plan, redis: Redis, folder: string): Promise<Judgement> {
+  const stopDice = rollingFor(plan.seed);
+  const stopClocks = playClocks();
+  const stopDeaths = playDeaths();
+  const scene = new Scene(plan, redis, folder);
+  try {
+    await scene.begin();
+    for (const move of plan.moves) await make(scene, move);
+    return await end(scene);
+  } finally {
+    await scene.close();
+    stopDeaths();
+    stopClocks();
+    stopDice();
+  }
+}
+
+async function make(scene: Scene, move: Move): Promise<void> {
+  scene.realm.pass(MOVE_MS);
+  switch (move.do) {
+    case 'send':
+      return scene.send(move);
+    case 'answer':
+      return scene.present(move.who).then((one) => one?.answer(move.count, move.how));
+    case 'go on':
+      return scene.present(move.who).then((one) => one?.goOn(move.how));
+    case 'feed':
+      return scene.present(move.who).then((one) => one?.feed());
+    case 'look':
+      return scene.look(await scene.present(move.who), move.how);
+    case 'everybody looks':
+      return scene.everybodyLooks();
+    case 'sleep': {
+      const one = scene.places[move.who];
+      if (one?.alive === true) one.asleep = true;
+      return;
+    }
+    case 'wake':
+      return scene.wake(scene.places[move.who]);
+    case 'kill':
+      return scene.places[move.who]?.die();
+    case 'leave': {
+      const one = scene.places[move.who];
+      return one?.acts === true ? one.leave() : undefined;
+    }
+    case 'lose replies':
+      scene.places[move.who]?.loseReplies(move.replies);
+      return;
+    case 'lose the machine':
+      return scene.loseMachine(move.machine);
+    case 'create anew':
+    case 'reboot': {
+      const machine = scene.machine(move.machine);
+      for (const one of scene.places) if (one?.machine === machine) await one.die();
+      if (move.do === 'reboot') machine.reboot();
+      else machine.recreate();
+      return;
+    }
+    case 'pass':
+      return scene.realm.pass(move.ms);
+    case 'step the clock':
+      if (move.machine === 'store') scene.clocks.storeStepMs += move.ms;
+      else scene.machine(move.machine).clocks.wallStepMs += move.ms;
+      return;
+    case 'suspend':
+      scene.machine(move.machine).clocks.sleptMs += move.ms;
+      return scene.realm.pass(move.ms);
+    case 'photograph':
+      return scene.photograph();
+    case 'restore':
+      return scene.restore(move.to);
+    case 'restart the store':
+      return scene.store.restart();
+    case 'recover': {
+      const machine = scene.machine(move.machine);
+      if (machine.lost) return;
+      await scene.operator.recover(machine, null);
+      return scene.heard(machine);
+    }
+    case 'accept missing':
+      return scene.accept(move.machine, move.nth);
+    case 'resolve doubts':
+      return scene.byOperator(() => resolveDoubts(scene));
+    case 'retry':
+      return scene.byOperator(() => retry(scene, move));
+    case 'run failed.csv':
+      return scene.byOperator(() => runFailed(scene, move));
+    case 'import again':
+      return scene.byOperator(() => importMissing(scene));
+    case 'steer':
+      return scene.byOperator(async () => {
+        await scene.operator.release();
+        const batch = await scene.operator.look(scene.file(move.file));
+        if (batch !== undefined) await scene.operator.steer(move.verb, batch.no);
+      });
+    case 'meddle':
+      return scene.realm.meddle(memberId(String(1 + (move.member % scene.plan.members))));
+    case 'blind':
+      scene.realm.blind = move.reads;
+      return;
+  }
+}
+
+/** The faults end. First the program is left to itself, then people do what it asks for. */
+async function end(scene: Scene): Promise<Judgement> {
+  scene.realm.blind = 0;
+  for (let i = 0; i < scene.places.length; i++) {
+    scene.places[i]?.loseReplies(0);
+    await scene.wake(scene.places[i]);
+    await scene.places[i]?.goOn();
+    await scene.places[i]?.answerAll();
+    await scene.present(i);
+  }
+  await scene.byOperator(() => importMissing(scene));
+  await scene.everybodyLooks();
+  const left = await workOff(scene);
+  const still = left > 0 ? await unnamed(scene.files, scene.operator) : [];
+  if (left > 0) await help(scene);
+  // What is still under way arrives, too.
+  scene.realm.pass(SETTLE_MS);
+  return judge(scene.files, scene.realm, scene.operator, still, scene.broken);
+}
+
+async function help(scene: Scene): Promise<void> {
+  const asked = scene.machines.find(({ lost }) => !lost);
+  if (asked === undefined) return;
+  const living = new Set(scene.acting().map(({ id }) => id));
+  for (const session of await scene.operator.sessions())
+    if (!living.has(session)) await scene.operator.recover(asked, session);
+  await scene.everybodyLooks();
+  // What is unknown may become a doubt, and what waited for a doubt's members goes on after it.
+  for (let round = 0; round < 3; round++) {
+    await resumeAll(scene);
+    if ((await workOff(scene)) === 0) return;
+    scene.realm.pass(SETTLE_MS);
+    await scene.byOperator(() => resolveDoubts(scene));
+  }
+}
+
+/**
+ * One worker delivers what is open until nothing moves any more, however long it waits. Answers how many
+ * orders are then left to people.
+ */
+async function workOff(scene: Scene): Promise<number> {
+  let [before, unmoved] = ['', 0];
+  for (let round = 0; ; round++) {
+    const worker = scene.acting()[0];
+    if (worker === undefined) return 0;
+    await worker.recover();
+    if (round > 0) await worker.probe();
+    await worker.feed();
+    const states: string[] = [];
+    let [open, doubts] = [0, 0];
+    for (const file of scene.files) {
+      const batch = await scene.operator.look(file);
+      if (batch === undefined) continue;
+      const left = batch.records.flatMap(({ code }, i) => (MOVING.includes(code) ? [i + 1] : []));
+      states.push(batch.state, ...batch.records.map(({ code, attempts }) => `${code}${attempts}`));
+      open += batch.state === 'cancelled' ? left.filter((index) => isSent(batch, index)).length : left.length;
+      doubts += batch.records.filter(({ code }) => code === 'D').length;
+      if (batch.state !== 'running' && batch.state !== 'cancelled') continue;
+      await worker.deliver(
+        file.id,
+        left.map((index) => ({ no: batch.no, index })),
+        ['paid'],
+        false,
+        SMOOTHLY,
+      );
+      await worker.answerAll();
+    }
+    const now = states.join(' ');
+    unmoved = now === before ? unmoved + 1 : 0;
+    before = now;
+    if (open === 0 || unmoved === WAITS.length || round > ROUNDS_MAX) return open + doubts;
+    scene.realm.pass(WAITS[unmoved % WAITS.length] ?? 0);
+  }
+}
+
+/** Planned, waiting, unknown; what is being sent, somebody else must settle. */
+const MOVING = ['p', 'w', 'u', 's'];
+
+/** What a cancelled batch never sent has ended with it. */
+function isSent({ records }: BatchSight, index: number): boolean {
+  return ['s', 'u'].includes(records[index - 1]?.code ?? '');
+}
+
+const WAITS = [1_000, 2_000, SETTLE_MS, 1_000, SETTLE_MS, 1_000, SETTLE_MS, 1_000, SETTLE_MS, 1_000];
+const ROUNDS_MAX = 60;

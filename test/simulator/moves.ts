@@ -1,0 +1,294 @@
+import { FAIL_POINTS } from '../../src/core/fail-point.js';
+import type { Certainty } from '../../src/core/profile.js';
+import { Dice } from './dice.js';
+import type { JournalTail } from './journal-tail.js';
+import { type How, SMOOTHLY } from './process.js';
+import type { Fate } from './realm.js';
+import {
+  HOUR_MS,
+  type Kind,
+  SOON,
+  THEME_NAMES,
+  THEMES,
+  type Theme,
+  type ThemeName,
+  type Weights,
+} from './themes.js';
+
+/**
+ * What may happen. A move says all there is to chance in it and means something wherever it stands, so that any of them can
+ * be left out of a history. `who` is the place of a process, `machine` of a machine.
+ */
+export type Move =
+  /** Orders of a file are delivered to a process. Unless they are `held` open, their answers come at once. */
+  | {
+      readonly do: 'send';
+      readonly who: number;
+      readonly file: number;
+      readonly first: number;
+      readonly count: number;
+      readonly fates: readonly Fate[];
+      readonly until: 'answered' | 'sent' | 'claimed';
+      readonly how: How;
+    }
+  | { readonly do: 'answer'; readonly who: number; readonly count: number; readonly how: How }
+  | { readonly do: 'go on'; readonly who: number; readonly how: How }
+  | { readonly do: 'feed'; readonly who: number }
+  | { readonly do: 'look'; readonly who: number; readonly how: How }
+  | { readonly do: 'everybody looks' }
+  | { readonly do: 'sleep'; readonly who: number }
+  | { readonly do: 'wake'; readonly who: number }
+  | { readonly do: 'kill'; readonly who: number }
+  | { readonly do: 'leave'; readonly who: number }
+  | { readonly do: 'lose replies'; readonly who: number; readonly replies: number }
+  | { readonly do: 'lose the machine'; readonly machine: number }
+  | { readonly do: 'create anew'; readonly machine: number }
+  | { readonly do: 'reboot'; readonly machine: number }
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'step the clock'; readonly machine: number | 'store'; readonly ms: number }
+  | { readonly do: 'suspend'; readonly machine: number; readonly ms: number }
+  | { readonly do: 'photograph' }
+  | { readonly do: 'restore'; readonly to: number }
+  | { readonly do: 'restart the store' }
+  | { readonly do: 'recover'; readonly machine: number }
+  | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }
+  | { readonly do: 'resolve doubts' }
+  | { readonly do: 'retry'; readonly file: number; readonly first: number; readonly count: number }
+  | { readonly do: 'run failed.csv'; readonly file: number; readonly count: number }
+  | { readonly do: 'import again' }
+  | { readonly do: 'steer'; readonly file: number; readonly verb: 'pause' | 'resume' | 'cancel' }
+  | { readonly do: 'meddle'; readonly member: number }
+  | { readonly do: 'blind'; readonly reads: number };
+
+export type Plan = {
+  readonly seed: number;
+  readonly certainty: Certainty;
+  readonly theme: ThemeName;
+  readonly machines: number;
+  readonly processes: number;
+  /** Processes that are there at the beginning; the others start when something is asked of them. */
+  readonly early: number;
+  readonly files: number;
+  /** Orders in each of the first files. */
+  readonly orders: number;
+  /** Few enough that orders meet on a member. */
+  readonly members: number;
+  /** Journals are so small that they are followed by new ones all the time. */
+  readonly rotates: boolean;
+  /** Restores may also forget that the files were ever imported. */
+  readonly forgetsFiles: boolean;
+  readonly moves: readonly Move[];
+};
+
+/** The whole history that a seed stands for. */
+export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): Plan {
+  const dice = new Dice(seed);
+  const fitting = THEME_NAMES.filter((name) => {
+    const theme: Theme = THEMES[name];
+    return theme.only === undefined || theme.only === certainty;
+  });
+  const name = wanted ?? fitting[dice.below(fitting.length)] ?? 'everything';
+  const theme: Theme = THEMES[name];
+  const machines = 2 + dice.below(2);
+  const some = machines + dice.below(3);
+  const processes = theme.processes ?? some;
+  const shape = {
+    machines,
+    processes,
+    early: 1 + dice.below(processes),
+    files: 1 + dice.below(3),
+    orders: 85 + dice.below(42),
+    rotates: theme.rotates ?? dice.chance(0.05),
+    forgetsFiles: theme.forgetsFiles ?? false,
+  };
+  const weights = new Map<Kind, number>();
+  for (const some of theme.weights)
+    for (const [kind, weight] of kindsOf(some)) weights.set(kind, (weights.get(kind) ?? 0) + weight);
+  const writer = new Writer(dice, theme, shape);
+  const moves = Array.from({ length: 25 + dice.below(50) }, () => writer.move(pick(dice, weights)));
+  return {
+    seed,
+    certainty,
+    theme: name,
+    ...shape,
+    members: theme.members ?? 3 + dice.below(shape.orders),
+    moves,
+  };
+}
+
+function kindsOf(weights: Weights): (readonly [Kind, number])[] {
+  return KINDS.flatMap((kind) => {
+    const weight = weights[kind];
+    return weight === undefined ? [] : [[kind, weight] as const];
+  });
+}
+
+function pick(dice: Dice, weights: ReadonlyMap<Kind, number>): Kind {
+  let left = dice.next() * [...weights.values()].reduce((sum, one) => sum + one, 0);
+  for (const [kind, weight] of weights) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  return 'send';
+}
+
+type Shape = Pick<Plan, 'machines' | 'processes' | 'orders' | 'files'>;
+
+class Writer {
+  constructor(
+    private readonly dice: Dice,
+    private readonly theme: Theme,
+    private readonly shape: Shape,
+  ) {}
+
+  move(kind: Kind): Move {
+    const { dice, shape } = this;
+    const who = dice.below(shape.processes);
+    const machine = dice.below(shape.machines);
+    // Files that are made on the way are the last ones.
+    const file = dice.below(shape.files + 1);
+    switch (kind) {
+      case 'send':
+        return {
+          do: kind,
+          who,
+          file,
+          first: 1 + dice.below(shape.orders),
+          count: dice.one([1, 1, 2, 4, 8, 16]),
+          fates: Array.from({ length: 1 + dice.below(3) }, () => this.fate()),
+          until: dice.one(['answered', 'answered', 'answered', 'sent', 'sent', 'claimed']),
+          how: this.how(0.12),
+        };
+      case 'answer':
+        return { do: kind, who, count: 1 + dice.below(4), how: this.how(0.15) };
+      case 'go on':
+      case 'look':
+        return { do: kind, who, how: this.how(0.1) };
+      case 'lose replies':
+        return { do: kind, who, replies: 1 + dice.below(3) };
+      case 'pass':
+        return { do: kind, ms: dice.one(this.theme.passes ?? SOON) };
+      case 'step the clock':
+        return {
+          do: kind,
+          machine: dice.chance(0.5) ? 'store' : machine,
+          // A store that is put back by hours under processes that begin anew is beyond any promise about keys.
+          ms: dice.one(
+            this.theme.passes === undefined ? [-HOUR_MS, HOUR_MS, -90_000, 90_000] : [90_000, HOUR_MS],
+          ),
+        };
+      case 'suspend':
+        return { do: kind, machine, ms: dice.one([60_000, HOUR_MS]) };
+      case 'restore':
+        return { do: kind, to: dice.below(8) };
+      case 'accept missing':
+        return { do: kind, machine, nth: dice.below(4) };
+      case 'retry':
+        return { do: kind, file, first: 1 + dice.below(shape.orders), count: 1 + dice.below(6) };
+      case 'run failed.csv':
+        return { do: kind, file, count: 1 + dice.below(6) };
+      case 'steer':
+        return { do: kind, file, verb: dice.one(['pause', 'resume', 'resume', 'resume', 'cancel']) };
+      case 'meddle':
+        return { do: kind, member: dice.below(3) };
+      case 'blind':
+        return { do: kind, reads: 1 + dice.below(4) };
+      case 'feed':
+      case 'sleep':
+      case 'wake':
+      case 'kill':
+      case 'leave':
+        return { do: kind, who };
+      case 'lose the machine':
+      case 'create anew':
+      case 'reboot':
+      case 'recover':
+        return { do: kind, machine };
+      case 'everybody looks':
+      case 'photograph':
+      case 'restart the store':
+      case 'resolve doubts':
+      case 'import again':
+        return { do: kind };
+    }
+  }
+
+  private fate(): Fate {
+    const { dice, theme } = this;
+    if (dice.chance(1 - (theme.faulty ?? 0.4))) return 'paid';
+    return dice.one(
+      theme.fates ?? ['lost-after', 'lost-before', 'lost-late', 'refused', 'not-sent', 'slow-down'],
+    );
+  }
+
+  private how(trouble: number): How {
+    const { dice } = this;
+    if (!dice.chance(trouble)) return SMOOTHLY;
+    if (dice.chance(0.3)) return { ...SMOOTHLY, freezeAfter: dice.below(3) };
+    const tail: JournalTail = dice.one(['written', 'lost', 'torn']);
+    return { crashAt: dice.one(FAIL_POINTS), after: dice.below(3), tail, freezeAfter: null };
+  }
+}
+
+const KINDS: readonly Kind[] = [
+  'send',
+  'answer',
+  'go on',
+  'feed',
+  'look',
+  'everybody looks',
+  'sleep',
+  'wake',
+  'kill',
+  'leave',
+  'lose replies',
+  'lose the machine',
+  'create anew',
+  'reboot',
+  'pass',
+  'step the clock',
+  'suspend',
+  'photograph',
+  'restore',
+  'restart the store',
+  'recover',
+  'accept missing',
+  'resolve doubts',
+  'retry',
+  'run failed.csv',
+  'import again',
+  'steer',
+  'meddle',
+  'blind',
+];
+
+/** What nobody wishes for: counted, to say how hard the world was. */
+export function faultsIn(moves: readonly Move[]): number {
+  return moves.filter(isFault).length;
+}
+
+function isFault(move: Move): boolean {
+  switch (move.do) {
+    case 'send':
+      return move.how !== SMOOTHLY || move.fates.some((fate) => fate !== 'paid');
+    case 'answer':
+    case 'go on':
+    case 'look':
+      return move.how !== SMOOTHLY;
+    case 'sleep':
+    case 'kill':
+    case 'lose replies':
+    case 'lose the machine':
+    case 'create anew':
+    case 'reboot':
+    case 'step the clock':
+    case 'suspend':
+    case 'restore':
+    case 'restart the store':
+    case 'meddle':
+    case 'blind':
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,346 @@
+import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
+import { type BatchId, orderId } from '../../src/core/ids.js';
+import type { OutcomeKind } from '../../src/core/outcome.js';
+import type { RealmProfile } from '../../src/core/profile.js';
+import { type Books, openBooks, type RealmOwner } from '../../src/ledger/books.js';
+import { Caller, newNonce } from '../../src/ledger/caller.js';
+import { Door } from '../../src/ledger/door.js';
+import { feed, openBatches } from '../../src/ledger/feeding.js';
+import type { JournalLimits } from '../../src/ledger/journal.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { OrderRef } from '../../src/ledger/sending.js';
+import { Session } from '../../src/ledger/sessions.js';
+import { BalanceWatch } from '../../src/queue/balance-watch.js';
+import { Breaker } from '../../src/queue/breaker.js';
+import { Evidence } from '../../src/queue/evidence.js';
+import { KeyClocks } from '../../src/queue/key-clocks.js';
+import { KnownBatches } from '../../src/queue/known-batches.js';
+import { OrderRunner } from '../../src/queue/order-runner.js';
+import { Pace } from '../../src/queue/pace.js';
+import { Readback } from '../../src/queue/readback.js';
+import { floorReason } from '../../src/queue/reasons.js';
+import { Recovery } from '../../src/queue/recovery.js';
+import { Seals } from '../../src/queue/seals.js';
+import { storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
+import { Unread } from '../../src/queue/unread.js';
+import { Gate, PausingPace } from './gate.js';
+import { type JournalTail, lostTail } from './journal-tail.js';
+import { type Machine, on } from './machine.js';
+import type { Fate } from './realm.js';
+import { type Requests, realmClient } from './requests.js';
+import { Died, Link, type Store } from './store.js';
+
+export type World = {
+  readonly store: Store;
+  readonly owner: RealmOwner;
+  readonly profile: RealmProfile;
+  readonly limits: JournalLimits;
+  readonly requests: Requests;
+  /** What the program would have told its log. */
+  readonly trouble: (message: string) => void;
+  /** The program is broken, whatever the realm says. */
+  readonly broke: (error: Error) => void;
+};
+
+export type How = {
+  readonly crashAt: FailPoint | null;
+  /** How often that place is passed before it kills. */
+  readonly after: number;
+  readonly tail: JournalTail;
+  /** Scripts that are still answered before the process freezes. */
+  readonly freezeAfter: number | null;
+};
+export const SMOOTHLY: How = { crashAt: null, after: 0, tail: 'written', freezeAfter: null };
+
+let running: Process | undefined;
+onFailPoint((point) => running?.reach(point));
+
+/**
+ * A sending process, wired as the crew of the program is, without the queue: moves are its deliveries. This
+ * file and operator.ts are all that knows how the program is put together. Whatever a process does happens
+ * within one move, until each of its deliveries is over, waits for the realm's answer, waits for the pace, or
+ * the process froze or died.
+ */
+export class Process {
+  alive = true;
+  /** It does nothing at all until it is woken; its socket still answers. */
+  asleep = false;
+  private readonly gate = new Gate();
+  private readonly link: Link;
+  private readonly books: Books;
+  private readonly pace: PausingPace;
+  private readonly breaker: Breaker;
+  private readonly recovery: Recovery;
+  private readonly runner: OrderRunner;
+  private how: How = SMOOTHLY;
+  private passed = 0;
+  private readonly open: { readonly answer: () => void }[] = [];
+  private readonly fates = new Map<string, Fate>();
+  private loseTail: (() => void) | undefined;
+
+  private constructor(
+    readonly machine: Machine,
+    private readonly world: World,
+    private readonly session: Session,
+  ) {
+    const { profile } = world;
+    this.link = new Link(world.store, () => this.gate.freeze());
+    const caller = new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
+    this.books = openBooks(caller, world.owner);
+    const { books } = this;
+    const plans = new PlanReader(books);
+    const batches = new KnownBatches(books);
+    const batchOf = (no: string) => batches.ref(no);
+    const client = realmClient(world.requests.realm, (key) => this.request(key));
+    const reads = new Pace(books, profile);
+    const evidence = new Evidence(books, client, reads, profile);
+    const seals = new Seals(books, profile, batches);
+    const manifestOf = (no: string) => batches.manifest(no);
+    const unread = new Unread(profile, batchOf, manifestOf, () => {});
+    const clocks = new TwoClocks(storeClock(books));
+    this.pace = new PausingPace(books, profile, this.gate);
+    this.breaker = new Breaker(books, client, reads, profile.attempts.backoffMs, 15 * 60_000);
+    const context = { books, plans, termsOf: (no: string) => seals.termsOf(no) };
+    const door: Door = new Door({
+      books,
+      journal: session.journal,
+      session: session.id,
+      context,
+      onFenced: (why) => this.recovery.fenced(why),
+    });
+    this.recovery = new Recovery({
+      books,
+      context,
+      self: { session, door },
+      journalFolder: session.entry.journal,
+      patienceMs: 0,
+      onTrouble: world.trouble,
+      // Given up while it lived: it ends.
+      onLost: () => {
+        this.link.dead = true;
+      },
+      forget: () => {
+        plans.clear();
+        batches.clear();
+      },
+      retakeRun: () => Promise.resolve(),
+      onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
+      floorReason,
+      onRecovered: () => Promise.resolve(),
+    });
+    this.runner = new OrderRunner({
+      books,
+      profile,
+      client,
+      pace: this.pace,
+      plans,
+      door,
+      owner: '',
+      evidence,
+      unread,
+      readback: new Readback(
+        profile,
+        evidence,
+        batchOf,
+        clocks,
+        new BalanceWatch(books, world.trouble),
+        unread,
+      ),
+      keyClocks: new KeyClocks(clocks),
+      manifestOf,
+      haltChanged: (no) => seals.haltChanged(no),
+      stopping: () => false,
+      newNonce,
+      onSettled: () => {},
+    });
+  }
+
+  static start(machine: Machine, world: World): Promise<Process> {
+    return on(machine, async () => {
+      const { limits, profile } = world;
+      const session = await Session.open('worker', machine.folder, { limits, here: machine.here });
+      const process = new Process(machine, world, session);
+      await process.act(async () => {
+        await session.register(process.books, profile.settleMs);
+        await process.look();
+      });
+      return process;
+    });
+  }
+
+  get id(): string {
+    return this.session.id;
+  }
+
+  get acts(): boolean {
+    return this.alive && !this.asleep;
+  }
+
+  /** What the rounds of a crew do: watch the fence, adopt the dead. */
+  recover(how: How = SMOOTHLY): Promise<void> {
+    return this.act(() => this.look(), how);
+  }
+
+  /** And this: an open breaker closes by itself once the realm answers. */
+  probe(): Promise<void> {
+    return this.act(() => this.breaker.tick());
+  }
+
+  feed(): Promise<void> {
+    return this.act(async () => {
+      for (const { no, cursor, rows } of await openBatches(this.books, 0))
+        if (cursor <= rows) await feed(this.books, no, rows, '');
+    });
+  }
+
+  /** `pausing`: they get as far as the slot of the pace, and on with `goOn`. */
+  deliver(
+    batch: BatchId,
+    refs: readonly OrderRef[],
+    fates: readonly Fate[],
+    pausing: boolean,
+    how: How,
+  ): Promise<void> {
+    return this.act(() => {
+      this.pace.pausing = pausing;
+      for (const [i, ref] of refs.entries()) {
+        const fate = fates[i % fates.length];
+        if (fate !== undefined) this.fates.set(orderId(batch, ref.index), fate);
+        this.run(ref);
+      }
+      return Promise.resolve();
+    }, how);
+  }
+
+  goOn(how: How = SMOOTHLY): Promise<void> {
+    return this.act(() => {
+      this.pace.goOn();
+      return Promise.resolve();
+    }, how);
+  }
+
+  /** The realm's answers, or the time-outs, of the oldest requests under way. */
+  answer(count: number, how: How = SMOOTHLY): Promise<void> {
+    return this.act(() => {
+      for (const { answer } of this.open.splice(0, count)) answer();
+      return Promise.resolve();
+    }, how);
+  }
+
+  /** Also of the requests that follow from them. */
+  async answerAll(how: How = SMOOTHLY): Promise<void> {
+    while (this.acts && this.open.length > 0) await this.answer(this.open.length, how);
+  }
+
+  wake(): Promise<void> {
+    this.asleep = false;
+    return this.act(() => {
+      this.gate.frozen = false;
+      this.link.thaw();
+      return Promise.resolve();
+    });
+  }
+
+  loseReplies(replies: number): void {
+    this.link.losing = replies;
+  }
+
+  /** Killed: it neither merged nor said goodbye, and its socket is refused. */
+  async die(): Promise<void> {
+    if (!this.alive) return;
+    this.alive = false;
+    this.link.dead = true;
+    this.link.thaw();
+    await this.session.journal.written();
+    // A killed process does not write that it ended.
+    const cut = this.loseTail ?? lostTail(this.session.journal.folder, this.id, 'lost');
+    await this.session.close();
+    cut();
+  }
+
+  /** Ends in order. */
+  async leave(): Promise<void> {
+    await this.answerAll();
+    if (!this.alive) return;
+    await this.act(() => this.session.deregister(this.books));
+    await this.die();
+  }
+
+  reach(point: FailPoint): void {
+    if (this.link.dead) throw new Died();
+    if (point !== this.how.crashAt) return;
+    this.passed += 1;
+    if (this.passed <= this.how.after) return;
+    this.link.dead = true;
+    if (this.how.tail !== 'written')
+      this.loseTail = lostTail(this.session.journal.folder, this.id, this.how.tail);
+    throw new Died();
+  }
+
+  private async look(): Promise<void> {
+    if (!(await this.recovery.tick())) return;
+    await this.recovery.adoptOrphans();
+    await this.session.sayAlive(this.books);
+  }
+
+  /** One after the other: whoever acts is this process on its machine, until nothing of it is under way. */
+  private async act(work: () => Promise<void>, how: How = SMOOTHLY): Promise<void> {
+    if (!this.alive) return;
+    this.how = how;
+    this.passed = 0;
+    if (how.freezeAfter !== null) this.link.freezingIn = how.freezeAfter;
+    running = this;
+    await on(this.machine, async () => {
+      try {
+        this.gate.begin();
+        void this.guarded(work).finally(() => this.gate.end());
+        await this.gate.still();
+        if (this.link.dead) await this.die();
+        else if (this.gate.frozen) this.asleep = true;
+        else await this.session.journal.written();
+      } finally {
+        running = undefined;
+        this.how = SMOOTHLY;
+        if (!this.gate.frozen) this.link.freezingIn = null;
+      }
+    });
+  }
+
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private run(ref: OrderRef): void {
+    this.gate.begin();
+    this.runner
+      .deliver(ref)
+      .then(
+        (delivered) => {
+          // Orders that waited for its members go on with the same worker.
+          if ('next' in delivered && !this.link.dead) for (const next of delivered.next) this.run(next);
+        },
+        (error: unknown) => this.failed(error),
+      )
+      .finally(() => this.gate.end());
+  }
+
+  /** A delivery that fails is made again by the queue; what is broken in the program itself is not. */
+  private failed(error: unknown): void {
+    if (error instanceof Died || this.link.dead) return;
+    if (error instanceof TypeError || error instanceof ReferenceError) this.world.broke(error);
+    this.world.trouble(error instanceof Error ? error.message : String(error));
+  }
+
+  private async request(key: string): Promise<OutcomeKind> {
+    const order = key.slice(0, key.lastIndexOf('.'));
+    const fate = this.fates.get(order) ?? 'paid';
+    this.fates.delete(order);
+    const heard = this.world.requests.arrive(order, key, fate, this);
+    await this.gate.wait((answer) => this.open.push({ answer }));
+    return heard;
+  }
+}

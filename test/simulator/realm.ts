@@ -1,0 +1,122 @@
+import type { MemberId } from '../../src/core/ids.js';
+import { effectsOf, type Order } from '../../src/core/order.js';
+import type { OutcomeKind } from '../../src/core/outcome.js';
+import type { Clocks } from './clocks.js';
+
+/**
+ * The realm: it applies what reaches it, forgets keys when their life is over, and is never rolled back. Its
+ * log is the only truth there is about what was paid, and it knows orders, not keys.
+ */
+
+/** Within this time a request arrives or never will. */
+export const SETTLE_MS = 20 * 60_000;
+export const KEY_LIFETIME_MS = 24 * 60 * 60_000;
+
+/** What happens to one request. `lost-…`: no answer comes; the change was made, not made, or is made later. */
+export const FATES = [
+  'paid',
+  'lost-after',
+  'lost-before',
+  'lost-late',
+  'refused',
+  'not-sent',
+  'slow-down',
+] as const;
+export type Fate = (typeof FATES)[number];
+
+export type Request = {
+  /** What somebody wanted once, whichever rows of whichever files stand for it. */
+  readonly intention: string;
+  readonly order: Order;
+  readonly key: string;
+};
+
+type Late = Request & { readonly atMs: number };
+
+export class Realm {
+  /** How often each intention was carried out. */
+  readonly applied = new Map<string, number>();
+  private readonly lastAt = new Map<string, number>();
+  private readonly keys = new Map<string, number>();
+  private readonly balances = new Map<MemberId, bigint>();
+  private late: Late[] = [];
+  /** Reads that fail from now on. */
+  blind = 0;
+
+  constructor(
+    private readonly honoursKeys: boolean,
+    private readonly clocks: Clocks,
+  ) {}
+
+  /** Answers what the sender hears. */
+  receive(request: Request, fate: Fate): OutcomeKind {
+    if (fate === 'not-sent' || fate === 'slow-down') return fate;
+    this.lastAt.set(request.intention, this.clocks.trueMs);
+    switch (fate) {
+      case 'refused':
+        // Where keys are honoured, the answer to a key that was applied is its first answer.
+        return this.knows(request.key) ? 'paid' : 'refused';
+      case 'lost-late':
+        this.late.push({ ...request, atMs: this.clocks.trueMs + 0.9 * SETTLE_MS });
+        return 'unknown';
+      case 'lost-before':
+        return 'unknown';
+      case 'lost-after':
+        this.apply(request);
+        return 'unknown';
+      case 'paid':
+        this.apply(request);
+        return 'paid';
+    }
+  }
+
+  pass(ms: number): void {
+    const end = this.clocks.trueMs + ms;
+    const landing = this.late.filter(({ atMs }) => atMs <= end).sort((a, b) => a.atMs - b.atMs);
+    this.late = this.late.filter(({ atMs }) => atMs > end);
+    for (const one of landing) {
+      this.clocks.trueMs = Math.max(this.clocks.trueMs, one.atMs);
+      this.apply(one);
+    }
+    this.clocks.trueMs = end;
+  }
+
+  /** Null where the read fails. */
+  balance(member: MemberId): bigint | null {
+    if (this.blind > 0) {
+      this.blind -= 1;
+      return null;
+    }
+    return this.held(member);
+  }
+
+  /** Somebody else moves a member, by more than all orders together. */
+  meddle(member: MemberId): void {
+    this.balances.set(member, this.held(member) + 1_000_000n);
+  }
+
+  times(intention: string): number {
+    return this.applied.get(intention) ?? 0;
+  }
+
+  /** Whether nothing of it can arrive any more. */
+  isOver(intention: string): boolean {
+    return this.clocks.trueMs - (this.lastAt.get(intention) ?? Number.NEGATIVE_INFINITY) >= SETTLE_MS;
+  }
+
+  private apply({ intention, order, key }: Request): void {
+    if (this.knows(key)) return;
+    this.keys.set(key, this.clocks.trueMs);
+    this.applied.set(intention, this.times(intention) + 1);
+    for (const { member, delta } of effectsOf(order)) this.balances.set(member, this.held(member) + delta);
+  }
+
+  private knows(key: string): boolean {
+    const since = this.keys.get(key);
+    return this.honoursKeys && since !== undefined && this.clocks.trueMs - since < KEY_LIFETIME_MS;
+  }
+
+  private held(member: MemberId): bigint {
+    return this.balances.get(member) ?? 10_000n;
+  }
+}

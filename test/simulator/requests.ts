@@ -1,0 +1,97 @@
+import { AlmonerError } from '../../src/core/errors/error.js';
+import type { Order } from '../../src/core/order.js';
+import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
+import type { RealmClient } from '../../src/realm/client/client.js';
+import type { Fate, Realm } from './realm.js';
+
+/** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */
+
+export type Sent = { readonly intention: string; readonly machine: number; readonly session: string };
+
+export class Requests {
+  readonly sent: Sent[] = [];
+
+  constructor(
+    readonly realm: Realm,
+    /** The row that an order's id names. */
+    private readonly find: (order: string) => { readonly intention: string; readonly order: Order },
+  ) {}
+
+  /** It arrives, or does not, as its fate says. Answers what the sender will hear. */
+  arrive(
+    id: string,
+    key: string,
+    fate: Fate,
+    by: { readonly id: string; readonly machine: { readonly number: number } },
+  ): OutcomeKind {
+    const { intention, order } = this.find(id);
+    this.sent.push({ intention, machine: by.machine.number, session: by.id });
+    return this.realm.receive({ intention, order, key }, fate);
+  }
+}
+
+export function realmClient(realm: Realm, send: (key: string) => Promise<OutcomeKind>): RealmClient {
+  const write = async ({ idempotencyKey }: { readonly idempotencyKey: string }) =>
+    outcomeOf(await send(idempotencyKey));
+  const never = () => Promise.reject(new Error('nobody asks the played realm for this'));
+  return {
+    readMemberOnce: (id) => {
+      const balance = realm.balance(id);
+      if (balance !== null)
+        return Promise.resolve({
+          ok: true,
+          value: { id, balance: String(balance), raw: null },
+          facts: { ...NO_FACTS, status: 200 },
+        });
+      const error = new AlmonerError('ALM_REALM_UNREACHABLE', 'the realm does not answer');
+      return Promise.resolve({
+        ok: false,
+        error,
+        retryable: true,
+        reached: true,
+        facts: { ...NO_FACTS, status: 503 },
+      });
+    },
+    readWeb3Once: never,
+    checkWalletsOnce: never,
+    member: never,
+    web3: never,
+    wallets: never,
+    changeBalance: write,
+    transfer: write,
+    close: () => Promise.resolve(),
+  };
+}
+
+const NO_FACTS = { requestId: null, retryAfterMs: null, rate: null, latencyMs: 1 } as const;
+
+const CODES = {
+  paid: null,
+  refused: 'ALM_REFUSED_BALANCE',
+  'not-sent': 'ALM_SEND_NOT_SENT',
+  'slow-down': null,
+  'realm-halted': 'ALM_SEND_HALTED',
+  unknown: 'ALM_SEND_TIMEOUT',
+} as const satisfies Record<OutcomeKind, WriteOutcome['code']>;
+
+const STATUSES: Readonly<Partial<Record<OutcomeKind, number>>> = {
+  paid: 200,
+  refused: 422,
+  'slow-down': 429,
+};
+
+function outcomeOf(kind: OutcomeKind): WriteOutcome {
+  return {
+    kind,
+    code: CODES[kind],
+    message: kind,
+    phase: kind === 'not-sent' ? 'connect' : 'done',
+    status: STATUSES[kind] ?? null,
+    requestId: null,
+    retryAfterMs: null,
+    rate: null,
+    latencyMs: 1,
+    body: '',
+    balance: null,
+  };
+}

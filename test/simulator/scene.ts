@@ -1,0 +1,217 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { orderId } from '../../src/core/ids.js';
+import { testProfile } from '../support/realm-profile.js';
+import { Clocks } from './clocks.js';
+import { firstFile } from './files.js';
+import { Machine, on } from './machine.js';
+import type { Move, Plan } from './moves.js';
+import { type File, Operator, type Row } from './operator.js';
+import { importMissing } from './people.js';
+import { Process, SMOOTHLY, type World } from './process.js';
+import { KEY_LIFETIME_MS, Realm, SETTLE_MS } from './realm.js';
+import { Requests } from './requests.js';
+import { Store } from './store.js';
+import { Unmerged } from './unmerged.js';
+
+/** All that takes part in a history, as it stands. */
+
+type Photograph = {
+  readonly restore: () => Promise<void>;
+  /** How many requests had left, and which sessions the store knew. */
+  readonly sent: number;
+  readonly sessions: ReadonlySet<string>;
+  readonly unmerged: Unmerged;
+};
+
+export class Scene {
+  readonly clocks = new Clocks();
+  readonly store: Store;
+  readonly realm: Realm;
+  private readonly world: World;
+  readonly operator: Operator;
+  readonly machines: Machine[];
+  readonly files: File[] = [];
+  readonly places: (Process | undefined)[];
+  private readonly ended: Process[] = [];
+  private readonly photographs: Photograph[] = [];
+  private readonly orders = new Map<string, Row>();
+  readonly broken: string[] = [];
+  unmerged = new Unmerged();
+  /** Of the batches that the store has, by id. */
+  numbers: ReadonlyMap<string, string> = new Map();
+
+  constructor(
+    readonly plan: Plan,
+    redis: Redis,
+    private readonly folder: string,
+  ) {
+    this.store = new Store(redis, this.clocks);
+    this.realm = new Realm(plan.certainty === 'idempotent', this.clocks);
+    this.machines = Array.from(
+      { length: plan.machines },
+      (_, i) => new Machine(i, join(folder, `m${i}`), this.clocks),
+    );
+    this.places = Array.from({ length: plan.processes });
+    const identity = { baseUrl: 'http://127.0.0.1:1', realmId: 'played' };
+    this.world = {
+      store: this.store,
+      owner: { name: 'meadow', ...identity, rehearsal: false },
+      profile: testProfile({
+        ...identity,
+        certainty: plan.certainty,
+        settleMs: SETTLE_MS,
+        keyLifetimeMs: KEY_LIFETIME_MS,
+        attempts: { max: 3, backoffMs: 10, backoffMaxMs: 50 },
+      }),
+      limits: plan.rotates ? SMALL_JOURNALS : LARGE_JOURNALS,
+      requests: new Requests(this.realm, (id) => {
+        const row = this.orders.get(id);
+        if (row === undefined) throw new Error(`nobody wanted ${id}`);
+        return row;
+      }),
+      trouble: (message) => {
+        if (process.env.SIMULATE_TALK !== undefined) console.log(`      ${message}`);
+      },
+      broke: (error) => this.broken.push(error.stack ?? error.message),
+    };
+    this.operator = new Operator(this.world);
+  }
+
+  async begin(): Promise<void> {
+    await this.store.empty();
+    rmSync(this.folder, { recursive: true, force: true });
+    for (const { folder } of this.machines) mkdirSync(folder, { recursive: true });
+    await this.operator.arrive();
+    if (this.plan.forgetsFiles) await this.photograph();
+    for (let i = 0; i < this.plan.files; i++) this.keep(firstFile(this.plan, i));
+    await this.byOperator(() => importMissing(this));
+    for (let i = 0; i < this.plan.early; i++) await this.present(i);
+    for (let round = 0; round < 2; round++) for (const one of this.acting()) await one.recover();
+    await this.acting()[0]?.feed();
+    await this.photograph();
+  }
+
+  async close(): Promise<void> {
+    for (const one of [...this.ended, ...this.places]) await one?.die();
+  }
+
+  async send(move: Extract<Move, { do: 'send' }>): Promise<void> {
+    const one = await this.present(move.who);
+    const file = this.file(move.file);
+    const no = this.numbers.get(file.id);
+    if (one === undefined || no === undefined) return;
+    const refs: { no: string; index: number }[] = [];
+    for (let i = 0; i < Math.min(move.count, file.rows.length); i++) {
+      const index = 1 + ((move.first - 1 + i) % file.rows.length);
+      const intention = file.rows[index - 1]?.intention ?? '';
+      if (!this.unmerged.onlyKnownElsewhere(intention, one.machine.number)) refs.push({ no, index });
+    }
+    await one.deliver(file.id, refs, move.fates, move.until === 'claimed', move.how);
+    if (move.until === 'answered') await one.answerAll(move.how);
+  }
+
+  async look(one: Process | undefined, how = SMOOTHLY): Promise<void> {
+    if (one?.acts !== true) return;
+    await one.recover(how);
+    this.heard(one.machine);
+  }
+
+  /** The last to merge arms; the others learn of it at their next look. */
+  async everybodyLooks(): Promise<void> {
+    for (let round = 0; round < 2; round++) for (const one of this.acting()) await this.look(one);
+    await this.acting()[0]?.probe();
+  }
+
+  async wake(one: Process | undefined): Promise<void> {
+    if (one?.alive === true && one.asleep) await one.wake();
+  }
+
+  /** Who is not there, and could be, starts. Undefined for one that sleeps or whose machine is lost. */
+  async present(place: number): Promise<Process | undefined> {
+    const found = this.places[place];
+    if (found?.alive === true) return found.asleep ? undefined : found;
+    const machine = this.machine(place);
+    if (machine.lost) return undefined;
+    if (found !== undefined) this.ended.push(found);
+    const fresh = await Process.start(machine, this.world);
+    this.places[place] = fresh;
+    this.heard(machine);
+    return fresh;
+  }
+
+  heard(machine: Machine): void {
+    this.unmerged.heard(machine.number);
+  }
+
+  /** The last machine stays. */
+  async loseMachine(number: number): Promise<void> {
+    const machine = this.machine(number);
+    if (machine.lost || this.machines.filter(({ lost }) => !lost).length === 1) return;
+    if (this.unmerged.knows(machine.number, this.plan.theme === 'lost pasts')) return;
+    for (const one of this.places) if (one?.machine === machine) await one.die();
+    machine.lost = true;
+    rmSync(machine.folder, { recursive: true, force: true });
+  }
+
+  /** An operator on one machine gives up a session of another that is silent: lost, frozen, or not started again. */
+  async accept(number: number, nth: number): Promise<void> {
+    const machine = this.machine(number);
+    if (machine.lost) return;
+    const talking = new Set(this.acting().map(({ id }) => id));
+    const silent = (await this.operator.sessions()).filter((id) => !talking.has(id)).sort();
+    const session = silent[nth % Math.max(1, silent.length)];
+    if (session !== undefined) await this.operator.recover(machine, session);
+  }
+
+  async photograph(): Promise<void> {
+    this.photographs.push({
+      restore: await this.store.photograph(this.operator.books.realm),
+      sent: this.world.requests.sent.length,
+      sessions: new Set(await this.operator.sessions()),
+      unmerged: this.unmerged.copy(),
+    });
+  }
+
+  async restore(to: number): Promise<void> {
+    const photograph = this.photographs[to % this.photographs.length];
+    if (photograph === undefined) return;
+    const since = this.world.requests.sent.slice(photograph.sent);
+    const unmerged = photograph.unmerged.without(photograph.sessions, since);
+    const waits = this.plan.theme === 'lost pasts';
+    if (this.machines.some(({ lost, number }) => lost && unmerged.knows(number, waits))) return;
+    this.unmerged = unmerged;
+    await photograph.restore();
+    this.numbers = await this.operator.numbers();
+  }
+
+  keep(file: File): void {
+    this.files.push(file);
+    for (const [i, row] of file.rows.entries()) this.orders.set(orderId(file.id, i + 1), row);
+  }
+
+  byOperator(work: () => Promise<void>): Promise<void> {
+    const machine = this.machines.find(({ lost }) => !lost);
+    return machine === undefined ? Promise.resolve() : on(machine, work);
+  }
+
+  acting(): Process[] {
+    return this.places.filter((one) => one !== undefined).filter(({ acts }) => acts);
+  }
+
+  file(number: number): File {
+    const file = this.files[number % this.files.length];
+    if (file === undefined) throw new Error('there is no file');
+    return file;
+  }
+
+  machine(number: number): Machine {
+    const machine = this.machines[number % this.machines.length];
+    if (machine === undefined) throw new Error('there is no machine');
+    return machine;
+  }
+}
+
+const SMALL_JOURNALS = { fileBytesMax: 1_500, folderBytesMax: 4 * 32 * 1024 };
+const LARGE_JOURNALS = { fileBytesMax: 4 * 1024 * 1024, folderBytesMax: 64 * 1024 * 1024 };

@@ -1,0 +1,82 @@
+import type { Certainty } from '../../src/core/profile.js';
+import type { Move } from './moves.js';
+import { type Fate, KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
+
+/** What comes up together, and how often: a history has a theme, so that what is rare alone meets its like. */
+
+export type Kind = Move['do'];
+export type Weights = Readonly<Partial<Record<Kind, number>>>;
+
+const WORK: Weights = { send: 40, answer: 8, 'go on': 3, feed: 2, look: 5, 'everybody looks': 3, pass: 4 };
+const DEATHS: Weights = { kill: 3, leave: 1, 'lose replies': 2, sleep: 1, wake: 2 };
+const PEOPLE: Weights = { 'resolve doubts': 1, retry: 2, 'run failed.csv': 1, steer: 1, recover: 1 };
+const PASTS: Weights = { photograph: 3, restore: 2, 'restart the store': 1, 'import again': 2 };
+const LOSSES: Weights = { 'lose the machine': 0.7, 'accept missing': 2, sleep: 2, wake: 2 };
+const CONTAINERS: Weights = { 'create anew': 2, reboot: 1 };
+const TIMES: Weights = { 'step the clock': 2, suspend: 1 };
+
+export type Theme = {
+  readonly weights: readonly Weights[];
+  /** Of those that are not simply paid. */
+  readonly fates?: readonly [Fate, ...Fate[]];
+  /** The share of requests that are not simply paid. */
+  readonly faulty?: number;
+  readonly passes?: readonly [number, ...number[]];
+  readonly rotates?: boolean;
+  readonly forgetsFiles?: boolean;
+  readonly only?: Certainty;
+  /** How many members there are, where orders have to meet on them. */
+  readonly members?: number;
+  /** How many processes there are, where one has to see it all. */
+  readonly processes?: number;
+};
+
+const SECOND_MS = 1_000;
+export const HOUR_MS = 3_600_000;
+export const SOON = [SECOND_MS, 12 * SECOND_MS, SETTLE_MS / 2, SETTLE_MS] as const;
+const LONG = [SETTLE_MS, KEY_LIFETIME_MS / 2, KEY_LIFETIME_MS - SETTLE_MS / 2, KEY_LIFETIME_MS] as const;
+
+export const THEMES = {
+  deaths: { weights: [WORK, DEATHS] },
+  people: { weights: [WORK, DEATHS, PEOPLE], fates: ['refused', 'lost-late', 'lost-after', 'not-sent'] },
+  refusals: {
+    weights: [WORK, { retry: 8, 'run failed.csv': 4, pass: 4 }],
+    fates: ['refused', 'lost-late', 'refused', 'lost-before'],
+  },
+  'key life': {
+    weights: [WORK, DEATHS, { pass: 6 }],
+    passes: LONG,
+    fates: ['lost-after', 'lost-late', 'lost-before'],
+  },
+  pasts: { weights: [WORK, DEATHS, PASTS] },
+  'pasts and people': { weights: [WORK, DEATHS, PASTS, PEOPLE] },
+  'forgotten files': { weights: [WORK, DEATHS, PASTS, { 'import again': 2 }], forgetsFiles: true },
+  rotation: { weights: [WORK, DEATHS, { kill: 4, look: 6 }], rotates: true },
+  'lost machines': { weights: [WORK, LOSSES, PEOPLE], passes: LONG },
+  'lost pasts': { weights: [WORK, LOSSES, { photograph: 3, restore: 2, kill: 2 }] },
+  containers: { weights: [WORK, DEATHS, CONTAINERS, PEOPLE] },
+  times: {
+    weights: [WORK, DEATHS, TIMES, { 'resolve doubts': 1, suspend: 2 }],
+    fates: ['lost-late', 'lost-late', 'lost-after', 'lost-before'],
+  },
+  meddling: { weights: [WORK, DEATHS, { meddle: 2, blind: 2 }], only: 'readback' },
+  'let go': {
+    weights: [{ send: 20, 'step the clock': 3, suspend: 4, pass: 6, 'resolve doubts': 1, kill: 1 }],
+    fates: ['lost-late', 'lost-after'],
+    faulty: 0.9,
+    passes: [SETTLE_MS],
+    only: 'readback',
+    members: 3,
+    processes: 1,
+  },
+  everything: {
+    weights: [WORK, DEATHS, PEOPLE, PASTS, LOSSES, CONTAINERS, TIMES],
+    passes: [...SOON, ...LONG],
+  },
+} as const satisfies Record<string, Theme>;
+export type ThemeName = keyof typeof THEMES;
+export const THEME_NAMES = Object.keys(THEMES).filter(isTheme);
+
+export function isTheme(name: string): name is ThemeName {
+  return Object.hasOwn(THEMES, name);
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { CERTAINTIES } from '../../src/core/profile.js';
+import { planOf } from './moves.js';
+import { count, newTally, Simulator, story } from './run.js';
+import { isTheme } from './themes.js';
+
+/**
+ * One of the processes of `npm run simulate`: plays every so many-th seed until its orders are through, and
+ * tells its parent how it goes. It ends at the first history that goes wrong, with the shortest one like it.
+ */
+const asked = z
+  .object({
+    seed: z.number(),
+    every: z.number(),
+    orders: z.number(),
+    certainty: z.enum(CERTAINTIES),
+    theme: z.string().refine(isTheme).nullable(),
+  })
+  .parse(JSON.parse(process.argv[2] ?? ''));
+
+const simulator = await Simulator.start();
+const tally = newTally();
+let failure: string | null = null;
+for (let seed = asked.seed; tally.orders < asked.orders && failure === null; seed += asked.every) {
+  const plan = planOf(seed, asked.certainty, asked.theme ?? undefined);
+  const judgement = await simulator.play(plan);
+  count(tally, plan, judgement);
+  process.send?.({ tally });
+  const [first] = judgement.faults;
+  if (first === undefined) continue;
+  const shortest = await simulator.shortest(plan, first.kind);
+  failure = `seed ${seed}, ${plan.theme}:\n${story(shortest, await simulator.play(shortest))}`;
+  process.send?.({ tally, failure });
+}
+await simulator.stop();
+process.disconnect?.();
