@@ -1,26 +1,36 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, readlink, rename, stat, unlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { type Machine, thisMachine } from './machine.js';
+import { ensurePlace } from './place.js';
 
 /**
- * Whether a sending process lives. Each listens on a unix socket beside its journal: connecting means alive,
- * also when the process is frozen (the kernel accepts for it); refused on the same boot of the same machine
- * means dead. Nothing here rests on a clock.
+ * Whether a sending process lives. Each listens on a unix socket in its data folder: connecting means alive,
+ * also when the process is frozen (the kernel accepts for it). What a refusal proves depends on who is asked:
  *
- * A socket whose file is gone says nothing: a cleaner of old files may have removed it under a process that
- * lives. Then the kernel is asked for the process itself, where both see the same process numbers. So that
- * this stays the exception, a process that ends in order leaves its socket behind, to be refused.
+ *   same boot       dead: one kernel knows all sockets of a folder, from every container. Which folder it is
+ *                   is told by its device and inode; a living session keeps that device in use.
+ *   another boot    dead, on a local file system whose place is still the session's: the kernel that ran it
+ *                   has let go of the disk. A copy is another place, a network volume proves nothing.
+ *   boot not told   dead, where both hold: the very folder, on a local file system.
+ *
+ * A socket whose file is gone says nothing on the same boot: a cleaner of old files may have removed it under
+ * a process that lives. Then the kernel is asked for the process itself, where both see the same process
+ * numbers. So that this stays the exception, a process that ends in order leaves its socket behind, to be
+ * refused. Nothing here rests on a clock or on what a host is called.
  */
 export const whereabouts = z.object({
+  /** The host's name, for people. */
   machine: z.string(),
   boot: z.string(),
   socket: z.string(),
-  /** Which folder this is, whatever its name: another mount of the same name is another place. */
+  /** Device and inode of the socket's folder: on one boot no other folder has both. */
   place: z.string(),
+  /** The id of the data folder (see place.ts), which outlives a boot; empty in what 0.1.0 wrote. */
+  placeId: z.string().default(''),
   pid: z.number(),
   /** Whose process numbers `pid` is one of; containers have their own. */
   space: z.string().default(''),
@@ -33,39 +43,70 @@ export type Liveness = 'alive' | 'dead' | 'elsewhere';
 
 export type LivenessSocket = { readonly server: Server; readonly at: Whereabouts };
 
-export async function listenAlive(dataFolder: string, id: string): Promise<LivenessSocket> {
-  const folder = socketFolder(dataFolder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const socket = join(folder, `${id}${SOCKET}`);
-  const server = createServer((peer) => peer.destroy());
-  // Renamed once it listens: closing a server removes the name it was bound to, and the file must stay.
-  server.listen(`${socket}.new`);
-  await once(server, 'listening');
-  server.unref();
-  await rename(`${socket}.new`, socket);
-  const { machine, boot, space } = await thisMachine();
-  const born = (await processStat(process.pid))?.born ?? '';
-  return {
-    server,
-    at: { machine, boot, socket, place: await placeOf(folder), pid: process.pid, space, born },
-  };
-}
+/** The data folder and the machine of this process, and what can be told of other processes from there. */
+export class Here {
+  constructor(
+    /** Null for an onlooker without one. */
+    private readonly dataFolder: string | null,
+    private readonly machine: Promise<Machine> = thisMachine(),
+  ) {}
 
-export async function liveness(entry: Whereabouts): Promise<Liveness> {
-  const here = await thisMachine();
-  if (entry.machine !== here.machine) return 'elsewhere';
-  if (entry.boot !== here.boot) return 'dead';
-  // A private /tmp, a container: the same path may be another folder, and proves nothing.
-  const samePlace = (await placeOf(dirname(entry.socket))) === entry.place;
-  const answer = samePlace ? await ask(entry.socket) : 'gone';
-  if (answer !== 'gone') return answer === 'refused' ? 'dead' : 'alive';
-  if (entry.born === '' || entry.space === '' || entry.space !== here.space) return 'elsewhere';
-  return (await processLives(entry)) ? 'alive' : 'dead';
+  async liveness(entry: Whereabouts): Promise<Liveness> {
+    const { boot, space, placeAt } = await this.machine;
+    const folder = await this.folderOf(entry);
+    const socket = folder === undefined ? entry.socket : join(folder, SOCKETS, basename(entry.socket));
+    const sameFolder = (await inodeOf(dirname(socket))) === entry.place;
+    if (boot !== '' && entry.boot === boot) {
+      // A private /tmp, a container: the same path may be another folder, and proves nothing.
+      const answer = sameFolder ? await ask(socket) : 'gone';
+      if (answer !== 'gone') return answer === 'refused' ? 'dead' : 'alive';
+      if (entry.born === '' || entry.space === '' || entry.space !== space) return 'elsewhere';
+      return (await processLives(entry)) ? 'alive' : 'dead';
+    }
+    const place = await placeAt(dirname(dirname(socket)));
+    if (place === undefined || place.id !== entry.placeId) return 'elsewhere';
+    const answer = await ask(socket);
+    if (answer === 'answers') return 'alive';
+    const isAnotherBoot = boot !== '' && entry.boot !== '';
+    return place.isLocal && (isAnotherBoot || (sameFolder && answer === 'refused')) ? 'dead' : 'elsewhere';
+  }
+
+  /** This process's own data folder, where it is the entry's: inside another container its path may differ. */
+  async folderOf({ placeId }: Whereabouts): Promise<string | undefined> {
+    if (this.dataFolder === null || placeId === '') return undefined;
+    const own = await (await this.machine).placeAt(this.dataFolder);
+    return own?.id === placeId ? this.dataFolder : undefined;
+  }
+
+  /** Whether a folder of that name is a data folder here. */
+  async hasPlace(dataFolder: string): Promise<boolean> {
+    return (await (await this.machine).placeAt(dataFolder)) !== undefined;
+  }
+
+  async listen(dataFolder: string, id: string): Promise<LivenessSocket> {
+    const folder = join(dataFolder, SOCKETS);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await ensurePlace(dataFolder);
+    const name = `${id}${SOCKET}`;
+    const server = createServer((peer) => peer.destroy());
+    // Renamed once it listens: closing a server removes the name it was bound to, and the file must stay.
+    await byShortPath(folder, async (short) => {
+      server.listen(join(short, `${name}.new`));
+      await once(server, 'listening');
+    });
+    server.unref();
+    await rename(join(folder, `${name}.new`), join(folder, name));
+    const { name: machine, boot, space, placeAt } = await this.machine;
+    const born = (await processStat(process.pid))?.born ?? '';
+    const placeId = (await placeAt(dataFolder))?.id ?? '';
+    const at = { machine, boot, socket: join(folder, name), place: await inodeOf(folder), placeId };
+    return { server, at: { ...at, pid: process.pid, space, born } };
+  }
 }
 
 /** Sockets of the dead whose journals are gone as well: nobody will ask for them any more. */
 export async function removeSpentSockets(dataFolder: string, keep: ReadonlySet<string>): Promise<void> {
-  const folder = socketFolder(dataFolder);
+  const folder = join(dataFolder, SOCKETS);
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.endsWith(SOCKET) || keep.has(name.slice(0, -SOCKET.length))) continue;
     const path = join(folder, name);
@@ -73,19 +114,34 @@ export async function removeSpentSockets(dataFolder: string, keep: ReadonlySet<s
   }
 }
 
+const SOCKETS = 'sessions';
 const SOCKET = '.sock';
 
-async function ask(socket: string): Promise<'answers' | 'refused' | 'gone'> {
-  const peer = connect(socket);
+function ask(socket: string): Promise<'answers' | 'refused' | 'gone'> {
+  return byShortPath(dirname(socket), async (folder) => {
+    const peer = connect(join(folder, basename(socket)));
+    try {
+      await once(peer, 'connect');
+      return 'answers';
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : '';
+      // Anything else, such as a full backlog (EAGAIN), is a process that lives but does not accept.
+      return code === 'ECONNREFUSED' ? 'refused' : code === 'ENOENT' ? 'gone' : 'answers';
+    } finally {
+      peer.destroy();
+    }
+  });
+}
+
+/** The kernel allows a socket's path some hundred bytes; a deep folder is reached through a link for the moment. */
+async function byShortPath<T>(folder: string, use: (short: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(folder) <= 80) return use(folder);
+  const own = await mkdtemp(join(tmpdir(), 'almoner-'));
   try {
-    await once(peer, 'connect');
-    return 'answers';
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    // Anything else, such as a full backlog (EAGAIN), is a process that lives but does not accept.
-    return code === 'ECONNREFUSED' ? 'refused' : code === 'ENOENT' ? 'gone' : 'answers';
+    await symlink(folder, join(own, 's'));
+    return await use(join(own, 's'));
   } finally {
-    peer.destroy();
+    await rm(own, { recursive: true });
   }
 }
 
@@ -109,36 +165,11 @@ async function processStat(pid: number): Promise<{ born: string; ended: boolean 
   return born === '' ? undefined : { born, ended: state === 'Z' || state === 'X' };
 }
 
-/** The kernel allows a socket's path some hundred bytes; a deep data folder gets a short stand-in. */
-function socketFolder(dataFolder: string): string {
-  const folder = join(dataFolder, 'sessions');
-  if (Buffer.byteLength(folder) <= 80) return folder;
-  return join(tmpdir(), `almoner-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
-}
-
-async function placeOf(folder: string): Promise<string> {
+async function inodeOf(folder: string): Promise<string> {
   try {
-    const { dev, ino } = await stat(folder);
+    const { dev, ino } = await stat(folder, { bigint: true });
     return `${dev}:${ino}`;
   } catch {
     return 'gone';
   }
-}
-
-type Machine = { readonly machine: string; readonly boot: string; readonly space: string };
-let machine: Promise<Machine> | undefined;
-
-export function thisMachine(): Promise<Machine> {
-  machine ??= (async () => {
-    const boot = (
-      await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => 'unknown-boot')
-    ).trim();
-    const id = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
-    const namespace = (kind: string) => readlink(`/proc/self/ns/${kind}`).catch(() => '');
-    const [numbers, time] = await Promise.all([namespace('pid'), namespace('time')]);
-    // Containers often share or lack a machine id; the host name tells them apart.
-    const name = createHash('sha256').update(`${id}\n${hostname()}`).digest('hex').slice(0, 16);
-    return { machine: name, boot, space: numbers === '' ? '' : `${numbers} ${time}` };
-  })();
-  return machine;
 }

@@ -10,6 +10,7 @@ export function journalHead(session: string): JournalHead {
     space: '',
     born: '',
     place: 'gone',
+    placeId: '',
     pid: 1,
     kind: 'run',
     startedAt: 1,

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/** A container is killed and created anew over the same volume: the host has another name each time. */
+const PRELOAD = fileURLToPath(new URL('../support/host-name-preload.mjs', import.meta.url));
+const ROWS = 60;
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open({
+    certainty: 'idempotent',
+    members: uniqueRows(ROWS).seeds,
+    realmFaults: ['--fault', 'latency:1:400'],
+  });
+});
+afterAll(() => arena.close());
+
+function container(name: string) {
+  return arena.start(['worker', '--concurrency', '4'], { HOST_NAME: name }, ['--import', PRELOAD]);
+}
+
+test('what a killed container was sending is taken over by the one created after it', async () => {
+  await arena.file('pay.csv', uniqueRows(ROWS).csv);
+  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  expect(imported.status, imported.stderr).toBe(0);
+  const books = arena.books();
+  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+
+  const first = container('3f2a91c07d11');
+  await until(
+    `four requests under way: ${first.stderr()}`,
+    async () => (await readBatch(ref))?.counts.sending === 4,
+    60_000,
+  );
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect(await listSessions(books)).toMatchObject([{ machine: '3f2a91c07d11' }]);
+
+  const second = container('b81e44d0a6f2');
+  await until(
+    `the batch to be done: ${second.stderr()}`,
+    async () => (await readBatch(ref))?.state === 'done',
+    60_000,
+  );
+  second.child.kill('SIGTERM');
+  expect(await second.ended, second.stderr()).toBe(0);
+  expect(await listSessions(books)).toEqual([]);
+  await arena.run('report', ref.id, '--json');
+  const { states, wrong } = await auditByContent(
+    await arena.applied(),
+    join(arena.folder, 'reports'),
+    ref.id,
+  );
+  expect(wrong).toEqual([]);
+  expect(states).toEqual({ paid: ROWS });
+}, 180_000);
