@@ -1,7 +1,16 @@
 import { distance } from 'fastest-levenshtein';
 
 /** The columns that have a meaning. */
-export const COLUMNS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason', 'realm'] as const;
+export const COLUMNS = [
+  'member',
+  'tokens',
+  'recipient',
+  'op',
+  'reference',
+  'reason',
+  'realm',
+  'currency',
+] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
@@ -26,6 +35,7 @@ const ALIASES: ReadonlyMap<string, Column> = new Map<string, Column>([
   ['reason', 'reason'],
   ['note', 'reason'],
   ['realm', 'realm'],
+  ['currency', 'currency'],
 ]);
 
 /** Names compare without case and without blanks around them. */
@@ -53,7 +63,7 @@ export function spellingsOf(column: Column): string {
 
 /** Ordinary words that happen to be a letter or two away from a known name; they are nobody's typing error. */
 const ORDINARY_WORDS: ReadonlySet<string> = new Set(
-  'season region account preference prints print paint paints joints user_ip userip real realty reads'.split(
+  'season region account preference prints print paint paints joints user_ip userip real realty reads current currently'.split(
     ' ',
   ),
 );

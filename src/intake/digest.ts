@@ -4,8 +4,8 @@ import { contentHash } from '../ledger/reference.js';
 import type { OrderRow } from './row.js';
 
 /**
- * Identity. The same orders, with the same references, in the same order and realm, are the same batch,
- * whatever the file is called and however it is written. Reason and further columns are not part of it.
+ * Identity. The same orders, with the same references, in the same order, realm and currency, are the same
+ * batch, whatever the file is called and however it is written. Reason and further columns are not part of it.
  *
  * Fields are separated by U+001F and rows by LF. No field can hold either: ids, amounts and ops cannot by
  * their grammar, references are refused with control characters in them, and the label is JSON.
@@ -39,9 +39,13 @@ export class BatchDigest {
   readonly #hash = createHash('sha256');
   #buffer: string;
 
-  /** `again` is the label of --again: the same orders once more, on purpose. */
-  constructor(realm: RealmIdentity, again: string | null) {
-    this.#buffer = `almoner batch 1 ${JSON.stringify([realm.baseUrl, realm.realmId, again])}\n`;
+  /**
+   * `again` is the label of --again: the same orders once more, on purpose. Without a currency of its own a
+   * batch is what it was before the currency was part of it.
+   */
+  constructor({ baseUrl, realmId }: RealmIdentity, again: string | null, currency: string | null) {
+    const realm = [baseUrl, realmId, again, ...(currency === null ? [] : [currency])];
+    this.#buffer = `almoner batch 1 ${JSON.stringify(realm)}\n`;
   }
 
   add(row: Identified): void {

@@ -3,6 +3,7 @@ import { type BatchId, batchId } from '../core/ids.js';
 import { listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
+import { decodeManifest } from '../ledger/manifest.js';
 import type { Finding } from './row.js';
 import { estimateOverlap, looksPaid } from './smallest.js';
 import type { SurveyResult } from './survey.js';
@@ -20,6 +21,8 @@ export async function findEarlier(
   books: Books,
   file: {
     content: string | null;
+    former: string | null;
+    currency: string | null;
     survey: SurveyResult;
     bare: readonly string[];
     again: string | null;
@@ -28,8 +31,10 @@ export async function findEarlier(
 ): Promise<Earlier> {
   const { caller, realm } = books;
   if (file.content === null) return { existing: null, finding: null };
-  const content = file.content;
-  const no = await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+  const { content, former, currency } = file;
+  const no =
+    (await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content))) ??
+    (former === null ? null : await formerBatch(books, former, currency));
   if (no !== null) {
     const [id, state] = await caller.patiently('read batch', () =>
       caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
@@ -40,6 +45,17 @@ export async function findEarlier(
   const bareRows = file.survey.withoutReference - file.survey.replacing;
   if (file.again !== null || bareRows <= 0) return { existing: null, finding: null };
   return { existing: null, finding: await repeated(books, bareRows, file.bare, file.now) };
+}
+
+/** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */
+async function formerBatch(books: Books, content: string, currency: string | null): Promise<string | null> {
+  const { caller, realm } = books;
+  const no = await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+  if (no === null) return null;
+  const manifest = await caller.patiently('read batch', () =>
+    caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
+  );
+  return manifest !== null && decodeManifest(manifest).currency === currency ? no : null;
 }
 
 async function repeated(

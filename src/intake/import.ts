@@ -17,7 +17,7 @@ import {
 } from '../ledger/plan-store.js';
 import { contentDigest } from '../ledger/reference.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
-import type { Plan } from './plan.js';
+import { type Plan, shortId } from './plan.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
@@ -43,12 +43,16 @@ export type ImportOptions = {
 export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
 
 export async function importPlan(plan: Plan, options: ImportOptions): Promise<Imported> {
-  const { books } = options;
+  const { books, profile } = options;
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
   await registerRealm(books);
   const opened = await openBatch(books, {
     content: plan.content,
+    former:
+      plan.former === null
+        ? null
+        : { content: plan.former, id: shortId(plan.former), currency: profile.currency },
     id: options.batchId ?? plan.batch,
     importer: options.importer,
     createdAt: options.now,
@@ -73,6 +77,12 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   const at = { no: opened.no, importer: options.importer, owner: options.owner };
   const sealed = await sealBatch(books, at, manifest, countersOf(plan, stored), audit, plan.digests);
   if (sealed === 'not-importer') return waitForSeal(ref);
+  if (sealed === 'incomplete')
+    throw new AlmonerError(
+      'ALM_LEDGER_PLAN_MISSING',
+      `The store has forgotten a part of batch ${opened.id} while it was imported. Nothing was sealed and nothing was sent.`,
+      { next: 'Give the command again: it stores the whole plan anew. Find out why the store lost writes.' },
+    );
   return { ref, existing: sealed === 'already' };
 }
 
@@ -224,6 +234,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId, stored: 
     rehearsal: profile.rehearsal,
     certainty: profile.certainty,
     currency: profile.currency,
+    keyLifetimeMs: profile.keyLifetimeMs,
     source: plan.source,
     delimiter: sheet?.delimiter ?? ',',
     header: sheet?.header ?? [],

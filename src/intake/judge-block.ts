@@ -3,6 +3,7 @@ import { type BatchId, batchId, type OrderId, orderId, parseOrderId } from '../c
 import type { OrderState } from '../core/states.js';
 import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
+import { storeNowMs } from '../ledger/feeding.js';
 import { batchKeys } from '../ledger/keys.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
@@ -27,6 +28,7 @@ export type JudgedBlock = {
   /** Of each planned row that is an order. */
   readonly hashes: readonly (RowHashes | undefined)[];
   readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
   /** Duplicates by the number of the batch that holds the reference. */
   readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
 };
@@ -47,6 +49,7 @@ export class BlockJudge {
     const planned: PlanRow[] = [];
     const hashes: (RowHashes | undefined)[] = [];
     const faults: Finding[] = [];
+    const warnings: Finding[] = [];
     const duplicates: { no: string; tokens: number }[] = [];
     const carry = (row: InvalidRow) => {
       rowsOut.push(row);
@@ -76,11 +79,14 @@ export class BlockJudge {
         continue;
       }
       faults.push(...own);
-      if (holder !== undefined && plan.duplicateOf !== null)
+      if (holder !== undefined && plan.duplicateOf !== null) {
         duplicates.push({ no: holder.no, tokens: row.order.tokens });
+        if (holder.arrivesUntil !== null)
+          warnings.push(notPaidHere(row, plan.duplicateOf, holder.arrivesUntil));
+      }
       planned.push(plan);
     }
-    return { rows: rowsOut, planned, hashes, faults, duplicates };
+    return { rows: rowsOut, planned, hashes, faults, warnings, duplicates };
   }
 
   private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {
@@ -135,7 +141,13 @@ export class BlockJudge {
       return;
     }
     const may = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate'].includes(found.state);
-    if (!may)
+    if (found.arrivesUntil !== null && found.arrivesUntil > (await storeNowMs(this.books)))
+      fault(
+        'almoner_order',
+        'ALM_ROW_ORDER_MAY_BE_PAID',
+        `Order ${replaces} was resolved as unpaid, and its request may still arrive until ${isoTime(found.arrivesUntil)}: this row would pay it twice. Run it after that.`,
+      );
+    else if (!may)
       fault(
         'almoner_order',
         'ALM_ROW_ORDER_MAY_BE_PAID',
@@ -180,14 +192,17 @@ export class BlockJudge {
 
   private async orderState(
     id: OrderId,
-  ): Promise<{ no: string; state: OrderState; replacedBy: string | null } | undefined> {
+  ): Promise<
+    { no: string; state: OrderState; replacedBy: string | null; arrivesUntil: number | null } | undefined
+  > {
     const parsed = parseOrderId(id);
     if (parsed === undefined) return undefined;
     const no = await this.numberOf(parsed.batch);
     if (no === null) return undefined;
     const ref = { books: this.books, no, id: parsed.batch };
     const record = await readRecord(ref, parsed.index);
-    return { no, state: stateOf(record, await this.isCancelled(no)), replacedBy: record.replacedBy };
+    const { replacedBy, arrivesUntil } = record;
+    return { no, state: stateOf(record, await this.isCancelled(no)), replacedBy, arrivesUntil };
   }
 
   /** The numbers of the batches whose orders these rows stand in for. */
@@ -234,6 +249,16 @@ function needsAsking(row: OrderRow, holder: ReferenceHolder | undefined): boolea
 }
 
 const UNDO = 'undo:';
+
+/** The one duplicate whose order nobody pays by itself: a person said unpaid, and it is too early to pay it again. */
+function notPaidHere({ line, reference }: OrderRow, order: string, arrivesUntil: number): Finding {
+  const message = `The reference ${JSON.stringify(reference)} is kept by order ${order}, which was resolved as unpaid and whose request may still arrive until ${isoTime(arrivesUntil)}. This row does not pay it; \`almoner dead retry ${order}\` does, after that.`;
+  return { line, column: 'reference', code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
 
 function repeated(row: OrderRow): string | null {
   return row.repeats === undefined ? null : `of line ${row.repeats} of this file`;

@@ -29,6 +29,8 @@ export type Plan = {
   /** The batch of these orders, and its place in the books when they are already there. */
   readonly batch: BatchId | null;
   readonly content: string | null;
+  /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
+  readonly former: string | null;
   readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
@@ -55,6 +57,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
   const findings = new Findings();
   const parsed = await parseSheet(source, {
     realms: [profile.name, profile.realmId],
+    currency: profile.currency,
     maxTokensPerOrder: profile.caps.maxTokensPerOrder,
     map: options.map,
   });
@@ -100,8 +103,11 @@ async function planBlocks(
   for (const finding of survey.warnings) findings.warning(finding);
 
   const content = whole ? pass.digest.hex() : null;
+  const former = whole ? (pass.former?.hex() ?? null) : null;
   const earlier = await findEarlier(books, {
     content,
+    former,
+    currency: profile.currency,
     survey,
     bare: pass.bare.list(),
     again,
@@ -116,6 +122,7 @@ async function planBlocks(
     findings,
     batch: content === null ? null : shortId(content),
     content,
+    former,
     existing: earlier.existing,
     blocks: pass.blocks,
     claims: pass.claims,
@@ -140,6 +147,7 @@ const NOTHING = {
   sheet: null,
   batch: null,
   content: null,
+  former: null,
   existing: null,
   blocks: [],
   claims: [],
@@ -156,6 +164,7 @@ const JUDGED_AHEAD = 2;
 class Pass {
   readonly survey: Survey;
   readonly digest: BatchDigest;
+  readonly former: BatchDigest | null;
   readonly all = new Smallest256();
   /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
   readonly bare = new Smallest256();
@@ -172,7 +181,8 @@ class Pass {
     sheet: Sheet,
   ) {
     const { books, profile, plans, again } = options;
-    this.digest = new BatchDigest({ baseUrl: profile.baseUrl, realmId: profile.realmId }, again);
+    this.digest = new BatchDigest(profile, again, profile.currency);
+    this.former = profile.currency === null ? null : new BatchDigest(profile, again, null);
     this.judge = new BlockJudge(books, plans);
     this.survey = new Survey(sheet);
   }
@@ -209,6 +219,7 @@ class Pass {
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
     for (const finding of judged.faults) this.findings.fault(finding);
+    for (const finding of judged.warnings) this.findings.warning(finding);
     const numbers = await this.judge.replacedNumbers(judged.planned);
     for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
       const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
@@ -227,6 +238,7 @@ class Pass {
       return;
     }
     this.digest.add(row);
+    this.former?.add(row);
     const digest = content === undefined ? contentDigest(row) : sampleDigest(content);
     this.all.add(digest);
     if (row.reference === null && row.replaces === null) this.bare.add(digest);

@@ -16,6 +16,8 @@ import { show } from './visible.js';
 export type RowRules = {
   /** What a `realm` cell may say: the profile's name and the realm's id. */
   readonly realms: readonly string[];
+  /** What a `currency` cell may say; null: the realm's default, which has no name. */
+  readonly currency: string | null;
   readonly maxTokensPerOrder: number | null;
 };
 
@@ -47,6 +49,8 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
   if (replaces !== null && typeof replaces !== 'string')
     findings.push({ line, column: 'almoner_order', ...replaces });
   if (at.realm !== -1) checkRealm(cell(at.realm), rules.realms, (fault) => report('realm', fault));
+  const currency = at.currency === -1 ? '' : cell(at.currency).trim();
+  if (currency !== '' && currency !== rules.currency) report('currency', otherCurrency(currency, rules));
 
   const right =
     typeof member === 'string' &&
@@ -140,6 +144,15 @@ function checkRealm(
   if (realms.includes(text)) return;
   const found = text === '' ? 'The realm is empty' : `The row is for realm ${show(text)}`;
   report({ code: 'ALM_ROW_REALM_OTHER', message: `${found}; this run is for ${realms.join(' = ')}.` });
+}
+
+/** An empty cell says nothing about the currency, and is taken. */
+function otherCurrency(text: string, rules: RowRules): { code: ErrorCode; message: string } {
+  const run =
+    rules.currency === null
+      ? 'this run is in the realm’s default currency (its profile has no realmPointId)'
+      : `this run is in ${show(rules.currency)}`;
+  return { code: 'ALM_ROW_CURRENCY_OTHER', message: `The row is in currency ${show(text)}; ${run}.` };
 }
 
 function nameOfColumn(shape: Shape, column: Column): string {

@@ -78,6 +78,7 @@ export function findShape(
     reference: -1,
     reason: -1,
     realm: -1,
+    currency: -1,
     order: -1,
   };
   for (const [column, header] of map) {

@@ -16,6 +16,7 @@ const stored = z.object({
   rehearsal: z.boolean(),
   certainty: z.enum(CERTAINTIES),
   currency: z.string().nullable(),
+  keyLifetimeMs: z.number().nullable().default(null),
   source: z.string(),
   delimiter: z.enum([',', ';', '\t']),
   header: z.array(z.string()),

@@ -27,16 +27,33 @@ export type Opened = {
   readonly id: BatchId;
 };
 
+/** What the same orders were called before the currency was part of a batch's identity. */
+export type FormerIdentity = {
+  readonly content: string;
+  readonly id: BatchId;
+  readonly currency: string | null;
+};
+
 export async function openBatch(
   books: Books,
-  wanted: { content: string; id: BatchId; importer: string; createdAt: number },
+  wanted: {
+    content: string;
+    id: BatchId;
+    importer: string;
+    createdAt: number;
+    former?: FormerIdentity | null;
+  },
 ): Promise<Opened> {
+  const { former } = wanted;
   const reply = texts(
     await books.caller.script('open-batch', books.realm, [
       wanted.content,
       wanted.id,
       wanted.importer,
       wanted.createdAt,
+      former?.content ?? '',
+      former?.id ?? '',
+      former?.currency ?? '',
     ]),
   );
   const [status = '', no = '', id = ''] = reply;
@@ -137,7 +154,7 @@ export async function sealBatch(
   counters: Readonly<Record<string, string>>,
   audit: AuditEntry,
   digests: readonly string[],
-): Promise<'sealed' | 'already' | 'not-importer'> {
+): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const reply = await books.caller.script('seal-batch', books.realm, [
     at.no,
     at.importer,
@@ -149,7 +166,7 @@ export async function sealBatch(
     JSON.stringify(digests),
     manifest.inOrder ? '1' : '0',
   ]);
-  return z.enum(['sealed', 'already', 'not-importer']).parse(reply);
+  return z.enum(['sealed', 'already', 'not-importer', 'incomplete']).parse(reply);
 }
 
 /**

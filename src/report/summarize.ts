@@ -62,6 +62,7 @@ function manifestFacts(manifest: Manifest): Summary['manifest'] {
     rehearsal: manifest.rehearsal,
     certainty: manifest.certainty,
     currency: manifest.currency,
+    keyLifetimeMs: manifest.keyLifetimeMs,
     source: manifest.source,
     delimiter: manifest.delimiter,
     header: [...manifest.header],

@@ -20,6 +20,7 @@ const manifest = z.object({
   rehearsal: z.boolean(),
   certainty: z.enum(CERTAINTIES),
   currency: z.string().nullable(),
+  keyLifetimeMs: z.number().nullable(),
   source: z.string(),
   delimiter: z.enum([',', ';', '\t']),
   header: z.array(z.string()),

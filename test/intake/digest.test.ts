@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentDigest, rowDigest } from '../../src/intake/digest.js';
+import { memberId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import { BatchDigest, contentDigest, rowDigest } from '../../src/intake/digest.js';
+import { shortId } from '../../src/intake/plan.js';
 import type { OrderRow } from '../../src/intake/row.js';
 import { estimateOverlap, looksPaid, Smallest256 } from '../../src/intake/smallest.js';
 import { readBytes } from './read-file.js';
@@ -38,6 +41,25 @@ describe('the identity of a batch', () => {
     const digests = [await sha(file), await sha(file, 'once more'), await sha(file, 'twice more')];
     for (const other of others) digests.push(await sha(other));
     expect(new Set(digests).size).toBe(others.length + 3);
+  });
+
+  it('is what it always was without a currency of its own, and another one with each', () => {
+    const digest = (currency: string | null) => {
+      const whole = new BatchDigest({ baseUrl: 'https://realm.example', realmId: 'guild' }, null, currency);
+      const member = memberId('119000000000000001');
+      const order = { op: 'credit', member, recipient: null, tokens: tokens(5) } as const;
+      whole.add({ order, reference: 'a', replaces: null });
+      whole.add({
+        order: { ...order, op: 'debit', member: memberId('2'), tokens: tokens(6) },
+        reference: null,
+        replaces: null,
+      });
+      return whole.hex();
+    };
+    // As 0.1.0 made it: the same file must find the batch that it paid.
+    expect(digest(null)).toBe('d12c4f78f3167d230e43fb3b22fe84402f9c3fcd420de36d90c7538d58228230');
+    expect(shortId(digest(null))).toBe('t4p4yy7k2syj');
+    expect(new Set([digest(null), digest('gold'), digest('gems')]).size).toBe(3);
   });
 
   it('of a row tells neighbours apart that would be alike when simply joined', async () => {

@@ -23,6 +23,7 @@ export type ReadingOptions = {
   readonly maxTokensPerOrder?: number;
   readonly maxTokensPerBatch?: number;
   readonly again?: string;
+  readonly currency?: string;
 };
 
 /** Reads a file to its end the way a plan does, and its rows once more the way storing them does. */
@@ -40,6 +41,7 @@ async function readSource(source: Source, options: ReadingOptions): Promise<Read
   try {
     const parsed = await parseSheet(source, {
       realms: ['guild', '777'],
+      currency: options.currency ?? null,
       maxTokensPerOrder: options.maxTokensPerOrder ?? null,
       map: options.map ?? new Map(),
       limits: options.limits ?? {},

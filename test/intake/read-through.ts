@@ -26,7 +26,7 @@ export async function readThrough(
   findings: Findings,
 ): Promise<ReadThrough> {
   const survey = new Survey(parsed.sheet);
-  const digest = new BatchDigest(realm, again);
+  const digest = new BatchDigest(realm, again, null);
   const smallest = new Smallest256();
   let whole = true;
   try {

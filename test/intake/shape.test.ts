@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseColumnMap } from '../../src/intake/column-map.js';
+import { type ColumnMap, parseColumnMap } from '../../src/intake/column-map.js';
 import { nearlyNamed } from '../../src/intake/columns.js';
 import { readBytes } from './read-file.js';
 
@@ -109,6 +109,37 @@ describe('rows that do not fit the header', () => {
       { kind: 'invalid', cells: ['119', '1', '000,Ann'] },
       { kind: 'invalid', cells: ['119', '5', ''] },
     ]);
+  });
+});
+
+describe('a currency column', () => {
+  const file = 'member,tokens,currency\n1,5,gold\n2,6,\n3,7, gold \n4,8,gems\n';
+  const found = ({ faults }: Awaited<ReturnType<typeof readBytes>>) =>
+    faults.map(({ line, column, code }) => `${line}:${column}:${code}`);
+
+  it('is a check: each filled cell must name the currency of the run', async () => {
+    expect(found(await readBytes(file, { currency: 'gold' }))).toEqual(['5:currency:ALM_ROW_CURRENCY_OTHER']);
+    const map: ColumnMap = new Map([['currency', 'Währung']]);
+    const mapped = { currency: 'gold', map };
+    expect(found(await readBytes(file.replace('currency', 'Währung'), mapped))).toEqual([
+      '5:Währung:ALM_ROW_CURRENCY_OTHER',
+    ]);
+  });
+
+  it('must be empty where the run has no currency of its own, and the fault says so', async () => {
+    const reading = await readBytes(file);
+    expect(found(reading)).toEqual([2, 4, 5].map((line) => `${line}:currency:ALM_ROW_CURRENCY_OTHER`));
+    expect(reading.faults[0]?.message).toContain('default currency');
+    expect(found(await readBytes('member,tokens,currency\n1,5,\n'))).toEqual([]);
+  });
+
+  it('is no part of the identity of the rows, and comes back as it was', async () => {
+    const [with_, without] = await Promise.all([
+      readBytes('member,tokens,currency\n1,5,gold\n', { currency: 'gold' }),
+      readBytes('member,tokens\n1,5\n', { currency: 'gold' }),
+    ]);
+    expect(with_.through?.sha256).toBe(without.through?.sha256);
+    expect(with_.rows).toMatchObject([{ cells: ['1', '5', 'gold'] }]);
   });
 });
 

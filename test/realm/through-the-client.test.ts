@@ -68,7 +68,7 @@ describe('the five calls', () => {
 
   it('4: points added and subtracted, and a subtraction that is too large', async () => {
     const change = (tokens: number) =>
-      client.changeBalance({ member: ADA, tokens, idempotencyKey: nextKey() });
+      client.changeBalance({ member: ADA, tokens, currency: null, idempotencyKey: nextKey() });
     expect(await change(7)).toMatchObject({ kind: 'paid', status: 200, balance: '107' });
     expect(await change(-50)).toMatchObject({ kind: 'paid', balance: '57' });
     const refused = await change(-58);
@@ -76,7 +76,7 @@ describe('the five calls', () => {
     expect(refused.requestId).not.toBeNull();
     expect((await client.member(ADA)).balance).toBe('57');
     expect(
-      await client.changeBalance({ member: NOBODY, tokens: 1, idempotencyKey: nextKey() }),
+      await client.changeBalance({ member: NOBODY, tokens: 1, currency: null, idempotencyKey: nextKey() }),
     ).toMatchObject({
       kind: 'refused',
       code: 'ALM_REFUSED_NOT_FOUND',
@@ -84,7 +84,7 @@ describe('the five calls', () => {
   });
 
   it('5: points moved from one member to another, exactly to that one', async () => {
-    const transfer = { member: ADA, recipient: BOB, tokens: 30, idempotencyKey: nextKey() };
+    const transfer = { member: ADA, recipient: BOB, tokens: 30, currency: null, idempotencyKey: nextKey() };
     expect(await client.transfer(transfer)).toMatchObject({ kind: 'paid', balance: '70' });
     expect((await client.member(BOB)).balance).toBe('35');
     const tooMuch = await client.transfer({ ...transfer, tokens: 71, idempotencyKey: nextKey() });
@@ -95,7 +95,7 @@ describe('the five calls', () => {
   });
 
   it('a write sent again with its key is applied once and answered alike', async () => {
-    const change = { member: ADA, tokens: 7, idempotencyKey: nextKey() };
+    const change = { member: ADA, tokens: 7, currency: null, idempotencyKey: nextKey() };
     const first = await client.changeBalance(change);
     const again = await client.changeBalance(change);
     expect([first.balance, again.balance]).toEqual(['107', '107']);
@@ -104,9 +104,10 @@ describe('the five calls', () => {
 });
 
 describe('authentication', () => {
-  const write = (by: RealmClient) => by.changeBalance({ member: ADA, tokens: 1, idempotencyKey: nextKey() });
+  const write = (by: RealmClient) =>
+    by.changeBalance({ member: ADA, tokens: 1, currency: null, idempotencyKey: nextKey() });
   const move = (by: RealmClient) =>
-    by.transfer({ member: ADA, recipient: BOB, tokens: 1, idempotencyKey: nextKey() });
+    by.transfer({ member: ADA, recipient: BOB, tokens: 1, currency: null, idempotencyKey: nextKey() });
 
   it('401: a key that does not exist, on every call', async () => {
     const stranger = clientWith('no-such-key');

@@ -13,12 +13,13 @@
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'id')
+local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'id', 'former')
 local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
 -- A journal knows of payments of this very batch, from before the store forgot it: they are put back first.
 if redis.call('HEXISTS', T .. ':parked', meta[8]) == 1 then return {} end
+if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end
 
 local now = nowMs()
 if state == 'planned' then

@@ -3,13 +3,16 @@
   is the call's nonce: asked again, it is the same move.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] pause | resume | cancel | disown  ARGV[3] audit JSON  ARGV[4] reason JSON (pause, disown)
+  ARGV[1] batch no  ARGV[2] pause | halt | resume | cancel | disown  ARGV[3] audit JSON ('' for none)
+  ARGV[4] reason JSON (pause, halt, disown); for a resume the code it must be halted for ('' for any)
   ARGV[5] owner after a resume ('' hands it to the workers)
-  ARGV[6] owner it must have now ('*' for any): an interrupted run pauses only what is still its own
+  ARGV[6] owner it must have now ('*' for any): an interrupted run pauses only what is still its own, and of two
+    runs that take over at once one does
   ARGV[7] how many orders this resume may feed ('' for all)  ARGV[8] reason JSON when that many are through
 
-  disown: the session that owned the batch is gone. It lets go of its members and is paused (a halted realm
-  stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
+  disown: the session that owned the batch is gone. It lets go of its members and is paused (a halted realm, or a
+  store that is not safe, stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
+  halt: a pause by the program itself.
 
   Returns {'ok', state} | {'no', state}
 ]]
@@ -18,13 +21,14 @@
 --- @include "hold"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high')
-local state, owner = meta[1], meta[2]
+local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
+local state, owner = meta[1], meta[2] or ''
 if not state or state == 'importing' or state == 'archived' then return { 'no', state or 'gone' } end
 if ARGV[3] ~= '' and redis.call('LPOS', B .. ':log', ARGV[3], 'RANK', -1, 'MAXLEN', 100) then
   return { 'ok', state }
 end
-if ARGV[6] ~= '*' and ARGV[6] ~= owner then return { 'no', 'owner' } end
+local isTaken = verb == 'resume' and ARGV[5] ~= '' and owner == ARGV[5]
+if ARGV[6] ~= '*' and ARGV[6] ~= owner and not isTaken then return { 'no', 'owner' } end
 local now = nowMs()
 local going = state == 'running' or state == 'planned'
 
@@ -40,20 +44,23 @@ local function takeBack(index)
   redis.call('HDEL', B .. ':g', index)
 end
 
-if verb == 'pause' or verb == 'disown' then
+if verb == 'pause' or verb == 'halt' or verb == 'disown' then
   if verb == 'disown' and state == 'cancelled' then
     redis.call('HSET', B, 'owner', '')
   elseif not going then
     return { 'no', state }
-  elseif verb == 'pause' or redis.call('HEXISTS', T, 'halt') == 0 then
-    redis.call('HSET', B, 'state', 'paused', 'reason', ARGV[4])
+  elseif verb ~= 'disown' or (redis.call('HEXISTS', T, 'halt') == 0 and redis.call('HEXISTS', T, 'fenceReason') == 0) then
+    redis.call('HSET', B, 'state', verb == 'halt' and 'halted' or 'paused', 'reason', ARGV[4])
   end
   standStill(T, no, now)
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
+  if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
   redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
   redis.call('HSETNX', B, 'startedAt', now)
-  redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass', 'limit', 'limitReason')
+  redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass')
+  -- What was confirmed for the first so many is not confirmed for all when the program itself lets it go on.
+  if ARGV[4] == '' then redis.call('HDEL', B, 'limit', 'limitReason') end
   if ARGV[7] ~= '' then
     -- What was dispatched before counts as well: it is taken back and fed again, so many and no more.
     standStill(T, no, now)

@@ -22,6 +22,8 @@ export type BalanceChange = {
   readonly member: MemberId;
   /** Signed: positive adds, negative subtracts. */
   readonly tokens: number;
+  /** As it was sealed with the order's batch; null: the realm's default. */
+  readonly currency: string | null;
   readonly idempotencyKey: string;
 };
 export type Transfer = BalanceChange & { readonly recipient: MemberId };
@@ -33,7 +35,8 @@ export type Transfer = BalanceChange & { readonly recipient: MemberId };
  * aborted: it ends with an answer or with a time-out. Pacing writes is the caller's.
  */
 export type RealmClient = {
-  readMemberOnce(id: MemberId): Promise<ReadResult<MemberRecord>>;
+  /** `currency`: of the balance; unless given, the profile's. */
+  readMemberOnce(id: MemberId, currency?: string | null): Promise<ReadResult<MemberRecord>>;
   readWeb3Once(id: MemberId): Promise<ReadResult<Web3Record>>;
   checkWalletsOnce(list: readonly string[]): Promise<ReadResult<WalletVerdicts>>;
   member(id: MemberId): Promise<MemberRecord>;
@@ -91,18 +94,26 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     );
   }
 
-  async function patch(url: string, body: string, idempotencyKey: string): Promise<WriteOutcome> {
+  async function patch(
+    url: string,
+    body: string,
+    { currency, idempotencyKey }: BalanceChange,
+  ): Promise<WriteOutcome> {
     const headers = { 'idempotency-key': structuredString(idempotencyKey) };
     const key = usableKey(credential);
     if (typeof key === 'string') return keylessOutcome(key);
     agents.dropStale();
     const request = { url, body, headers: { authorization: key.authorization, ...headers } };
-    return writeOutcome(await exchange(write, request, profile.timeouts.totalMs), key, profile);
+    const seen = await exchange(write, request, profile.timeouts.totalMs);
+    return writeOutcome(seen, key, { ...profile, currency });
   }
 
-  async function readMemberOnce(id: MemberId): Promise<ReadResult<MemberRecord>> {
+  async function readMemberOnce(
+    id: MemberId,
+    currency: string | null = profile.currency,
+  ): Promise<ReadResult<MemberRecord>> {
     const result = await track(get(read, { url: endpoints.member(id) }, { what: 'member', name: id }));
-    return mapped(result, (raw) => ({ id, balance: memberBalance(raw, profile), raw }));
+    return mapped(result, (raw) => ({ id, balance: memberBalance(raw, { ...profile, currency }), raw }));
   }
 
   async function readWeb3Once(id: MemberId): Promise<ReadResult<Web3Record>> {
@@ -123,10 +134,15 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     member: (id) => readWithRetries(() => readMemberOnce(id), retry),
     web3: (id) => readWithRetries(() => readWeb3Once(id), retry),
     wallets: (list) => readWithRetries(() => checkWalletsOnce(list), retry),
-    changeBalance: async ({ member, tokens, idempotencyKey }) =>
-      track(patch(endpoints.tokenBalance(member), balanceBody(tokens, profile), idempotencyKey)),
-    transfer: async ({ member, recipient, tokens, idempotencyKey }) =>
-      track(patch(endpoints.transfer(member), transferBody(recipient, tokens, profile), idempotencyKey)),
+    changeBalance: async (change) => {
+      const body = balanceBody(change.tokens, { ...profile, currency: change.currency });
+      return track(patch(endpoints.tokenBalance(change.member), body, change));
+    },
+    transfer: async (change) => {
+      const { member, recipient, tokens, currency } = change;
+      const body = transferBody(recipient, tokens, { ...profile, currency });
+      return track(patch(endpoints.transfer(member), body, change));
+    },
     async close() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
       agents.close();

@@ -1,6 +1,10 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import type { BatchRef } from '../../ledger/batches.js';
+import { changeOf } from '../../core/terms.js';
+import { type BatchRef, namedReason } from '../../ledger/batches.js';
+import { workersAtWork } from '../../ledger/signs.js';
+import type { BatchView, Manifest, Reason } from '../../ledger/views.js';
+import { changedReason } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../app.js';
 import type { Config } from '../config/config.js';
 import { rehearsalProfile } from './rehearsals.js';
@@ -12,6 +16,32 @@ export function profileOfBatch(config: Config, { books: { owner } }: BatchRef): 
   );
   if (configured !== undefined || !isRehearsalOfItsOwn(config, owner)) return configured;
   return { ...rehearsalProfile(Date.now()), realmId: owner.realmId };
+}
+
+/**
+ * Why the profiles of this place may not work the batch; null where one may, and where none is about its
+ * realm. A profile whose address was edited is known by its name or by the realm's id.
+ */
+export function changeHere(config: Config, ref: BatchRef, manifest: Manifest): Reason | null {
+  const profile =
+    profileOfBatch(config, ref) ??
+    config.profiles.find(({ name, realmId }) => name === manifest.realm || realmId === manifest.realmId);
+  const change = profile === undefined ? null : changeOf(manifest, profile);
+  return profile === undefined || change === null
+    ? null
+    : namedReason(changedReason(change, profile.name), ref.id);
+}
+
+/** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
+export async function haltedHere(
+  config: Config | undefined,
+  ref: BatchRef,
+  { manifest, owner, state }: Pick<BatchView, 'manifest' | 'state'> & { readonly owner: string },
+): Promise<Reason | null> {
+  if (config === undefined || owner !== '' || (state !== 'running' && state !== 'planned')) return null;
+  const reason = changeHere(config, ref, manifest);
+  // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
+  return reason === null || (await workersAtWork(ref.books)).length > 0 ? null : reason;
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */

@@ -2,6 +2,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { PlanReader } from '../../ledger/plan-store.js';
 import { snapshotBatch } from '../../ledger/snapshot.js';
+import type { Manifest } from '../../ledger/views.js';
 import { writeReport } from '../../report/write-report.js';
 import type { Config } from '../config/config.js';
 
@@ -16,7 +17,7 @@ export async function reportBatch(
   const profile = config.profiles.find(
     ({ baseUrl, realmId }) => baseUrl === view?.manifest.baseUrl && realmId === view.manifest.realmId,
   );
-  const record = await snapshotBatch(ref, plans, caveats(profile, config));
+  const record = await snapshotBatch(ref, plans, caveats(view?.manifest, profile, config));
   return writeReport(
     { ...record, batch: { ...record.batch, rate: profile?.rate ?? null } },
     { folder: options.out ?? config.reportsFolder, public: options.public ?? false, now: Date.now() },
@@ -24,14 +25,18 @@ export async function reportBatch(
 }
 
 /** Everything a reader of the numbers must know beside them. */
-function caveats(profile: RealmProfile | undefined, config: Config): string[] {
+function caveats(
+  manifest: Manifest | undefined,
+  profile: RealmProfile | undefined,
+  config: Config,
+): string[] {
   const overrides = Object.entries(profile?.statusOverrides ?? {}).map(
     ([status, kind]) =>
       `Status ${status} counts as “${kind}” on this realm (statusOverrides in the profile).`,
   );
   const risks = config.risks.map((risk) => `Accepted risk of the store: ${risk}.`);
   const certainty =
-    profile?.certainty === 'readback'
+    manifest?.certainty === 'readback'
       ? ['Certainty is readback: the operator asserts that nothing else moves these members meanwhile.']
       : [];
   return [...overrides, ...risks, ...certainty];

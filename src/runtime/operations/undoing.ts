@@ -29,7 +29,9 @@ export async function writeUndo(
 ): Promise<Undo> {
   await refuseWhileMoving(ref);
   const { batch, rows } = await snapshotBatch(ref, new PlanReader(ref.books), []);
-  const { delimiter } = batch.manifest;
+  const { delimiter, currency } = batch.manifest;
+  // A check, so that what was paid in one currency is not taken back in another.
+  const inCurrency = (name: string) => (currency === null ? [] : [name]);
   const alreadyUndone: string[] = [];
   const doubts: string[] = [];
   const paidOnWord: string[] = [];
@@ -43,14 +45,14 @@ export async function writeUndo(
         alreadyUndone.push(row.order);
         continue;
       }
-      await write(csvLine(undoCells(row), delimiter));
+      await write(csvLine([...undoCells(row), ...inCurrency(currency ?? '')], delimiter));
       if (row.evidence === 'operator') paidOnWord.push(row.order);
       count += 1;
       tokens += BigInt(row.tokens ?? 0);
     }
     pending = [];
   };
-  await write(csvLine(COLUMNS, delimiter));
+  await write(csvLine([...COLUMNS, ...inCurrency('currency')], delimiter));
   for await (const row of rows) {
     if (row.state === 'doubt') doubts.push(row.order);
     if (row.state !== 'paid') continue;

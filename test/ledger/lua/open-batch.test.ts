@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { listBatches } from '../../../src/ledger/batches.js';
 import type { Books } from '../../../src/ledger/books.js';
+import { batchKeys } from '../../../src/ledger/keys.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { blockClaims, openBatch, putBlock, sealBatch } from '../../../src/ledger/plan-store.js';
 import { contentHash, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
@@ -60,5 +61,40 @@ describe('open-batch', () => {
     await open(books, 'one');
     expect(await open(books, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
     expect(await open(books, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
+  });
+
+  describe('with a currency, under the identity of before', () => {
+    const former = (content: string, currency = 'gold') => ({ content, id: batchId('b-old'), currency });
+    const openInGold = (books: Books, content: string, currency = 'gold') =>
+      openBatch(books, {
+        content: `${content} in ${currency}`,
+        id: batchId(`b-${currency}`),
+        importer: 'two',
+        createdAt: 1,
+        former: former(content, currency),
+      });
+    const lines = [{ tokens: 3 }];
+    const content = contentHash(lines, 'b-old');
+
+    test.each(['done', 'archived'])('finds the batch that was made in it: %s', async (state) => {
+      const books = await bench.books();
+      const old = await sealed(books, lines, { id: 'b-old', manifest: { currency: 'gold' } });
+      await books.caller.redis.hset(batchKeys(books.realm, old.no).meta, 'state', state);
+      expect(await openInGold(books, content)).toEqual({ status: 'sealed', no: old.no, id: 'b-old' });
+      expect(await listBatches(books)).toHaveLength(1);
+    });
+
+    test.each([null, 'gems'])('takes one in another currency (%s) for another batch', async (currency) => {
+      const books = await bench.books();
+      await sealed(books, lines, { id: 'b-old', manifest: { currency } });
+      expect(await openInGold(books, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+      expect(await openInGold(books, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+    });
+
+    test('takes one that was never sealed for another batch: nothing of it was ever sent', async () => {
+      const books = await bench.books();
+      await open(books, 'one', 'b-old', content);
+      expect(await openInGold(books, content)).toMatchObject({ status: 'new', no: '2' });
+    });
   });
 });

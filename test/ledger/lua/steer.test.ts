@@ -5,12 +5,13 @@ import { readAudit } from '../../../src/ledger/snapshot.js';
 import {
   cancelBatch,
   disownBatch,
+  haltBatch,
   haltRealm,
   pauseBatch,
   resumeBatch,
 } from '../../../src/ledger/steering.js';
 import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
-import { audit, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { audit, begun, claimFor, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
@@ -59,6 +60,16 @@ describe('pause and resume', () => {
     });
     expect(await state(batch)).toBe('planned');
     expect(await pauseBatch(books, batch.no, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
+  });
+
+  test('of two runs that take over at once one does, also when its answer was lost', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}], { owner: 'dead' });
+    const takeOver = (owner: string) => resumeBatch(books, batch.no, null, { owner, from: 'dead' });
+    expect(await takeOver('run-1')).toMatchObject({ done: true });
+    expect(await takeOver('run-2')).toEqual({ done: false, state: 'owner' });
+    expect(await takeOver('run-1')).toMatchObject({ done: true });
+    expect((await readBatch(batch.ref))?.owner).toBe('run-1');
   });
 
   test('out of turn nothing moves: paused twice, resumed when done, steered before the seal', async () => {
@@ -184,5 +195,71 @@ describe('disown', () => {
     await sendAs(over, 1, 'P');
     expect(await gone(over)).toEqual({ done: false, state: 'done' });
     expect(await tieUp(books)).toEqual([]);
+  });
+});
+
+describe('halt', () => {
+  const CHANGED = { ...WHY, code: 'ALM_BATCH_TERMS_CHANGED' } as const;
+
+  test('stops what is planned or running, with its reason; what is being sent finishes, and nothing is fed', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}, {}]);
+    await feed(books, batch.no, 2, '');
+    const of = await begun(batch, 1);
+    expect(await haltBatch(books, batch.no, CHANGED)).toEqual({ done: true, state: 'halted' });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { code: CHANGED.code } });
+    expect(await feedAll(batch)).toEqual([]);
+    expect(await settleAs(batch, 1, 'P', of)).toMatchObject({ settled: true, batchState: 'halted' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('lets go of the members it is not sending to', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{ member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    await claimFor(batch, 1);
+    await claimFor(batch, 2);
+    await haltBatch(books, batch.no, CHANGED);
+    const other = await sealed(books, [{ member: '1' }], { id: 'other' });
+    await feedAll(other);
+    expect(await claimFor(other, 1)).toMatchObject({ answer: 'go' });
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test.each(['paused', 'cancelled', 'done'])('leaves a batch alone that is %s', async (was) => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    if (was === 'paused') await pauseBatch(books, batch.no, WHY, audit('paused'));
+    if (was === 'cancelled') await cancelBatch(books, batch.no, audit('cancelled'));
+    if (was === 'done') {
+      await feedAll(batch);
+      await sendAs(batch, 1, 'P');
+    }
+    expect(await haltBatch(books, batch.no, CHANGED)).toEqual({ done: false, state: was });
+  });
+
+  test('ends by itself only for the reason it was made for; a person ends it in any case', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}]);
+    const options = { owner: '', haltedFor: CHANGED.code };
+    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: false, state: 'planned' });
+    await haltBatch(books, batch.no, WHY);
+    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: false, state: 'halted' });
+    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toMatchObject({ done: true });
+    await haltBatch(books, batch.no, CHANGED);
+    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    expect((await readBatch(batch.ref))?.reason).toBeNull();
+    expect(await feedAll(batch)).toEqual([1]);
+  });
+
+  test('ended by itself it sends no more than the first so many that were confirmed', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}, {}]);
+    await resumeBatch(books, batch.no, null, { owner: '', first: { orders: 2, reason: WHY } });
+    await haltBatch(books, batch.no, CHANGED);
+    const options = { owner: '', haltedFor: CHANGED.code };
+    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    expect(await feedAll(batch)).toEqual([1, 2]);
+    expect(await feedAll(batch)).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 
 /** The part of an exchange in which nothing has been sent yet, and its border. */
 
-const change = { member: memberId('42'), tokens: 5, idempotencyKey: 'b-1.0' };
+const change = { member: memberId('42'), tokens: 5, currency: null, idempotencyKey: 'b-1.0' };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

@@ -30,7 +30,8 @@ describe('a connection that idled', () => {
     await client.close();
     await server.stop();
   });
-  const send = () => client.changeBalance({ member: memberId('7'), tokens: 1, idempotencyKey: 'x' });
+  const send = () =>
+    client.changeBalance({ member: memberId('7'), tokens: 1, currency: null, idempotencyKey: 'x' });
 
   it('is used again at once, and closed by us when it idled for most of a second', async () => {
     await setUp();

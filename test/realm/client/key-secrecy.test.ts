@@ -13,7 +13,7 @@ const spellings = [
   encodeURIComponent(KEY).toLowerCase(),
   JSON.stringify(KEY).slice(1, -1),
 ];
-const change = { member: memberId('7'), tokens: 1, idempotencyKey: 'x' };
+const change = { member: memberId('7'), tokens: 1, currency: null, idempotencyKey: 'x' };
 let server: SocketServer;
 let client: RealmClient;
 

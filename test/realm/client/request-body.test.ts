@@ -101,7 +101,13 @@ describe('on the wire', () => {
     const client = clientOf();
     await fc.assert(
       fc.asyncProperty(ids, ids, amounts, async (member: MemberId, recipient: MemberId, tokens) => {
-        const outcome = await client.transfer({ member, recipient, tokens, idempotencyKey: 'b-1.0' });
+        const outcome = await client.transfer({
+          member,
+          recipient,
+          tokens,
+          currency: null,
+          idempotencyKey: 'b-1.0',
+        });
         expect(outcome.kind).toBe('paid');
         const seen = server.requests.at(-1);
         expect(seen?.method).toBe('PATCH');
@@ -111,7 +117,12 @@ describe('on the wire', () => {
       }),
       { numRuns: 50 },
     );
-    await client.changeBalance({ member: memberId('9'), tokens: -3, idempotencyKey: 'b-1.0' });
+    await client.changeBalance({
+      member: memberId('9'),
+      tokens: -3,
+      currency: null,
+      idempotencyKey: 'b-1.0',
+    });
     expect(server.requests.at(-1)).toMatchObject({
       path: '/api/v4/realms/my%20realm/members/9/tokenBalance',
       body: '{"tokens":-3}',
@@ -127,8 +138,25 @@ describe('on the wire', () => {
 
     authScheme = '';
     const bare = clientOf();
-    await bare.changeBalance({ member: memberId('9'), tokens: 1, idempotencyKey: 'x' });
+    await bare.changeBalance({ member: memberId('9'), tokens: 1, currency: null, idempotencyKey: 'x' });
     expect(server.requests.at(-1)?.headers.authorization).toBe('k-secret');
     await bare.close();
+  });
+
+  it('carries the currency that is given with the call, not that of the profile', async () => {
+    const client = createRealmClient({
+      profile: testProfile({ currency: 'gems' }),
+      baseUrl: `http://127.0.0.1:${server.port}`,
+      readKey: () => 'k-secret',
+      userAgent: 'almoner-test',
+    });
+    const change = { member: memberId('9'), tokens: 3, idempotencyKey: 'b-1.0' };
+    await client.changeBalance({ ...change, currency: 'gold' });
+    expect(server.requests.at(-1)?.body).toBe('{"tokens":3,"realmPointId":"gold"}');
+    await client.transfer({ ...change, recipient: memberId('8'), currency: 'gold' });
+    expect(server.requests.at(-1)?.body).toBe('{"recipientId":8,"tokens":3,"realmPointId":"gold"}');
+    await client.changeBalance({ ...change, currency: null });
+    expect(server.requests.at(-1)?.body).toBe('{"tokens":3}');
+    await client.close();
   });
 });

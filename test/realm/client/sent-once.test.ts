@@ -55,7 +55,7 @@ describe('a write', () => {
         const keys = behaviours.map((name) => `${++call}.${name}`);
         // Half one after the other, so that sockets are reused; half at once.
         const send = (key: string) =>
-          client.changeBalance({ member: memberId('7'), tokens: 1, idempotencyKey: key });
+          client.changeBalance({ member: memberId('7'), tokens: 1, currency: null, idempotencyKey: key });
         const middle = Math.ceil(keys.length / 2);
         for (const key of keys.slice(0, middle)) await send(key);
         await Promise.all(keys.slice(middle).map(send));
@@ -87,7 +87,12 @@ describe('a write', () => {
       readKey: () => 'k-secret',
       userAgent: 'almoner-test',
     });
-    const outcome = own.changeBalance({ member: memberId('7'), tokens: 1, idempotencyKey: 'x' });
+    const outcome = own.changeBalance({
+      member: memberId('7'),
+      tokens: 1,
+      currency: null,
+      idempotencyKey: 'x',
+    });
     await arrival;
     const closed = own.close();
     finish();

@@ -39,7 +39,7 @@ async function serve(answer: (socket: Socket, request: RawRequest) => void): Pro
   return server;
 }
 
-const change = { member, tokens: 5, idempotencyKey: 'b-1.0' };
+const change = { member, tokens: 5, currency: null, idempotencyKey: 'b-1.0' };
 
 async function outcomeOf(
   answer: (socket: Socket, request: RawRequest) => void,

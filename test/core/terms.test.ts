@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CERTAINTIES } from '../../src/core/profile.js';
+import { changeOf, type SealedTerms, termsOf } from '../../src/core/terms.js';
+import { testProfile } from '../support/realm-profile.js';
+
+const profile = testProfile({ currency: 'gold', certainty: 'readback', keyLifetimeMs: 60_000 });
+const seal = (changes: Partial<SealedTerms> = {}): SealedTerms => ({
+  baseUrl: profile.baseUrl,
+  realmId: profile.realmId,
+  currency: 'gold',
+  certainty: 'readback',
+  keyLifetimeMs: 60_000,
+  ...changes,
+});
+
+describe('the terms of a sealed batch', () => {
+  it('are those of the seal while the profile is as it was', () => {
+    expect(changeOf(seal(), profile)).toBeNull();
+    expect(termsOf(seal(), profile)).toEqual({
+      currency: 'gold',
+      certainty: 'readback',
+      keyLifetimeMs: 60_000,
+    });
+  });
+
+  it.each([
+    ['manual', 'idempotent', 'manual'],
+    ['idempotent', 'manual', 'manual'],
+    ['idempotent', 'readback', 'readback'],
+    ['readback', 'idempotent', 'readback'],
+    ['manual', 'readback', 'manual'],
+  ] as const)('sealed %s and now %s: %s counts', (sealed, now, counts) => {
+    expect(termsOf(seal({ certainty: sealed }), { ...profile, certainty: now }).certainty).toBe(counts);
+    expect(changeOf(seal({ certainty: sealed }), { ...profile, certainty: now })).toBeNull();
+  });
+
+  it('never trust a key for longer than either says; a seal that says nothing leaves it to the profile', () => {
+    const lifetime = (sealed: number | null, now: number) =>
+      termsOf(seal({ keyLifetimeMs: sealed }), { ...profile, keyLifetimeMs: now }).keyLifetimeMs;
+    expect([lifetime(10, 20), lifetime(20, 10), lifetime(null, 15)]).toEqual([10, 10, 15]);
+  });
+
+  it('keep the currency of the seal, whatever the profile says', () => {
+    fc.assert(
+      fc.property(
+        fc.option(fc.string()),
+        fc.option(fc.string()),
+        fc.constantFrom(...CERTAINTIES),
+        (sealed, now, certainty) => {
+          expect(termsOf(seal({ currency: sealed }), { ...profile, currency: now, certainty }).currency).toBe(
+            sealed,
+          );
+        },
+      ),
+    );
+  });
+
+  it('name what differs and both values', () => {
+    expect(changeOf(seal(), { ...profile, currency: 'gems' })).toEqual({
+      what: 'currency',
+      sealed: 'gold',
+      now: 'gems',
+    });
+    expect(changeOf(seal(), { ...profile, currency: null })).toMatchObject({ what: 'currency', now: null });
+    expect(changeOf(seal({ currency: null }), profile)).toMatchObject({ what: 'currency', sealed: null });
+    expect(changeOf(seal(), { ...profile, realmId: 'other' })).toMatchObject({ what: 'realm' });
+    expect(changeOf(seal(), { ...profile, baseUrl: 'https://new.example', currency: 'gems' })).toEqual({
+      what: 'address',
+      sealed: profile.baseUrl,
+      now: 'https://new.example',
+    });
+  });
+});
