@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
-import { texts } from '../ledger/caller.js';
+import { newNonce, texts } from '../ledger/caller.js';
 import { paceNotices } from './pace-notices.js';
 
 /**
@@ -40,6 +40,8 @@ export class Pace {
     private readonly books: Books,
     private readonly profile: Pick<RealmProfile, 'rate' | 'rateReserve' | 'timeouts' | 'attempts'>,
     private readonly onNotice: (message: string) => void = () => {},
+    /** Whose slots are free once its death is proven; without one they count until their time-out. */
+    private readonly session = '',
   ) {}
 
   get limited(): boolean {
@@ -62,15 +64,22 @@ export class Pace {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
         const { requests, windowMs, reserve } = this.allowed();
-        const [answer, ...values] = texts(
-          await this.books.caller.script('take-slot', this.books.realm, [
-            requests,
-            windowMs,
-            this.profile.timeouts.totalMs,
-            reserve,
-            Math.min(this.waiting.length, SLOTS_AT_ONCE),
-          ]),
+        const ask = [
+          requests,
+          windowMs,
+          this.profile.timeouts.totalMs,
+          reserve,
+          Math.min(this.waiting.length, SLOTS_AT_ONCE),
+          this.session,
+          newNonce(),
+        ];
+        const reply = await this.books.caller.script(
+          'take-slot',
+          this.books.realm,
+          [...ask, ''],
+          [...ask, '1'],
         );
+        const [answer, ...values] = texts(reply);
         if (answer === 'go') for (const value of values) this.grant(value);
         else if (answer === 'free') this.letGo();
         else await sleep(Math.min(Number(values[0]), WAIT_STEP_MS));
@@ -128,7 +137,8 @@ export class Pace {
     }
     // Plain answers of one moment share a call; what holds the realm back is known before the next question.
     const urgent = hold !== null || refused;
-    if (this.notes.length === 0 && !urgent) setImmediate(() => this.tell());
+    if (this.notes.length === 0 && !urgent)
+      this.books.caller.aside(new Promise(setImmediate).then(() => this.tell()));
     this.notes.push(
       slot,
       hold === null ? '' : String(Math.ceil(hold)),
@@ -137,7 +147,7 @@ export class Pace {
       String(headers?.remaining ?? ''),
       String(headers?.windowMs ?? ''),
     );
-    if (urgent) this.tell();
+    if (urgent) this.books.caller.aside(this.tell());
   }
 
   /** Every answer says the same of the limit; a few a window are enough, and any that says something new. */
@@ -153,18 +163,15 @@ export class Pace {
     return headers;
   }
 
-  private tell(): void {
+  /** Nobody who was answered waits for it: a lost note only makes the slot count as answered at its time-out. */
+  private async tell(): Promise<void> {
     const notes = this.notes;
     if (notes.length === 0) return;
     this.notes = [];
     const { requests, windowMs, reserve } = this.allowed();
-    // Not awaited: a lost note only makes the slot count as answered at its time-out.
-    void this.books.caller
-      .script('answer-slot', this.books.realm, [requests, windowMs, reserve, ...notes])
-      .then((reply) => {
-        for (const notice of paceNotices(texts(reply))) this.onNotice(notice);
-      })
-      .catch(() => {});
+    const given = [requests, windowMs, reserve, ...notes];
+    const reply = await this.books.caller.script('answer-slot', this.books.realm, given);
+    for (const notice of paceNotices(texts(reply))) this.onNotice(notice);
   }
 }
 

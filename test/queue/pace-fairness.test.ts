@@ -6,13 +6,14 @@ import { ledgerBench, sealed } from '../support/ledger.js';
 import { sendAs } from '../support/order-moves.js';
 
 const bench = ledgerBench();
+const ANY = () => Promise.resolve(true);
 const WINDOW_JOBS = 100;
 
 test('a small batch is fed as soon as there is room, however large the one before it is', async () => {
   const books = await bench.books();
   const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
-  const feeder = new Feeder(books, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 });
+  const feeder = new Feeder(books, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 }, ANY);
   const large = await sealed(
     books,
     Array.from({ length: 1_000 }, () => ({})),

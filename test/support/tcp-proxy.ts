@@ -2,12 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A network between two programs that can be cut, slowed, or made to lose answers. */
+/** A network between two programs that can be cut, slowed, made to lose answers, or made to say nothing. */
 export class TcpProxy {
   /** Added to every chunk, both ways. */
   delayMs = 0;
-  /** `lose-answers`: requests arrive, answers do not. `refuse`: nobody gets through. */
-  mode: 'pass' | 'lose-answers' | 'refuse' = 'pass';
+  /**
+   * `lose-answers`: requests arrive, answers do not. `refuse`: nobody gets through. `silent`: connecting works,
+   * and then nothing arrives either way.
+   */
+  mode: 'pass' | 'lose-answers' | 'refuse' | 'silent' = 'pass';
+  private readonly muted = new Set<Socket>();
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private readonly tails = new Map<Socket, Promise<void>>();
 
@@ -33,6 +37,11 @@ export class TcpProxy {
   /** Every connection is reset, whatever is under way on it. */
   cut(): void {
     for (const pair of this.pairs) for (const socket of pair) socket.resetAndDestroy();
+  }
+
+  /** Whoever is connected hears nothing any more and is not told, as when the other host has vanished. */
+  silence(): void {
+    for (const pair of this.pairs) for (const socket of pair) this.muted.add(socket);
   }
 
   /** New connections go to another server, as after a failover behind one address. */
@@ -75,12 +84,14 @@ export class TcpProxy {
     const target = connect(this.targetPort, '127.0.0.1');
     const pair = [client, target] as const;
     this.pairs.add(pair);
+    if (this.mode === 'silent') for (const socket of pair) this.muted.add(socket);
     for (const socket of pair) {
       socket.setNoDelay(true);
       socket.on('error', () => {});
       socket.on('close', () => {
         this.pairs.delete(pair);
         this.tails.delete(socket);
+        this.muted.delete(socket);
         for (const other of pair) other.destroy();
       });
     }
@@ -92,6 +103,7 @@ export class TcpProxy {
 
   /** In order, also when the delay changes: each chunk waits for the one before it. */
   private pass(to: Socket, chunk: Buffer): void {
+    if (this.muted.has(to)) return;
     const before = this.tails.get(to);
     if (before === undefined && this.delayMs === 0) {
       if (!to.destroyed) to.write(chunk);

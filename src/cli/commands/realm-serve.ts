@@ -42,8 +42,9 @@ export const command = defineCommand({
     const ownKey = ownKeyOf(env);
     if (ownKey !== null) registerSecret(ownKey);
     const logger = await context.logger();
-    const { redisUrl, dataFolder } = config;
-    const store = await openStore({ redisUrl, dataFolder, clientName: 'realm-serve', logger });
+    const { redisUrl, dataFolder, limits } = config;
+    const answerMs = limits.storeAnswerMs;
+    const store = await openStore({ redisUrl, dataFolder, clientName: 'realm-serve', logger, answerMs });
     try {
       const { newKey, membersCreated } = await prepareRealm(createRealmAdmin(store.ledger), {
         realmId,

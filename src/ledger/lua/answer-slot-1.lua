@@ -87,9 +87,8 @@ for i = 4, #ARGV, 6 do
   end
   if limit and limit > 0 then
     learnLimit(limit, windowMs or configuredMs)
-    if remaining and before and string.sub(before, 1, 1) == 'g' then
-      noteOthers(tonumber(string.sub(before, 2)), limit, remaining, windowMs or configuredMs)
-    end
+    local kind, grantedAt = readSlot(before or '')
+    if remaining and kind == 'g' then noteOthers(grantedAt, limit, remaining, windowMs or configuredMs) end
   elseif refused == '1' then
     slowDown()
   end

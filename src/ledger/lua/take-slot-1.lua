@@ -6,13 +6,23 @@
 
   KEYS[1] the realm
   ARGV[1] N, requests allowed ('' for no limit)  ARGV[2] W, the window in ms  ARGV[3] ms after which no answer comes any more
-  ARGV[4] requests left for others  ARGV[5] slots wanted
+  ARGV[4] requests left for others  ARGV[5] slots wanted  ARGV[6] the session that asks, or ''  ARGV[7] nonce
+  ARGV[8] '1' when the reply to this call was lost: what it was granted then is its own, and is told again
 
   Returns {'go', k, k + 1, …} | {'wait', ms} | {'free'} (nothing limits the realm)
 ]]
 --- @include "pace"
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
+local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
 local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
+if ARGV[8] == '1' then
+  local told, entries = {}, redis.call('HGETALL', answers)
+  for i = 1, #entries, 2 do
+    if select(3, readSlot(entries[i + 1])) == whose then told[#told + 1] = tonumber(entries[i]) end
+  end
+  table.sort(told)
+  if #told > 0 then return { 'go', unpack(told) } end
+end
 local now = paceNow()
 local N, W = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
 local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'holdMs')
@@ -31,9 +41,8 @@ local function clockWentBack(time)
   if time <= now + W then return false end
   local entries = redis.call('HGETALL', answers)
   for i = 1, #entries, 2 do
-    if tonumber(string.sub(entries[i + 1], 2)) > now then
-      redis.call('HSET', answers, entries[i], string.sub(entries[i + 1], 1, 1) .. stamp(now))
-    end
+    local kind, noted, by = readSlot(entries[i + 1])
+    if noted > now then redis.call('HSET', answers, entries[i], kind .. stamp(now) .. by) end
   end
   at = math.min(at, now)
   redis.call('HSET', pace, 'at', stamp(at))
@@ -52,7 +61,7 @@ local function waitFor()
   if even > now then return even - now end
   local before = redis.call('HGET', answers, k - N)
   if before then
-    local kind, time = string.sub(before, 1, 1), tonumber(string.sub(before, 2))
+    local kind, time = readSlot(before)
     if clockWentBack(time) then time = now end
     if kind == 'a' then
       if now < time + W then return time + W - now end
@@ -72,7 +81,7 @@ while #granted <= wanted do
     if #granted == 1 then return { 'wait', math.ceil(wait) } end
     break
   end
-  redis.call('HSET', answers, k, 'g' .. stamp(now))
+  redis.call('HSET', answers, k, 'g' .. stamp(now) .. whose)
   granted[#granted + 1] = k
   k, at = k + 1, even
 end

@@ -10,8 +10,13 @@ export function riskOf(code: StoreFinding['code']): string {
   return code.replace('ALM_STORE_', '').toLowerCase().replaceAll('_', '-');
 }
 
+/** As patient as every other call: a store that is away says nothing of its safety. */
+export function storeFindings({ caller, store }: App): Promise<StoreFinding[]> {
+  return caller.patiently('inspect the store', () => inspectStore(store.ledger));
+}
+
 export async function refuseUnsafeStore(app: App): Promise<void> {
-  const findings = await inspectStore(app.store.ledger);
+  const findings = await storeFindings(app);
   const open = findings.filter(({ code }) => !app.config.risks.includes(riskOf(code)));
   const [first] = open;
   if (first === undefined) return;

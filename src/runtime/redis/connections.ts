@@ -12,6 +12,16 @@ import { SharingRedis } from './shared-writes.js';
  */
 export type Purpose = 'ledger' | 'service';
 
+/**
+ * A store host that vanishes closes no connection, and TCP gives up on it after a quarter of an hour. So a
+ * connection on which commands wait and nothing comes for so long is destroyed, and what waited on it has the
+ * fate of a lost connection: a new one is made, and nothing of the old one can come back mixed up with it.
+ * Longer than the slowest script takes; a command asked again because of it counts once.
+ */
+const ANSWER_LIMIT_MS = 10_000;
+/** BullMQ's workers ask with commands that block; none for longer than this. */
+const BLOCKING_MAX_MS = 15_000;
+
 const BY_PURPOSE = {
   ledger: { autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
   service: { maxRetriesPerRequest: null },
@@ -21,7 +31,11 @@ const RETRY_MAX_MS = 1000;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** An address whose TLS files have been read; from here on nothing is asynchronous. */
-export type Target = { readonly address: StoreAddress; readonly tls: ConnectionOptions | null };
+export type Target = {
+  readonly address: StoreAddress;
+  readonly tls: ConnectionOptions | null;
+  readonly answerMs: number;
+};
 
 /** A connected ledger, and what to do when it is given back. */
 export type Joined = {
@@ -32,19 +46,20 @@ export type Joined = {
   leave(): Promise<void>;
 };
 
-export async function loadTarget(address: StoreAddress): Promise<Target> {
-  return { address, tls: address.tls === null ? null : await readTls(address.tls) };
+export async function loadTarget(address: StoreAddress, answerMs = ANSWER_LIMIT_MS): Promise<Target> {
+  return { address, tls: address.tls === null ? null : await readTls(address.tls), answerMs };
 }
 
 const backoffMs = (times: number) => Math.min(50 * times, RETRY_MAX_MS);
 
 /** Creates a client without connecting it; the caller says when. */
 export function createClient(target: Target, purpose: Purpose, connectionName: string): Redis {
-  const { address, tls } = target;
+  const { address, tls, answerMs } = target;
   const common = {
     ...BY_PURPOSE[purpose],
     connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: purpose === 'ledger' ? answerMs : answerMs + BLOCKING_MAX_MS,
     lazyConnect: true,
     retryStrategy: backoffMs,
     ...(address.user === null ? {} : { username: address.user }),
@@ -60,6 +75,7 @@ export function createClient(target: Target, purpose: Purpose, connectionName: s
         db: address.db,
         sentinels: [...address.sentinels],
         name: address.master,
+        sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
         // A primary that was demoted under us answers READONLY: ask the sentinels again, resend nothing.
         reconnectOnError: (error) => error.message.startsWith('READONLY'),
         ...(address.sentinelUser === null ? {} : { sentinelUsername: address.sentinelUser }),

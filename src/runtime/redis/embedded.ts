@@ -25,16 +25,14 @@ export async function joinEmbedded(
   token: string,
   ledgerName: string,
   logger: Logger,
+  answerMs: number | undefined,
 ): Promise<Joined> {
   const folder = await openStoreFolder(dataFolder);
-  const target = await loadTarget({
-    form: 'single',
-    host: { host: '127.0.0.1', port: folder.port },
-    db: 0,
-    user: null,
-    password: folder.password,
-    tls: null,
-  });
+  const host = { host: '127.0.0.1', port: folder.port };
+  const target = await loadTarget(
+    { form: 'single', host, db: 0, user: null, password: folder.password, tls: null },
+    answerMs,
+  );
   const address = `the embedded Redis on 127.0.0.1:${folder.port} in ${folder.path}`;
   const ledger = await joinLedger(folder, target, ledgerName, address, logger);
   const stopKeeping = keepServer(folder, ledger, logger);

@@ -39,8 +39,12 @@ async function inspectServer(client: Redis): Promise<StoreFinding[]> {
     findings.push(finding('ALM_STORE_NOT_APPEND_ONLY', `Redis has appendonly ${appendOnly}.`));
 
   const fsync = config.values.get('appendfsync');
+  // With the second, `always` stands still while the file is rewritten or a snapshot is taken.
+  const onRewrite = config.values.get('no-appendfsync-on-rewrite');
   if (fsync !== undefined && fsync !== 'always')
     findings.push(finding('ALM_STORE_FSYNC', `Redis has appendfsync ${fsync}.`));
+  else if (onRewrite !== undefined && onRewrite !== 'no')
+    findings.push(finding('ALM_STORE_FSYNC', `Redis has no-appendfsync-on-rewrite ${onRewrite}.`));
 
   const policy = config.values.get('maxmemory-policy') ?? info.values.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
@@ -75,15 +79,17 @@ async function readInfo(client: Redis): Promise<Read> {
   }
 }
 
+const SETTINGS = ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite', 'maxmemory-policy'];
+
 async function readConfig(client: Redis): Promise<Read> {
   const values = new Map<string, string>();
   try {
     // One by one: Redis before 7.0 takes a single name.
-    for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy']) {
+    for (const name of SETTINGS) {
       const reply: unknown = await client.config('GET', name);
       if (Array.isArray(reply) && typeof reply[1] === 'string') values.set(name, reply[1]);
     }
-    if (values.size < 3) return { values, denied: 'CONFIG GET leaves settings out' };
+    if (values.size < SETTINGS.length) return { values, denied: 'CONFIG GET leaves settings out' };
     return { values, denied: null };
   } catch (error) {
     return denied(error);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -47,7 +47,7 @@ export async function ensureServer(
       attempt = await startServer(folder);
       logger.debug({ port: folder.port }, 'starting the embedded Redis');
     }
-    if (performance.now() - startedAt > limitMs) throw noAnswer(folder, probe, limitMs);
+    if (performance.now() - startedAt > limitMs) throw await noAnswer(folder, probe, limitMs);
     await sleep(ASK_EVERY_MS);
   }
 }
@@ -131,8 +131,25 @@ function startFailed(folder: StoreFolder, said: string): AlmonerError {
   );
 }
 
-function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): AlmonerError {
+async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Promise<AlmonerError> {
   const seconds = Math.round(limitMs / 1000);
-  if (probe.kind === 'unclear') return portTaken(folder, `${probe.seen}, for ${seconds} s`);
-  return startFailed(folder, `it is not ready after ${seconds} s`);
+  if (probe.kind !== 'unclear') return startFailed(folder, `it is not ready after ${seconds} s`);
+  const seen = `${probe.seen}, for ${seconds} s`;
+  const pid = Number(await readFile(pidFile(folder), 'utf8').catch(() => ''));
+  if (!lives(pid)) return portTaken(folder, seen);
+  return new AlmonerError(
+    'ALM_STORE_UNREACHABLE',
+    `The embedded Redis in ${folder.path} (pid ${pid}) runs but does not answer: ${seen}. Nothing was read or written.`,
+    {
+      next: `See what holds process ${pid} up: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` lets it go on).`,
+    },
+  );
+}
+
+function lives(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

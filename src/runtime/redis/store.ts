@@ -25,19 +25,21 @@ export type StoreOptions = {
   /** The command's name, as CLIENT LIST shows it. */
   readonly clientName: string;
   readonly logger: Logger;
+  /** How long a store that does not answer is waited for before its connection is given up. */
+  readonly answerMs?: number | undefined;
 };
 
 const OUTSIDE_READY_LIMIT_MS = 5000;
 const QUIT_LIMIT_MS = 2000;
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { redisUrl, logger } = options;
+  const { redisUrl, logger, answerMs } = options;
   const token = newPresenceToken();
   const name = (use: string) => presentName(options.clientName, token, use);
   const joined =
     redisUrl === null
-      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger)
-      : await joinOutside(redisUrl, name('ledger'), logger);
+      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger, answerMs)
+      : await joinOutside(redisUrl, name('ledger'), logger, answerMs);
 
   const services = new Set<Redis>();
   const end = async (): Promise<void> => {
@@ -67,8 +69,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 }
 
-async function joinOutside(redisUrl: string, ledgerName: string, logger: Logger): Promise<Joined> {
-  const target = await loadTarget(parseStoreAddress(redisUrl));
+async function joinOutside(
+  redisUrl: string,
+  ledgerName: string,
+  logger: Logger,
+  answerMs: number | undefined,
+): Promise<Joined> {
+  const target = await loadTarget(parseStoreAddress(redisUrl), answerMs);
   const address = maskAddress(target.address);
   const ledger = createClient(target, 'ledger', ledgerName);
   logErrorsOf(ledger, 'ledger', logger);

@@ -5,7 +5,7 @@ import { ledgerBench } from '../../support/ledger.js';
 
 const bench = ledgerBench();
 const take = async (books: Books) =>
-  texts(await books.caller.script('take-slot', books.realm, [10, 1_000, 60_000, 0, 1]));
+  texts(await books.caller.script('take-slot', books.realm, [10, 1_000, 60_000, 0, 1, '', '', '']));
 const answer = (books: Books, slot: number, holdMs: number | '' = '') =>
   books.caller.script('answer-slot', books.realm, [10, 1_000, 0, slot, holdMs, '', '', '', '']);
 const noted = (books: Books, slot: number) => books.caller.redis.hget(`${books.realm}:pace:a`, String(slot));

@@ -17,7 +17,7 @@ async function take(
   timeoutMs = TIMEOUT_MS,
 ): Promise<Answer> {
   const [answer, value] = texts(
-    await books.caller.script('take-slot', books.realm, [requests, windowMs, timeoutMs, 0, 1]),
+    await books.caller.script('take-slot', books.realm, [requests, windowMs, timeoutMs, 0, 1, '', '', '']),
   );
   return answer === 'go' ? { go: Number(value) } : { waitMs: Number(value) };
 }

@@ -25,12 +25,28 @@ describe('the inspection of a Redis', () => {
   it.each([
     ['ALM_STORE_NOT_APPEND_ONLY', ['--appendonly', 'no'], /appendonly no/],
     ['ALM_STORE_FSYNC', ['--appendfsync', 'everysec'], /appendfsync everysec/],
+    ['ALM_STORE_FSYNC', ['--no-appendfsync-on-rewrite', 'yes'], /no-appendfsync-on-rewrite yes/],
     ['ALM_STORE_EVICTS', ['--maxmemory-policy', 'allkeys-lru'], /allkeys-lru/],
   ])('finds %s, saying the setting seen and the remedy', async (code, settings, seen) => {
     const [found, ...more] = await inspectStore((await redis(settings)).client());
     expect(found).toMatchObject({ code, message: expect.stringMatching(seen) });
     expect(found?.next).toContain('CONFIG SET');
     expect(more).toEqual([]);
+  });
+
+  it.each([
+    ['--appendonly', 'YES', '--appendfsync', 'Always', '--no-appendfsync-on-rewrite', 'NO'],
+    ['--maxmemory-policy', 'NoEviction'],
+  ])('finds nothing at one whose settings are spelt otherwise: %s %s', async (...settings) => {
+    expect(await inspectStore((await redis(settings)).client())).toEqual([]);
+  });
+
+  it('finds a server that stops syncing while it rewrites its file, in whichever spelling', async () => {
+    const server = await redis(['--no-appendfsync-on-rewrite', 'YES']);
+    const [found] = await inspectStore(server.client());
+    expect(found).toMatchObject({ code: 'ALM_STORE_FSYNC', next: expect.stringContaining('rewrite no') });
+    await server.client().config('SET', 'no-appendfsync-on-rewrite', 'no');
+    expect(await inspectStore(server.client())).toEqual([]);
   });
 
   it('finds everything that is wrong at once', async () => {

@@ -1,30 +1,28 @@
 import { isAlmonerError } from '../../../core/errors/error.js';
+import { App } from '../../../runtime/app.js';
 import type { Config } from '../../../runtime/config/config.js';
 import type { Logger } from '../../../runtime/logger.js';
-import { riskOf } from '../../../runtime/operations/store-safety.js';
-import { inspectStore } from '../../../runtime/redis/safety.js';
-import { openStore } from '../../../runtime/redis/store.js';
+import { riskOf, storeFindings } from '../../../runtime/operations/store-safety.js';
 import { type Check, failed, ok, warning } from '../check.js';
 
 /** The store answers, and keeps what it acknowledged: append-only, fsync on every write, no eviction. */
-export function storeSafe(config: Config, logger: () => Promise<Logger>): Check {
+export function storeSafe(config: Config, env: NodeJS.ProcessEnv, logger: () => Promise<Logger>): Check {
   return {
     name: 'store',
     async run() {
       try {
-        const { redisUrl, dataFolder, risks } = config;
-        const store = await openStore({ redisUrl, dataFolder, clientName: 'doctor', logger: await logger() });
+        const app = await openForDoctor(config, env, logger);
         try {
-          const findings = await inspectStore(store.ledger);
-          if (findings.length === 0) return ok(`${store.address} keeps what it acknowledges`);
+          const findings = await storeFindings(app);
+          if (findings.length === 0) return ok(`${app.store.address} keeps what it acknowledges`);
           const message = findings.map((found) => `${found.message} [${found.code}]`).join('\n');
           const remedy = findings.map(({ next }) => next).join(' ');
-          const accepted = findings.every(({ code }) => risks.includes(riskOf(code)));
+          const accepted = findings.every(({ code }) => config.risks.includes(riskOf(code)));
           return accepted
             ? warning(`${message}\naccepted by name in the configuration (risks)`, remedy)
             : failed(message, remedy);
         } finally {
-          await store.close();
+          await app.close();
         }
       } catch (error) {
         if (isAlmonerError(error)) return failed(error.message, error.next);
@@ -32,4 +30,13 @@ export function storeSafe(config: Config, logger: () => Promise<Logger>): Check 
       }
     },
   };
+}
+
+/** A person waits for the diagnosis: what does not answer soon is a finding. */
+export async function openForDoctor(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  logger: () => Promise<Logger>,
+): Promise<App> {
+  return App.open({ config, env, logger: await logger(), clientName: 'doctor', patienceMs: 5_000 });
 }

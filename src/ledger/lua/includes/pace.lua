@@ -6,7 +6,8 @@
                      limit, limitMs, limitAt, limitBy   a limit lower than the configured one: 'h' said by
                                   the service's headers, 'r' found by being refused
                      others, othersAt   requests a window that somebody else makes, smoothed
-    <realm>:pace:a   slot -> 'g<granted>' | 'a<answered>'
+    <realm>:pace:a   slot -> 'g<granted> <session> <nonce of the call>' | 'a<answered>'; the session is empty
+                     where none is registered: a command that only reads
     <realm>:pace:t   number of a twentieth of a window -> the first slot granted in it
 ]]
 local PARTS = 20
@@ -22,6 +23,12 @@ end
 
 local function stamp(ms)
   return string.format('%.3f', ms)
+end
+
+--- 'g' or 'a', the time, and whose slot it is, as it is written: '' when answered, and where 0.1.0 granted it.
+local function readSlot(text)
+  local kind, time, whose = string.match(text, '^(%a)([%d.]+)(.*)$')
+  return kind, tonumber(time), whose
 end
 
 --- Requests and window to keep to now: the configured ones, or lower ones that were learnt, without what is

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Arena } from '../support/arena.js';
+import { auditByContent } from '../support/content-auditor.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/**
+ * The store stops answering and closes no connection: its host has vanished, or it is frozen. A request may
+ * take a minute here, so that a slot of the pace that got lost on the way would show as a minute of silence.
+ */
+const ROWS = 160;
+const ANSWER_MS = 1_500;
+const STOP_MS = 4_000;
+let arena: Arena;
+let files = 0;
+
+beforeAll(async () => {
+  arena = await Arena.open({
+    certainty: 'manual',
+    members: uniqueRows(ROWS * 3).seeds,
+    rate: '40/s',
+    totalMs: 60_000,
+    limits: { storeAnswerMs: ANSWER_MS, stopMs: STOP_MS },
+  });
+});
+afterAll(async () => {
+  signalStore('SIGCONT');
+  await arena.close();
+});
+
+const signalStore = (signal: NodeJS.Signals) => process.kill(arena.ledger.pid, signal);
+
+/** A run of a file of its own, some of which is paid already. */
+async function running() {
+  const name = `file-${files}.csv`;
+  await arena.file(name, uniqueRows(ROWS, files * ROWS).csv);
+  files += 1;
+  const before = (await arena.applied()).length;
+  const run = arena.start(['run', name, '--yes', '--json']);
+  await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= before + 30, 60_000);
+  return { run, name };
+}
+
+async function expectAllPaid(stdout: string): Promise<void> {
+  const { batch, counts } = JSON.parse(stdout);
+  expect(counts).toEqual({ paid: ROWS });
+  const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
+  expect(verdicts).toEqual({ states: { paid: ROWS }, wrong: [] });
+}
+
+test('the host vanishes under a run and is back under new connections: it goes on by itself, nobody in doubt', async () => {
+  const { run } = await running();
+  arena.ledgerNet.silence();
+  expect(await run.ended, run.stderr()).toBe(0);
+  await expectAllPaid(run.stdout());
+});
+
+test('the store is frozen under a run for longer than calls wait: nothing is sent, then it goes on at once', async () => {
+  const { run } = await running();
+  signalStore('SIGSTOP');
+  const sent = await arena.appliedWhenQuiet(4 * ANSWER_MS);
+  signalStore('SIGCONT');
+  const startedAt = performance.now();
+  await until('payments to go on', async () => (await arena.applied()).length > sent + 60, 90_000);
+  // Sixty orders are two windows; the time-out of a lost slot would be a minute.
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
+  expect(await run.ended, run.stderr()).toBe(0);
+  await expectAllPaid(run.stdout());
+});
+
+test('Ctrl-C while the store is frozen: the run leaves within its deadline, and the next one finishes the file', async () => {
+  const { run, name } = await running();
+  signalStore('SIGSTOP');
+  await arena.appliedWhenQuiet();
+  const startedAt = performance.now();
+  run.child.kill('SIGINT');
+  expect(await run.ended).toBe(130);
+  expect(performance.now() - startedAt).toBeLessThan(STOP_MS + 3_000);
+  signalStore('SIGCONT');
+  const again = await arena.run('run', name, '--yes', '--json');
+  expect(again.status, again.stderr).toBe(0);
+  await expectAllPaid(again.stdout);
+});
+
+test.each(['frozen', 'silent from the first byte'])(
+  'status and doctor end with the store’s error when it is %s, in the time that a person waits',
+  async (how) => {
+    if (how === 'frozen') signalStore('SIGSTOP');
+    else arena.ledgerNet.mode = 'silent';
+    const startedAt = performance.now();
+    const [status, doctor] = await Promise.all([
+      arena.run('status', '--json'),
+      arena.run('doctor', '--json'),
+    ]);
+    const tookMs = performance.now() - startedAt;
+    signalStore('SIGCONT');
+    arena.ledgerNet.heal();
+    expect([status.status, status.stdout]).toEqual([5, expect.stringContaining('ALM_STORE_UNREACHABLE')]);
+    expect(doctor.status).not.toBe(0);
+    const { checks } = JSON.parse(doctor.stdout);
+    for (const name of ['store', 'journals'])
+      expect(checks).toContainEqual(
+        expect.objectContaining({
+          name,
+          state: 'failed',
+          message: expect.stringContaining('cannot be reached'),
+        }),
+      );
+    expect(tookMs).toBeLessThan(40_000);
+  },
+);
+
+test('a command in the middle of which the store falls silent ends with the store’s error as well', async () => {
+  await arena.file('waits.csv', uniqueRows(1, 3 * ROWS).csv);
+  const imported = await arena.run('import', 'waits.csv', '--yes', '--json');
+  expect(imported.status, imported.stderr).toBe(0);
+  const watching = arena.start(['status', 'last', '--watch', '--json']);
+  await until('the progress to be shown', () => watching.stderr().includes('0/1'));
+  arena.ledgerNet.mode = 'silent';
+  arena.ledgerNet.silence();
+  const startedAt = performance.now();
+  expect(await watching.ended).toBe(5);
+  arena.ledgerNet.heal();
+  expect(watching.stdout()).toContain('ALM_STORE_UNREACHABLE');
+  expect(performance.now() - startedAt).toBeLessThan(40_000);
+});

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Caller } from '../../../src/ledger/caller.js';
+import { openStoreFolder } from '../../../src/runtime/redis/folder.js';
+import { ensureServer } from '../../../src/runtime/redis/server.js';
+import { openStore, type Store } from '../../../src/runtime/redis/store.js';
+import { dataFolders } from '../../support/data-folder.js';
+import { startRedis } from '../../support/redis-server.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+
+/** A store that neither answers nor closes the connection: frozen, or its host has vanished. */
+
+const ANSWER_MS = 700;
+const logger = pino({ level: 'silent' });
+const newFolder = dataFolders();
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+async function open(): Promise<{ store: Store; caller: Caller; net: TcpProxy; pid: number }> {
+  const server = await startRedis();
+  ended.push(() => server.stop());
+  const net = await TcpProxy.open(server.port);
+  ended.push(() => net.close());
+  const redisUrl = `redis://127.0.0.1:${net.port}`;
+  const options = { dataFolder: '/nowhere', clientName: 'test', logger, answerMs: ANSWER_MS };
+  const store = await openStore({ redisUrl, ...options });
+  ended.push(() => store.close());
+  return { store, caller: new Caller(store.ledger, 4_000, () => {}), net, pid: server.pid };
+}
+
+const freeze = (pid: number) => {
+  process.kill(pid, 'SIGSTOP');
+  ended.push(() => process.kill(pid, 'SIGCONT'));
+};
+
+describe('a store that says nothing and keeps the connection', () => {
+  it('is given up after a while: a new connection is made, and the call is asked again on it', async () => {
+    const { store, caller, net } = await open();
+    const first = await store.ledger.client('ID');
+    net.silence();
+    await caller.patiently('count', () => store.ledger.incr('n'));
+    expect(await store.ledger.client('ID')).not.toBe(first);
+  });
+
+  it('frozen for longer than one call waits: the call is asked again and answered when it is back', async () => {
+    const { store, pid } = await open();
+    const patient = new Caller(store.ledger, Number.POSITIVE_INFINITY, () => {});
+    const closed = new Promise((resolve) => store.ledger.once('close', resolve));
+    freeze(pid);
+    const name = patient.patiently('name', () => store.ledger.set('name', 'a'));
+    await closed;
+    process.kill(pid, 'SIGCONT');
+    expect(await name).toBe('OK');
+  });
+
+  it('ends a call that has only so much patience with the error that names the store', async () => {
+    const { store, caller, pid } = await open();
+    freeze(pid);
+    const startedAt = performance.now();
+    await expect(caller.patiently('read', () => store.ledger.get('n'))).rejects.toMatchObject({
+      code: 'ALM_STORE_UNREACHABLE',
+      exit: 5,
+    });
+    expect(performance.now() - startedAt).toBeLessThan(4_000 + 2 * ANSWER_MS + 2_000);
+  });
+
+  it('is closed in a moment', async () => {
+    const { store, pid } = await open();
+    store.connect('jobs');
+    freeze(pid);
+    const startedAt = performance.now();
+    await store.close();
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+
+  it('and while it connects is told within seconds', async () => {
+    const net = await TcpProxy.open(1);
+    ended.push(() => net.close());
+    net.mode = 'silent';
+    const redisUrl = `redis://127.0.0.1:${net.port}`;
+    const startedAt = performance.now();
+    await expect(
+      openStore({ redisUrl, dataFolder: '/nowhere', clientName: 'test', logger }),
+    ).rejects.toMatchObject({ code: 'ALM_STORE_UNREACHABLE' });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  it('services ask again on a new connection, once what they wait for cannot be a blocking command', async () => {
+    const { store, net } = await open();
+    const service = store.connect('jobs');
+    await service.ping();
+    net.silence();
+    expect(await service.incr('jobs')).toBe(1);
+  });
+});
+
+describe('the embedded store, frozen', () => {
+  it('is named as such, with its process, and not as a stranger on its port', async () => {
+    const folder = await newFolder();
+    const store = await openStore({ redisUrl: null, dataFolder: folder, clientName: 'test', logger });
+    ended.push(() => store.close());
+    const pid = Number(await readFile(join(folder, 'redis', 'server.pid'), 'utf8'));
+    freeze(pid);
+    await expect(ensureServer(await openStoreFolder(folder), logger, { limitMs: 1 })).rejects.toMatchObject({
+      code: 'ALM_STORE_UNREACHABLE',
+      message: expect.stringContaining(`pid ${pid}`),
+      next: expect.stringContaining(`kill -CONT ${pid}`),
+    });
+  });
+});
