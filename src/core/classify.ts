@@ -49,7 +49,8 @@ const REFUSED: ReadonlyMap<number, OutcomeCode> = new Map([
   [505, 'ALM_REFUSED_OTHER'],
 ]);
 
-const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
+/** Answers that speak of the key or the way to the realm, to reads as to writes: no further request makes sense. */
+export const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
   [401, 'ALM_KEY_REFUSED'],
   [403, 'ALM_KEY_OTHER_REALM'],
   [407, 'ALM_PROXY_AUTH'],

@@ -1,8 +1,9 @@
 import type { Books } from './books.js';
 import { batchKeys } from './keys.js';
 
-/** Read-back has ended for a batch: said once, kept with the batch and in its audit. */
+/** When read-back proves nothing: on a member let go of in doubt, for the settle time; in a batch, once it has ended. */
 
+/** Said once, kept with the batch and in its audit. */
 export async function endReadback(books: Books, no: string, message: string, at: number): Promise<boolean> {
   const { redis } = books.caller;
   const keys = batchKeys(books.realm, no);

@@ -1,4 +1,4 @@
-import { effectsOf, type Order } from '../core/order.js';
+import { effectsOf, membersOf, type Order } from '../core/order.js';
 import type { Books } from '../ledger/books.js';
 import type { Balances } from '../ledger/detail.js';
 import { endReadback } from '../ledger/readback-end.js';
@@ -21,17 +21,29 @@ export class BalanceWatch {
    * deliveries of one order may read at once, and one may find what the other has paid.)
    */
   async expected(order: Order): Promise<Expected> {
-    const members = effectsOf(order).map(({ member }) => member);
     const { redis } = this.books.caller;
-    return this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...members));
+    return this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...membersOf(order)));
   }
 
   /**
-   * Whether a journal has brought back an attempt on a member after it was read for this order. While the
-   * order holds its members nothing else is noted of them.
+   * Whether a request that nobody can speak for may have moved a member since it was read for this order: one
+   * whose order became a doubt, or one that only a journal knew of. Such a mark stays while a hold does.
    */
-  async overtaken(order: Order): Promise<boolean> {
-    return (await this.expected(order)).includes(VOID);
+  async overtaken(order: Order, sentAt: number): Promise<boolean> {
+    const { redis } = this.books.caller;
+    const { realm } = this.books;
+    return this.books.caller.patiently('read void marks', async () => {
+      const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
+        redis.hmget(`${realm}:void`, ...membersOf(order)),
+        redis.hmget(realm, 'unheldAt', 'settleMs', 'steppedUntil'),
+      ]);
+      if (marks.some((mark) => mark !== null)) return true;
+      // Orders of other certainties hold nothing, so that they may have moved any member meanwhile.
+      if (unheldAt == null) return false;
+      const waitMs = Number(settleMs ?? SETTLE_MS);
+      const steppedMs = Number(stepped ?? 0);
+      return Number(unheldAt) + waitMs >= sentAt || (steppedMs >= sentAt && steppedMs - waitMs <= sentAt);
+    });
   }
 
   /** Before the settle lets go of the members. */
@@ -46,21 +58,29 @@ export class BalanceWatch {
     for (const [i, { member, delta }] of effectsOf(order).entries()) {
       const was = balanceOf(order, member, before);
       if (was === null) continue;
-      const should = expected[i] ?? VOID;
-      if (should !== VOID && should !== was) await this.end(ref, member, should, was);
+      const should = expected[i] ?? was;
+      if (should !== was) await this.end(ref, order, member, should, was);
       const now = String(BigInt(was) + delta);
       if (member === order.member && answered !== null && answered !== now)
-        await this.end(ref, member, now, answered);
+        await this.end(ref, order, member, now, answered);
       else after.push([member, now]);
     }
     const { redis } = this.books.caller;
-    // Never over what a merged journal left there since: that is about another order's evidence.
+    // Never over what another order has left since: this process may have been frozen, and its hold given up.
     await this.books.caller.patiently('note balances', () =>
       Promise.all(after.map(([member, balance]) => redis.hsetnx(this.key, member, balance))),
     );
   }
 
-  private async end(ref: OrderRef, member: string, expected: string, found: string): Promise<void> {
+  private async end(
+    ref: OrderRef,
+    order: Order,
+    member: string,
+    expected: string,
+    found: string,
+  ): Promise<void> {
+    // Then it may have been a request of our own that came late.
+    if (await this.overtaken(order, Date.now())) return;
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
     if (await endReadback(this.books, ref.no, message, Date.now())) this.onTrouble(message);
   }
@@ -70,11 +90,11 @@ export class BalanceWatch {
   }
 }
 
+/** As the scripts have it where no crew has noted its profile's yet. */
+const SETTLE_MS = 1_200_000;
+
 /** For each member that the order moves; null where nothing is known. */
 export type Expected = readonly (string | null)[];
-
-/** What a merged journal leaves: the member was moved, and nobody knows to what. */
-const VOID = '?';
 
 function balanceOf(order: Order, member: string, balances: Balances): string | null {
   return member === order.member ? balances.member : balances.recipient;

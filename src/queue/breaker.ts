@@ -1,14 +1,16 @@
+import { REALM_HALTED } from '../core/classify.js';
 import { type MemberId, memberId } from '../core/ids.js';
 import type { Books } from '../ledger/books.js';
 import { askProbe, closeBreaker, haltRealm } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
-import { BREAKER_REASON, reasonOf } from './reasons.js';
+import { breakerReason, reasonOf } from './reasons.js';
 
 /**
- * Twenty unknowns with no definite answer between them open the breaker (in the settle script): nothing is
- * sent any more. It is probed with a read, one process at a time, and closes by itself as soon as the realm
- * gives any definite answer; only after fifteen minutes open is the realm halted.
+ * Twenty unknowns, or connections that do not come about, with no definite answer between them open the
+ * breaker (in the settle script): nothing is sent any more. It is probed with a read, one process at a time,
+ * and closes by itself as soon as the realm gives any definite answer; only when it was open for a quarter
+ * of an hour (`limits.breakerHaltMs`) is the realm halted. What fell due meanwhile goes on when it closes.
  */
 export class Breaker {
   /** After a restart nobody was paid yet: a member that hardly exists will do, a 404 is a definite answer. */
@@ -19,6 +21,7 @@ export class Breaker {
     private readonly client: RealmClient,
     private readonly pace: Pace,
     private readonly probeEveryMs: number,
+    private readonly haltAfterMs: number,
   ) {}
 
   /** A probe asks for a member that was just paid: it is known to exist, or at least was believed to. */
@@ -27,20 +30,16 @@ export class Breaker {
   }
 
   async tick(): Promise<void> {
-    const turn = await askProbe(this.books, this.probeEveryMs, HALT_AFTER_MS, BREAKER_REASON);
+    const { haltAfterMs } = this;
+    const turn = await askProbe(this.books, this.probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMemberOnce(this.lastMember);
     slot?.answered(result.facts);
     const { status } = result.facts;
-    if (status === 401 || status === 403) {
-      const message = result.ok ? '' : result.error.message;
-      await haltRealm(
-        this.books,
-        reasonOf(status === 401 ? 'ALM_REALM_KEY_REFUSED' : 'ALM_REALM_KEY_OTHER_REALM', message),
-      );
-    } else if (status !== null && status < 500 && status !== 429) await closeBreaker(this.books);
+    const halting = status === null ? undefined : REALM_HALTED.get(status);
+    if (halting !== undefined && !result.ok)
+      await haltRealm(this.books, reasonOf(halting, result.error.message));
+    else if (status !== null && status < 500 && status !== 429) await closeBreaker(this.books);
   }
 }
-
-const HALT_AFTER_MS = 15 * 60_000;

@@ -1,11 +1,13 @@
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
+import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
 import { type Balances, type Detail, encodeDetail } from '../ledger/detail.js';
 import { batchKeys } from '../ledger/keys.js';
 import type { OrderRef } from '../ledger/sending.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
+import { balanceRead, type ReadTrouble } from './read-trouble.js';
 
 /** Balances read, at the realm's pace, so that a person or the read-back can judge. */
 export class Evidence {
@@ -13,22 +15,34 @@ export class Evidence {
     private readonly books: Books,
     private readonly client: RealmClient,
     private readonly pace: Pace,
+    private readonly profile: Pick<RealmProfile, 'statusOverrides'>,
   ) {}
 
+  /** One read each, in the currency of the order's batch, up to the first that fails. */
+  async balances(order: Order, currency: string | null): Promise<Balances | ReadTrouble> {
+    const member = await this.balance(order.member, currency);
+    if (typeof member !== 'string') return member;
+    const recipient = order.recipient === null ? null : await this.balance(order.recipient, currency);
+    return recipient === null || typeof recipient === 'string' ? { member, recipient } : recipient;
+  }
+
   /** One read each; null where it could not be read. */
-  async balances(order: Order): Promise<Balances> {
-    const member = await this.balance(order.member);
-    const recipient = order.recipient === null ? null : await this.balance(order.recipient);
-    return { member, recipient };
+  async shown(order: Order, currency: string | null): Promise<Balances> {
+    const shown = async (id: MemberId) => {
+      const read = await this.balance(id, currency);
+      return typeof read === 'string' ? read : null;
+    };
+    const member = await shown(order.member);
+    return { member, recipient: order.recipient === null ? null : await shown(order.recipient) };
   }
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
-  async ofDoubt(ref: OrderRef, order: Order): Promise<void> {
+  async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
     const detail: Detail = {
       event: 'balances',
       at: Date.now(),
       when: 'doubt',
-      balances: await this.balances(order),
+      balances: await this.shown(order, currency),
     };
     await this.note(ref, detail);
   }
@@ -39,10 +53,10 @@ export class Evidence {
     await this.books.caller.patiently('note evidence', () => redis.rpush(key, encodeDetail(detail)));
   }
 
-  private async balance(member: MemberId): Promise<string | null> {
+  private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {
     const slot = await this.pace.take();
-    const result = await this.client.readMemberOnce(member);
+    const result = await this.client.readMemberOnce(member, currency);
     slot?.answered(result.facts);
-    return result.ok ? result.value.balance : null;
+    return balanceRead(result, this.profile);
   }
 }

@@ -1,6 +1,6 @@
-import { backoffMs } from '../core/backoff.js';
 import { effectsOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { Terms } from '../core/terms.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { Balances, Detail } from '../ledger/detail.js';
 import { readbackEnded } from '../ledger/readback-end.js';
@@ -10,7 +10,9 @@ import { type Conclusion, conclude } from '../ledger/settling.js';
 import type { BalanceWatch, Expected } from './balance-watch.js';
 import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
+import type { ReadTrouble } from './read-trouble.js';
 import type { TwoClocks } from './two-clocks.js';
+import type { Unread } from './unread.js';
 
 /**
  * Resolving an unknown by reading the members back. Sound only while nothing else moves them, which the
@@ -28,14 +30,14 @@ export class Readback {
     private readonly batchOf: (no: string) => Promise<BatchRef>,
     private readonly clocks: TwoClocks,
     private readonly watch: BalanceWatch,
+    private readonly unread: Pick<Unread, 'whileUnknown'>,
   ) {}
 
   /** The balances before sending, under the hold. */
-  async before(order: Order): Promise<BalancesBefore | 'unreadable'> {
+  async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
     const expected = await this.watch.expected(order);
-    const balances = await this.evidence.balances(order);
-    if (balances.member === null || (order.recipient !== null && balances.recipient === null))
-      return 'unreadable';
+    const balances = await this.evidence.balances(order, currency);
+    if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
   }
 
@@ -44,7 +46,7 @@ export class Readback {
     await this.watch.paid(ref, order, before.balances, before.expected, answered);
   }
 
-  async resolve(ref: OrderRef, row: PlannedOrder): Promise<Delivered> {
+  async resolve(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
     const { era } = batch.books.mark;
     const [record, details, ended] = await Promise.all([
@@ -54,7 +56,7 @@ export class Readback {
     ]);
     if (record.code !== 'u') return OVER;
     const end = (conclusion: Verdict) =>
-      this.conclude(batch, ref, row, {
+      this.conclude(batch, ref, row, terms, {
         ...conclusion,
         from: 'u',
         sentAt: record.sentAt ?? Date.now(),
@@ -63,24 +65,34 @@ export class Readback {
       });
 
     const before = readBeforeLast(details);
-    if (this.profile.certainty !== 'readback')
+    if (terms.certainty !== 'readback')
       return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
     if (before === undefined || record.sentAt === null)
       return end(toDoubt('what was read before it was sent is not in the books, so nothing read proves it'));
 
     if (ended !== null) return end(toDoubt(ended));
-    if (await this.watch.overtaken(row.order))
-      return end(toDoubt('the store had forgotten what moved this member since, so nothing read proves it'));
+    if (await this.watch.overtaken(row.order, record.sentAt))
+      return end(
+        toDoubt(
+          'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
+        ),
+      );
 
     // Counted from this process's first look, not from a wall clock's idea of when it was sent.
-    const attempt = `${ref.no}:${ref.index}:${record.attempts}`;
+    const attempt = record.nonce ?? `${ref.no}:${ref.index}:${record.attempts}`;
     const waited = await this.clocks.since(attempt);
-    const now = await this.evidence.balances(row.order);
-    const verdict = compare(row.order, before.balances, now);
-    await this.evidence.note(ref, { event: 'balances', at: Date.now(), when: 'check', balances: now });
-    switch (verdict) {
-      case 'unreadable':
-        return { againInMs: backoffMs(record.attempts, this.profile.attempts, Math.random) };
+    const now = await this.evidence.balances(row.order, terms.currency);
+    if ('kind' in now) {
+      const looks = failedLooks(details);
+      // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
+      if ((now.kind === 'unread' || now.kind === 'refused') && looks < this.profile.attempts.max)
+        await this.evidence.note(ref, check(NOTHING_READ));
+      const again = await this.unread.whileUnknown(batch, ref, row, looks, now);
+      const message = `the member could not be read any more (${now.message.replace(/\.$/, '')}), so nothing proves it`;
+      return again === 'doubt' ? end(toDoubt(message)) : again;
+    }
+    await this.evidence.note(ref, check(now));
+    switch (compare(row.order, before.balances, now)) {
       case 'moved':
         return end({
           to: 'P',
@@ -91,6 +103,7 @@ export class Readback {
           tries: null,
         });
       case 'other':
+      case 'unreadable':
         return end(
           toDoubt(
             'the balance is neither what it was nor what it would be: something else moves this member',
@@ -113,6 +126,14 @@ export class Readback {
     }
   }
 
+  /** Nothing can be asked any more: an unknown becomes a doubt. */
+  async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
+    const batch = await this.batchOf(ref.no);
+    const { sentAt } = await readRecord(batch, ref.index);
+    const conclusion = { ...toDoubt(why), from: 'u', sentAt: sentAt ?? Date.now(), audit: null } as const;
+    return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.books.mark.era });
+  }
+
   private notApplied(tries: number): Verdict {
     const message = 'unmoved after the settle time, in two equal reads: it was not applied';
     const exhausted = tries >= this.profile.attempts.max;
@@ -130,10 +151,11 @@ export class Readback {
     batch: BatchRef,
     ref: OrderRef,
     row: PlannedOrder,
+    { currency }: Terms,
     conclusion: Conclusion,
   ): Promise<Delivered> {
     const done = await conclude(batch.books, ref, row, conclusion);
-    if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order);
+    if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
     return conclusion.to === 'w' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
 }
@@ -155,16 +177,28 @@ function toDoubt(message: string): Verdict {
   };
 }
 
+const NOTHING_READ: Balances = { member: null, recipient: null };
+
+function check(balances: Balances): Detail {
+  return { event: 'balances', at: Date.now(), when: 'check', balances };
+}
+
+/** Looks since the last one that showed a balance, or since it was sent. */
+function failedLooks(details: readonly Detail[]): number {
+  const shown = details.findLastIndex((one) => one.event === 'balances' && one.balances.member !== null);
+  return details.slice(shown + 1).filter((one) => one.event === 'balances' && one.when === 'check').length;
+}
+
 function concluded(state: string, code: string | null, message: string): Detail {
   return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message };
 }
 
 /** What was read for the last attempt. Another attempt behind it, made without reading, leaves nothing to go by. */
 function readBeforeLast(details: readonly Detail[]): BalancesRead | undefined {
-  let attempts = 0;
+  const attempts = new Set<string>();
   for (const one of details.toReversed()) {
-    if (one.event === 'attempt' || one.event === 'orphaned') attempts += 1;
-    if (attempts > 1) return undefined;
+    if (one.event === 'attempt' || one.event === 'orphaned') attempts.add(one.attempt ?? `at ${one.at}`);
+    if (attempts.size > 1) return undefined;
     if (one.event === 'balances' && one.when === 'before') return one;
   }
   return undefined;

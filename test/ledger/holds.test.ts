@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { acceptMissing } from '../../src/ledger/accept-missing.js';
 import type { Books } from '../../src/ledger/books.js';
-import { dispatched, feed } from '../../src/ledger/feeding.js';
-import { orphan } from '../../src/ledger/sending.js';
+import { dispatched, feed, storeNowMs } from '../../src/ledger/feeding.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { type Begun, orphan } from '../../src/ledger/sending.js';
 import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../src/ledger/steering.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgerBench, START, sealed, type TestBatch } from '../support/ledger.js';
 import {
   audit,
   begin,
@@ -144,6 +146,48 @@ describe('holding members', () => {
     await orphan(books, { no: batch.no, index: 1 }, 'worker', 5, detail, true);
     expect(await holders(books)).toEqual({ 1: `${batch.no}:2` });
     expect(await tieUp(books)).toEqual([]);
+  });
+});
+
+describe('every way into doubt voids read-back on the members it lets go of', () => {
+  const died = { event: 'orphaned', at: 1, key: 'k', session: 'worker', code: 'c', message: 'died' } as const;
+  test.each([
+    ['an answer', async (batch: TestBatch, of: Begun) => settleAs(batch, 1, 'D', of)],
+    [
+      'evidence',
+      async (batch: TestBatch, of: Begun) => {
+        await settleAs(batch, 1, 'u', of);
+        await concludeAs(batch, 1, 'u', 'D');
+      },
+    ],
+    ['a death', async ({ books, no }: TestBatch) => orphan(books, { no, index: 1 }, 'worker', 5, died, true)],
+    [
+      'a lost journal',
+      async ({ books }: TestBatch) => {
+        // Registered, and the store may have forgotten something since.
+        await books.caller.redis.hset(`${books.realm}:sessions`, 'worker', '{}');
+        await acceptMissing(
+          {
+            books,
+            plans: new PlanReader(books),
+            termsOf: () => Promise.resolve({ certainty: 'readback', currency: null, keyLifetimeMs: 1 }),
+          },
+          'worker',
+          { who: 'ada', at: START },
+        );
+      },
+    ],
+  ] as const)('by %s', async (_, doubt) => {
+    const books = await bench.books();
+    await books.caller.redis.hset(books.realm, 'settleMs', 60_000);
+    const batch = await sealed(books, [{ member: '1', to: '2' }]);
+    await feedAll(batch);
+    const of = await begun(batch, 1, { hold: await held(batch, 1) });
+    const before = await storeNowMs(books);
+    await doubt(batch, of);
+    const marks = await books.caller.redis.hgetall(`${books.realm}:void`);
+    expect(Object.keys(marks).sort()).toEqual(['1', '2']);
+    for (const until of Object.values(marks)) expect(Number(until)).toBeGreaterThanOrEqual(before + 60_000);
   });
 });
 

@@ -1,16 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf, type Order } from '../../src/core/order.js';
 import type { Balances } from '../../src/ledger/detail.js';
+import { storeNowMs } from '../../src/ledger/feeding.js';
 import { readbackEnded } from '../../src/ledger/readback-end.js';
+import { readRecord } from '../../src/ledger/rows.js';
 import { claim } from '../../src/ledger/sending.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
-import { begun, feedAll, settleAs } from '../support/order-moves.js';
+import { begun, concludeAs, feedAll, held, settleAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
+import { tieUp } from '../support/tie-up.js';
+import { until } from '../support/until.js';
 
+const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
 const bench = ledgerBench();
+const SETTLE_MS = 1_000;
+/** Nothing here is unreadable. */
+const READABLE = { whileUnknown: () => Promise.reject(new Error('it was read')) };
 
 describe('the two members of a transfer', () => {
   const before = { member: '100', recipient: '50' };
@@ -28,7 +36,11 @@ describe('the two members of a transfer', () => {
 });
 
 /** A read-back whose realm is this map of balances. */
-function reading(batch: TestBatch, balances: Record<string, number>) {
+function reading(
+  batch: TestBatch,
+  balances: Record<string, number>,
+  clocks = new TwoClocks(() => Promise.resolve(0)),
+) {
   const read = (order: Order): Balances => ({
     member: String(balances[order.member]),
     recipient: order.recipient === null ? null : String(balances[order.recipient]),
@@ -38,17 +50,17 @@ function reading(batch: TestBatch, balances: Record<string, number>) {
     note: () => Promise.resolve(),
     ofDoubt: () => Promise.resolve(),
   };
-  const clocks = new TwoClocks(() => Promise.resolve(0));
   const watch = new BalanceWatch(batch.books, () => {});
-  return new Readback(testProfile(), witness, () => Promise.resolve(batch.ref), clocks, watch);
+  const profile = testProfile({ certainty: 'readback', settleMs: SETTLE_MS });
+  return new Readback(profile, witness, () => Promise.resolve(batch.ref), clocks, watch, READABLE);
 }
 
 async function pay(batch: TestBatch, readback: Readback, index: number, balances: Record<string, number>) {
   const { order } = batch.row(index);
   const hold = await claim(batch.books, { no: batch.no, index }, '', membersOf(order));
   if (hold.answer !== 'go') throw new Error(`order ${index} got no hold`);
-  const before = await readback.before(order);
-  if (before === 'unreadable') throw new Error('unreadable');
+  const before = await readback.before(order, null);
+  if ('kind' in before) throw new Error(before.message);
   const of = await begun(batch, index, { hold: hold.hold });
   balances[order.member] = (balances[order.member] ?? 0) + order.tokens;
   await readback.paid({ no: batch.no, index }, order, before, String(balances[order.member]));
@@ -93,9 +105,112 @@ describe('the check that ends read-back', () => {
       () => Promise.resolve(batch.ref),
       new TwoClocks(() => Promise.resolve(0)),
       new BalanceWatch(batch.books, () => {}),
+      READABLE,
     );
     expect(second.answer).toBe('go');
-    expect(await slow.before(order)).toMatchObject({ balances: { member: '110' }, expected: ['105'] });
+    expect(await slow.before(order, null)).toMatchObject({ balances: { member: '110' }, expected: ['105'] });
     expect(await readbackEnded(batch.books, batch.no)).toBeNull();
+  });
+});
+
+/** Its answer is lost; what it did to the balances is the test's to say. */
+async function lose(batch: TestBatch, readback: Readback, index: number): Promise<void> {
+  const { order } = batch.row(index);
+  const hold = await held(batch, index);
+  const before = await readback.before(order, null);
+  if ('kind' in before) throw new Error(before.message);
+  const { expected: _, ...kept } = before;
+  const of = await begun(batch, index, { hold, before: kept });
+  await settleAs(batch, index, 'u', of);
+}
+
+const codeOf = async (batch: TestBatch, index: number) => (await readRecord(batch.ref, index)).code;
+
+describe('a doubt whose request may still arrive', () => {
+  /** Clocks on which the settle time passes between any two looks. */
+  const hurrying = () => {
+    let ms = 0;
+    const next = () => (ms += SETTLE_MS / 2);
+    return new TwoClocks(() => Promise.resolve(next()), next);
+  };
+
+  async function world(settleMs: number | null = null) {
+    const books = await bench.books();
+    if (settleMs !== null) await books.caller.redis.hset(books.realm, 'settleMs', settleMs);
+    const batch = await sealed(books, [
+      { member: '1' },
+      { member: '1' },
+      { member: '1', op: 'debit' },
+      { member: '2', to: '1' },
+      {},
+    ]);
+    await feedAll(batch);
+    const balances = { 1: 100, 2: 100 };
+    const readback = reading(batch, balances, hurrying());
+    const resolve = async (index: number) => {
+      for (let looks = 0; looks < 8 && (await codeOf(batch, index)) === 'u'; looks++)
+        await readback.resolve({ no: batch.no, index }, batch.row(index), TERMS);
+    };
+    // Another tool moved the member for a moment: the first order is a doubt, and its request is under way.
+    await lose(batch, readback, 1);
+    balances[1] += 7;
+    await resolve(1);
+    balances[1] -= 7;
+    expect(await codeOf(batch, 1)).toBe('D');
+    return { books, batch, balances, readback, resolve };
+  }
+
+  test('arrives in place of another order, which is not called paid', async () => {
+    const { batch, balances, readback, resolve } = await world();
+    await lose(batch, readback, 2);
+    balances[1] += 5;
+    await resolve(2);
+    expect(await codeOf(batch, 2)).toBe('D');
+  });
+
+  test('hides what another order has moved, which is not sent again', async () => {
+    const { batch, balances, readback, resolve } = await world();
+    await lose(batch, readback, 3);
+    balances[1] += -5 + 5;
+    await resolve(3);
+    expect(await codeOf(batch, 3)).toBe('D');
+  });
+
+  test('voids a transfer on either side, and the doubt of that one voids its other member', async () => {
+    const { books, batch, readback, resolve } = await world();
+    await lose(batch, readback, 4);
+    await resolve(4);
+    expect(await codeOf(batch, 4)).toBe('D');
+    expect(Object.keys(await books.caller.redis.hgetall(`${books.realm}:void`)).sort()).toEqual(['1', '2']);
+  });
+
+  test('ends no read-back when it arrives between two payments', async () => {
+    const { batch, balances, readback } = await world();
+    await pay(batch, readback, 2, balances);
+    balances[1] += 5;
+    await pay(batch, readback, 3, balances);
+    expect(await readbackEnded(batch.books, batch.no)).toBeNull();
+  });
+
+  test('can arrive no more once the settle time is over: the next hold on the member proves again', async () => {
+    const { books, batch, balances, readback, resolve } = await world(1);
+    const [marked] = await books.caller.redis.hmget(`${books.realm}:void`, '1');
+    await until('the settle time to pass', async () => (await storeNowMs(books)) > Number(marked));
+    await lose(batch, readback, 2);
+    balances[1] += 5;
+    await resolve(2);
+    expect(await codeOf(batch, 2)).toBe('P');
+    expect(await books.caller.redis.exists(`${books.realm}:void`)).toBe(0);
+  });
+
+  test('that is marked after the last look still keeps a conclusion from being drawn', async () => {
+    const { books, batch } = await world(1);
+    const hold = await held(batch, 2);
+    await settleAs(batch, 2, 'u', await begun(batch, 2, { hold }));
+    await books.caller.redis.hset(`${books.realm}:void`, '1', 1);
+    const era = (await books.caller.redis.hget(books.realm, 'era')) ?? '';
+    expect(await concludeAs(batch, 2, 'u', 'P', { era })).toMatchObject({ concluded: false });
+    expect(await concludeAs(batch, 2, 'u', 'D', { era })).toMatchObject({ concluded: true });
+    expect(await tieUp(books, [])).toEqual([]);
   });
 });

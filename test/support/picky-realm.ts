@@ -9,6 +9,8 @@ export type PickyRealm = {
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly writes: string[];
+  /** Of the same writes: what was asked. */
+  readonly bodies: unknown[];
   /** From now on members that begin with this digit are paid. */
   forgive(digit: string): void;
   close(): Promise<void>;
@@ -16,6 +18,7 @@ export type PickyRealm = {
 
 export async function startPickyRealm(): Promise<PickyRealm> {
   const writes: string[] = [];
+  const bodies: unknown[] = [];
   const forgiven = new Set<string>();
   const server = createServer((request, response) => {
     const member = /members\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
@@ -24,9 +27,14 @@ export async function startPickyRealm(): Promise<PickyRealm> {
       response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': `req-${member}` });
       response.end(JSON.stringify(body));
     };
-    request.resume().on('end', () => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString('utf8');
+    });
+    request.on('end', () => {
       if (request.method === 'GET') return answer(200, { id: member, balances: { points: 100 } });
       writes.push(member);
+      bodies.push(JSON.parse(body));
       if (first === '9' && !forgiven.has('9'))
         return answer(404, { error: 'not_found', message: `member ${member} not found` });
       if (first === '8' && !forgiven.has('8')) return answer(500, { error: 'internal' });
@@ -47,6 +55,7 @@ export async function startPickyRealm(): Promise<PickyRealm> {
       ALMONER_CERTAINTY: 'manual',
     },
     writes,
+    bodies,
     forgive: (digit) => forgiven.add(digit),
     async close() {
       server.closeAllConnections();

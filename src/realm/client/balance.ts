@@ -11,24 +11,26 @@ type BalanceProfile = Pick<RealmProfile, 'balancePath' | 'currency'>;
 /** The balance in a member record: at the profile's path, else in the usual places. */
 export function memberBalance(record: unknown, profile: BalanceProfile): string | null {
   if (profile.balancePath !== null) return wholeNumber(at(record, profile.balancePath));
-  return isJsonObject(record) ? (own(record, 'newBalance') ?? usualBalance(record, profile.currency)) : null;
-}
-
-/** The balance in the answer to a change, which is short (`{"newBalance": n}`) or a whole record. */
-export function answerBalance(answer: unknown, profile: BalanceProfile): string | null {
-  if (!isJsonObject(answer)) return null;
-  return own(answer, 'newBalance') ?? memberBalance(answer, profile);
-}
-
-function usualBalance(record: JsonObject, currency: string | null): string | null {
+  if (!isJsonObject(record)) return null;
   const balances = Object.hasOwn(record, 'balances') ? record.balances : undefined;
-  // With a currency of its own, `tokenBalance` would be the balance of the default one.
-  if (currency !== null && isJsonObject(balances)) return own(balances, currency);
-  const single = own(record, 'tokenBalance');
+  // All else in the record is of the default currency, or nobody knows of which.
+  if (profile.currency !== null) return isJsonObject(balances) ? own(balances, profile.currency) : null;
+  const single = own(record, 'newBalance') ?? own(record, 'tokenBalance');
   if (single !== null) return single;
   if (!isJsonObject(balances)) return null;
   const entries = Object.values(balances);
   return entries.length === 1 ? wholeNumber(entries[0]) : null;
+}
+
+/**
+ * The balance in the answer to a change, which is short (`{"newBalance": n}`) or a whole record. Where the
+ * change named a currency, nothing says that `newBalance` is of it: taken for it, it could end read-back by a
+ * mismatch that is none. So it is left out, and read-back judges by what it reads itself.
+ */
+export function answerBalance(answer: unknown, profile: BalanceProfile): string | null {
+  if (!isJsonObject(answer)) return null;
+  const short = profile.currency === null ? own(answer, 'newBalance') : null;
+  return short ?? memberBalance(answer, profile);
 }
 
 function own(record: JsonObject, name: string): string | null {

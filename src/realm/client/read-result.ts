@@ -31,6 +31,8 @@ export type ReadResult<T> =
       readonly ok: false;
       readonly error: AlmonerError;
       readonly retryable: boolean;
+      /** False: no connection came about, so it says nothing of what was asked for. */
+      readonly reached: boolean;
       readonly facts: AnswerFacts;
     };
 
@@ -51,13 +53,15 @@ export function readResult(
   const { code, message, retryable } = fault ?? notJson(body);
   const named = requestId === null ? message : `${message} Request id: ${requestId}.`;
   // The cause is left out on purpose: got's errors carry the request's headers, the key among them.
-  return { ok: false, error: new AlmonerError(code, credential.mask(named)), retryable, facts };
+  const reached = seen.ended === 'answer' || !seen.freshSocket || !['connect', 'tls'].includes(seen.phase);
+  return { ok: false, error: new AlmonerError(code, credential.mask(named)), retryable, reached, facts };
 }
 
 /** The key could not be used, so that no request was made. */
 export function keylessRead(message: string): ReadResult<never> {
   const facts = { status: null, requestId: null, retryAfterMs: null, rate: null, latencyMs: 0 };
-  return { ok: false, error: new AlmonerError('ALM_REALM_KEY_UNUSABLE', message), retryable: false, facts };
+  const error = new AlmonerError('ALM_REALM_KEY_UNUSABLE', message);
+  return { ok: false, error, retryable: false, reached: false, facts };
 }
 
 type Fault = { readonly code: RealmErrorCode; readonly message: string; readonly retryable: boolean };

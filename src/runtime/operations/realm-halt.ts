@@ -1,3 +1,4 @@
+import { REALM_HALTED } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
 import { realmState, releaseRealm } from '../../ledger/steering.js';
@@ -12,8 +13,7 @@ export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
   if (halt === null) return;
   const result = await realm.client.readMemberOnce(PROBE_MEMBER);
   const { status } = result.facts;
-  const accepted =
-    result.ok || (status !== null && status !== 401 && status !== 403 && status !== 407 && status < 500);
+  const accepted = result.ok || (status !== null && !REALM_HALTED.has(status) && status < 500);
   if (accepted) return releaseRealm(realm.books);
   if (result.ok) return;
   const { code, message, next } = result.error;

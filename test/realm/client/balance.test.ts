@@ -21,6 +21,37 @@ describe('a balance', () => {
     expect(member('{"tokenBalance":9,"balances":{"77":1}}', profile)).toBeNull();
   });
 
+  it('of a currency that the record does not show is not readable: the default one is never taken for it', () => {
+    const profile = { balancePath: null, currency: '78' };
+    for (const json of [
+      '{"tokenBalance":9}',
+      '{"newBalance":9}',
+      '{"tokenBalance":9,"balances":{}}',
+      '{"tokenBalance":9,"balances":null}',
+      '{"tokenBalance":9,"balances":[2]}',
+      '{"balances":{"77":1}}',
+      '{"78":9}',
+    ])
+      expect(member(json, profile)).toBeNull();
+  });
+
+  it("in the answer to a change is the default currency's unless the answer names another", () => {
+    const profile = { balancePath: null, currency: '78' };
+    expect(answerBalance(parse('{"newBalance":8}'), usual)).toBe('8');
+    expect(answerBalance(parse('{"newBalance":8}'), profile)).toBeNull();
+    expect(answerBalance(parse('{"newBalance":8,"balances":{"78":2}}'), profile)).toBe('2');
+    expect(answerBalance(parse('{"newBalance":8,"balances":{"77":8}}'), profile)).toBeNull();
+  });
+
+  it('stands where the path says, with a currency as well: the operator named the place', () => {
+    const profile = { balancePath: 'points.gems', currency: '78' };
+    expect(member('{"points":{"gems":4},"tokenBalance":9,"balances":{"78":2}}', profile)).toBe('4');
+    expect(member('{"tokenBalance":9,"balances":{"78":2}}', profile)).toBeNull();
+    expect(answerBalance(parse('{"newBalance":8}'), profile)).toBeNull();
+    expect(answerBalance(parse('{"newBalance":8,"points":{"gems":4}}'), profile)).toBe('4');
+    expect(answerBalance(parse('{"newBalance":8}'), { balancePath: 'newBalance', currency: '78' })).toBe('8');
+  });
+
   it('is found at a path, and only there', () => {
     expect(
       member('{"data":[{"points":{"now":3}}]}', { balancePath: 'data.0.points.now', currency: null }),

@@ -1,0 +1,66 @@
+--[[
+  A member of an order could not be read, so nothing was sent (or, from unknown, nothing was found out). An
+  order that was not sent is put off or ends; an unknown is only put off: no read ends it but by a doubt.
+  The detail carries the call's nonce: asked again, it is the same move.
+
+  KEYS[1] the realm
+  ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)
+  ARGV[3] batch no  ARGV[4] index  ARGV[5] tokens  ARGV[6] state it must be in: 'w' or 'u'
+  ARGV[7] new state code: w, R or X from w; u or D from u
+  ARGV[8] token of the hold under which it was read (from w)  ARGV[9] due at, ms from now (for w and u)
+  ARGV[10] detail JSON ('' for none)
+  ARGV[11] JSON {tries, status: '', evidence: '', slice, ref: [shard, hex]|null, class,
+    silent: true where the realm gave no definite answer, unknowns: n, refusals: {reason, inARow, beforePaid}}
+
+  Returns {'ok', state code, seq, next orders JSON}; D is only allowed by it, the evidence concludes it
+    | {'stale', state code}
+]]
+--- @include "record"
+--- @include "move"
+--- @include "reference"
+--- @include "hold"
+--- @include "breaker"
+--- @include "fence"
+local T, no, index, tokens, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local detail = ARGV[10]
+local B = batchKey(T, no)
+local record = readRecord(T, no, index)
+local fields = record and split(record) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
+local function seq() return redis.call('HGET', T, 'seq') or '0' end
+if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
+if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2], '') then return { 'stale', fields[1] } end
+if from == 'w' and holdToken(T, no, index) ~= ARGV[8] then return { 'stale', from } end
+local facts = cjson.decode(ARGV[11])
+local now = nowMs()
+
+-- Silence speaks of the realm while nothing else is heard of it either. So, before it ends an order, the
+-- breaker asks; and while the breaker is open, silence is held against nobody.
+local ends = to ~= from
+if facts.silent then
+  noteUnknown(T, ends and math.min(facts.unknowns, facts.tries) or facts.unknowns, now)
+  if ends and redis.call('HEXISTS', T, 'breaker') == 1 then to, detail = from, '' end
+end
+if to == 'D' then return { 'ok', to, seq(), '[]' } end
+
+if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields[4])) then
+  fields[1], fields[4], fields[5], fields[9] = to, tostring(facts.tries), facts.status, facts.evidence
+  writeRecord(T, no, index, table.concat(fields, '|'))
+  move(T, no, index, from, to, tokens)
+end
+if detail ~= '' then
+  redis.call('RPUSH', B .. ':x:' .. index, detail)
+  redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
+end
+if to == from then
+  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
+else
+  redis.call('ZREM', B .. ':due', index)
+  redis.call('HDEL', B .. ':g', index)
+  bump(B .. ':run', facts.slice .. ':f', 1)
+  if type(facts.ref) == 'table' then releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index) end
+  if not facts.silent then forgetUnknowns(T) end
+end
+local handed = from == 'w' and releaseHolds(T, no, index, now) or {}
+if to ~= from then noteRefusal(T, no, facts.class, facts.refusals, now) end
+finishIfDone(T, no)
+return { 'ok', to, seq(), cjson.encode(handed) }

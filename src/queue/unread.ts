@@ -1,0 +1,108 @@
+import { backoffMs, LONGEST_PAUSE_MS } from '../core/backoff.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { BatchRef } from '../ledger/batches.js';
+import type { Detail } from '../ledger/detail.js';
+import type { OrderRecord } from '../ledger/record.js';
+import { readRecord } from '../ledger/rows.js';
+import type { OrderRef } from '../ledger/sending.js';
+import { haltRealm } from '../ledger/steering.js';
+import { type TurnDown, turnDown } from '../ledger/turning-down.js';
+import type { Manifest } from '../ledger/views.js';
+import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
+import type { ReadTrouble } from './read-trouble.js';
+import { haltReason, refusalReason } from './reasons.js';
+
+/**
+ * What becomes of an order under read-back whose members cannot be read. Before it is sent nothing is lost: a
+ * member that the realm does not know refuses it, and what cannot be read again and again exhausts it. Once it
+ * is unknown no read says no: it is looked at again, and at last it is a doubt.
+ */
+export class Unread {
+  constructor(
+    private readonly profile: RealmProfile,
+    private readonly batchOf: (no: string) => Promise<BatchRef>,
+    private readonly manifestOf: (no: string) => Promise<Pick<Manifest, 'createdAt' | 'sliceMs'>>,
+    private readonly onDead: (
+      ref: OrderRef,
+      row: PlannedOrder,
+      code: 'R' | 'X',
+      why: ReadTrouble,
+      record: OrderRecord,
+    ) => void,
+  ) {}
+
+  async beforeSending(ref: OrderRef, row: PlannedOrder, hold: string, why: ReadTrouble): Promise<Delivered> {
+    const batch = await this.batchOf(ref.no);
+    const realmWide = await this.realmWide(batch, why);
+    if (realmWide !== null) return realmWide;
+    const record = await readRecord(batch, ref.index);
+    const tries = record.tries + (why.kind === 'unread' ? 1 : 0);
+    const to =
+      why.kind === 'refused' ? 'R' : why.kind === 'unread' && tries >= this.profile.attempts.max ? 'X' : 'w';
+    const dueInMs = this.pauseMs(tries);
+    const { createdAt, sliceMs } = await this.manifestOf(ref.no);
+    const done = await turnDown(batch.books, ref, row, {
+      ...this.toldOf(why, tries, dueInMs),
+      move: { from: 'w', to, hold },
+      detail: why.kind === 'unreached' ? null : detailOf(to, why),
+      evidence: to === 'R' ? 'readback' : null,
+      slice: Math.max(0, Math.floor((Date.now() - createdAt) / sliceMs)),
+    });
+    if (done.code === 'R' || done.code === 'X') this.onDead(ref, row, done.code, why, record);
+    return done.code === 'w' ? { againInMs: dueInMs } : { next: done.next };
+  }
+
+  /** `looks`: how many in a row have failed before this one. Answers `doubt` when they were enough. */
+  async whileUnknown(
+    batch: BatchRef,
+    ref: OrderRef,
+    row: PlannedOrder,
+    looks: number,
+    why: ReadTrouble,
+  ): Promise<Delivered | 'doubt'> {
+    const realmWide = await this.realmWide(batch, why);
+    if (realmWide !== null) return realmWide;
+    const counts = why.kind !== 'unreached';
+    const tries = looks + (counts ? 1 : 0);
+    const dueInMs = this.pauseMs(tries);
+    const { code } = await turnDown(batch.books, ref, row, {
+      ...this.toldOf(why, tries, dueInMs),
+      move: { from: 'u', to: counts && tries >= this.profile.attempts.max ? 'D' : 'u' },
+      detail: null,
+      evidence: null,
+      slice: 0,
+    });
+    if (code === 'D') return 'doubt';
+    return code === 'u' ? { againInMs: dueInMs } : OVER;
+  }
+
+  /** What says nothing of any order: it waits as it is. */
+  private async realmWide({ books }: BatchRef, why: ReadTrouble): Promise<Delivered | null> {
+    if (why.kind === 'slow-down')
+      return { againInMs: Math.min(why.retryAfterMs ?? this.pauseMs(0), LONGEST_PAUSE_MS) };
+    if (why.kind !== 'halted') return null;
+    await haltRealm(books, haltReason(this.profile, why));
+    return OVER;
+  }
+
+  private toldOf(
+    why: ReadTrouble,
+    tries: number,
+    dueInMs: number,
+  ): Pick<TurnDown, 'tries' | 'status' | 'errorCode' | 'silent' | 'refusalReason' | 'dueInMs'> {
+    const { status, code: errorCode } = why;
+    const silent = status === null || status >= 500;
+    return { tries, status, errorCode, silent, refusalReason: refusalReason(why), dueInMs };
+  }
+
+  private pauseMs(tries: number): number {
+    return backoffMs(Math.max(0, tries - 1), this.profile.attempts, Math.random);
+  }
+}
+
+const STATES = { R: 'refused', X: 'exhausted', w: 'planned' } as const;
+
+function detailOf(to: 'R' | 'X' | 'w', { code, message }: ReadTrouble): Detail {
+  const said = `${message.replace(/\.$/, '')} (read before sending; nothing was sent)`;
+  return { event: 'concluded', at: Date.now(), state: STATES[to], by: 'readback', code, message: said };
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { orderId } from '../../src/core/ids.js';
+import { retryOrder } from '../../src/ledger/dead.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { attemptOf, merge } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { SETTLE_MS } from '../support/little-realm.js';
+import { Machines } from '../support/machine.js';
+import { concludeAs, feedAll, sendAs } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('an attempt found beside one that was paid may still arrive: read-back is void on its member', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, [{ member: '77' }, { member: '77' }]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'readback');
+  const [one, two] = [await tempFolder(), await tempFolder()];
+  const first = await machines.start(one);
+  expect(await first.sender.recover()).toBe(true);
+  const restore = await photograph(books);
+  const second = await machines.start(two);
+  expect(await second.sender.recover()).toBe(true);
+  await second.sender.begin(1, null);
+  expect(second.sender.open).toHaveLength(1);
+  machines.realm.take(1, `${orderId(batch.ref.id, 1)}.1`, 'lost-late'); // it has left, and hangs in a backend
+  await second.sender.die();
+  await restore();
+  expect(await first.sender.recover()).toBe(true);
+  await first.sender.begin(1, null);
+  await first.sender.finish('paid', null); // unavoidable: nobody could know
+  await first.sender.begin(2, null);
+  await first.sender.finish('lost-before', null);
+  expect((await readRecord(batch.ref, 2)).code).toBe('u');
+  // Machine 2 starts again and tells what it knows: a possible second payment of order 1, perhaps still to come.
+  const late = await machines.start(two);
+  await late.sender.recover();
+  await first.sender.recover();
+  await late.sender.recover();
+  machines.realm.pass(SETTLE_MS); // it arrives
+  await first.sender.begin(2, null);
+  expect(machines.realm.applied.get(2)).toBeUndefined();
+  expect((await readRecord(batch.ref, 2)).code).not.toBe('P');
+  await first.sender.die();
+  await late.sender.die();
+});
+
+test('an attempt found beside a doubt may still arrive: void, and not to be retried at once', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, [{ member: '77' }]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'D');
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  // The journal of another process: it was sent a moment ago, and nobody has answered.
+  const now = Date.now();
+  await merge(
+    batch,
+    'readback',
+    attemptOf(batch, 1, null, { nonce: 'another', sentAt: now, firstSentAt: now, keyFirstAt: now }),
+  );
+  await concludeAs(batch, 1, 'D', 'X', { settleMs: 500 });
+  const answer = await retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: now, nonce: 'n' });
+  expect(answer).not.toBe('ok');
+});
