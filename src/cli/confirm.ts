@@ -29,3 +29,19 @@ export async function confirmTotal(total: bigint, yes: boolean, fileIsStdin: boo
     lines.close();
   }
 }
+
+/** Asks for a yes to what the refusal says; without a terminal and without --yes the refusal stands. */
+export async function confirmRisk(refusal: AlmonerError, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (process.stdin.isTTY !== true) throw refusal;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const [said] = refusal.message.split(' Nothing was done.');
+    const typed = await lines.question(
+      `${[said, ...refusal.details].join('\n  ')}\nType yes to go on, anything else to stop: `,
+    );
+    if (typed.trim().toLowerCase() !== 'yes') throw refusal;
+  } finally {
+    lines.close();
+  }
+}

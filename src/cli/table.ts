@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'dead export': 'the dead letters of a batch as CSV',
     'doubt list': 'orders nobody can prove paid or unpaid',
     'doubt show': 'the evidence about one doubt',
+    'doubt raise': 'make a doubt of an order that stays unknown, giving a reason',
     'doubt resolve': 'end doubts as paid or unpaid, giving a reason',
   },
   'Reward by rules': {

@@ -56,6 +56,11 @@ export type ResolveRequest = {
   readonly decision: 'paid' | 'unpaid';
   readonly reason: string;
   readonly expect: number;
+  /**
+   * The person knows that requests of these may still arrive. Without it, `unpaid` of an order younger than the
+   * settle time answers 409 ALM_BATCH_MAY_ARRIVE, naming each and until when, and nothing was done.
+   */
+  readonly mayArrive?: boolean;
 };
 
 export type HistoryPage = {

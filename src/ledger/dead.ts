@@ -45,6 +45,8 @@ function retryRefusal(why: string, more: string): string {
       return 'its batch is cancelled; put the row into a new file';
     case 'archived':
       return 'its batch is archived; put the row into a new file';
+    case 'arriving':
+      return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
     case 'D':
       return 'it is in doubt; resolve it first with `almoner doubt resolve`';
     default:

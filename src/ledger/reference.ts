@@ -44,9 +44,15 @@ export function hashRow(row: { readonly order: Order; readonly reference: string
   };
 }
 
-export type ReferenceHolder = { readonly digest: string; readonly no: string; readonly index: number };
+export type ReferenceHolder = {
+  readonly digest: string;
+  readonly no: string;
+  readonly index: number;
+  /** The holder was called unpaid, and keeps the reference only while its request may still arrive. */
+  readonly arrivesUntil: number | null;
+};
 
 export function parseHolder(entry: string): ReferenceHolder {
-  const [digest = '', no = '', index = ''] = entry.split(':');
-  return { digest, no, index: Number(index) };
+  const [digest = '', no = '', index = '', arrives] = entry.split(':');
+  return { digest, no, index: Number(index), arrivesUntil: arrives === undefined ? null : Number(arrives) };
 }

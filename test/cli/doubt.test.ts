@@ -30,6 +30,12 @@ afterAll(() => town.end());
 
 const withOp = (row: string) => `${row},${row.split(',')[1] === '' ? 'credit' : 'transfer'}`;
 const order = (index: number) => `${batch}-${index}`;
+/** From now on a request is past arriving so long after it was sent. */
+const settleWithin = (ms: number) =>
+  town.file(
+    'almoner.config.yaml',
+    `realms: {town: {baseUrl: '${town.realm.url}', realmId: ${REALM_ID}, keyEnv: ALMONER_API_KEY, settleMs: ${ms}}}\n`,
+  );
 const counts = async () => field(await town.run('status', batch, '--json'), 'counts');
 
 describe('almoner doubt', { timeout: 120_000 }, () => {
@@ -89,6 +95,12 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await counts()).toEqual({ doubt: 4 });
 
     await decided(['paid', 'unpaid', '', '']);
+    const early = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    expect([early.status, early.stderr]).toEqual([2, expect.stringContaining('ALM_BATCH_MAY_ARRIVE')]);
+    expect(early.stderr).toMatch(new RegExp(`${order(2)} may arrive until .*Z, for another 1\\d min`));
+    expect(early.stderr).not.toContain(order(1));
+    expect(await counts()).toEqual({ doubt: 4 });
+    await settleWithin(1);
     const right = await town.run(
       'doubt',
       'resolve',
@@ -171,5 +183,47 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       0,
       expect.stringMatching(/4 orders paid only on an operator’s word/),
     ]);
+  });
+
+  it('keeps what is called unpaid too early from being paid again, through every door', async () => {
+    await settleWithin(3_600_000);
+    await town.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
+    const young = textField(await town.run('run', 'young.csv', '--yes', '--json'), 'batch');
+    const applied = (await town.applied()).length;
+    const resolve = (...more: string[]) =>
+      town.run('doubt', 'resolve', '--batch', young, '--unpaid', '--reason', 'gone', '--json', ...more);
+    expect((await resolve()).status).toBe(2);
+    const resolved = await resolve('--yes');
+    expect([resolved.status, document(resolved)]).toMatchObject([
+      0,
+      {
+        resolved: [{ state: 'exhausted' }, { state: 'exhausted' }],
+        mayArrive: [{ order: `${young}-1`, until: expect.any(String) }, { order: `${young}-2` }],
+      },
+    ]);
+
+    const retried = await town.run('dead', 'retry', '--batch', young, '--run', '--json');
+    expect([retried.status, document(retried)]).toMatchObject([
+      4,
+      {
+        retried: [],
+        refused: [{ order: `${young}-1`, why: expect.stringContaining('may still arrive') }, {}],
+      },
+    ]);
+    expect((await town.run('dead', 'show', `${young}-1`)).stdout).toContain('not before');
+    await town.run('report', young);
+    const failed = await town.run('run', join('reports', young, 'failed.csv'), '--yes', '--json');
+    expect([failed.status, field(failed, 'faults')]).toMatchObject([
+      3,
+      [{ code: 'ALM_ROW_ORDER_MAY_BE_PAID', message: expect.stringContaining('may still arrive') }, {}],
+    ]);
+    await town.file('again.csv', 'member,tokens,reference\n1,5,y1\n');
+    expect(document(await town.run('plan', 'again.csv', '--json'))).toMatchObject({
+      duplicates: 1,
+      warnings: [{ code: 'ALM_ROW_ORDER_MAY_BE_PAID' }],
+    });
+    const again = await town.run('run', 'again.csv', '--yes', '--json');
+    expect(field(again, 'counts')).toEqual({ duplicate: 1 });
+    expect(await town.applied()).toHaveLength(applied);
   });
 });

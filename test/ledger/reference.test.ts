@@ -37,6 +37,8 @@ describe('a reference', () => {
   });
 
   test('names its holder', () => {
-    expect(parseHolder('aB-_12:17:250000')).toEqual({ digest: 'aB-_12', no: '17', index: 250_000 });
+    const holder = { digest: 'aB-_12', no: '17', index: 250_000 };
+    expect(parseHolder('aB-_12:17:250000')).toEqual({ ...holder, arrivesUntil: null });
+    expect(parseHolder('aB-_12:17:250000:5')).toEqual({ ...holder, arrivesUntil: 5 });
   });
 });

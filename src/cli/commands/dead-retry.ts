@@ -14,7 +14,6 @@ import { withApp } from '../open-app.js';
 import { flag, usage } from '../options.js';
 import { refusalLines, slowProgress } from '../order-text.js';
 import { REASON } from '../reason-option.js';
-import { noWorkerLine } from '../steering-text.js';
 import { workOff } from '../work-off.js';
 
 export const command = defineCommand({
@@ -46,7 +45,7 @@ export const command = defineCommand({
       const statuses: BatchStatus[] = [];
       for (const ref of batchesOf(taken)) statuses.push(await goOn(context, app, ref, options.run));
       const workers = await countWorkers(app);
-      const idle = statuses.flatMap((status) => noWorkerLine(status, workers)).slice(0, 1);
+      const idle = statuses.some(({ waiting }) => waiting.some(({ why }) => why === 'no-worker'));
       output.print({
         json: {
           retried: taken.map(idOf),
@@ -59,9 +58,8 @@ export const command = defineCommand({
           ...(refused.length > 0 ? [`${counted(refused.length, 'order')} not retried:`] : []),
           ...refusalLines(refused),
           ...statuses.flatMap((status) => batchLines(status, output.colours)),
-          ...idle.map(output.colours.yellow),
         ],
-        next: next(statuses, idle.length > 0),
+        next: next(statuses, idle),
       });
       return exit(statuses, refused.length, options.run);
     });

@@ -5,7 +5,10 @@ import { counted } from '../../report/spelling.js';
 import { type BatchStatus, batchStatus } from '../../runtime/operations/batch-status.js';
 import { batchesOf } from '../../runtime/operations/mending-dead.js';
 import {
+  type Arriving,
+  arrivingError,
   checkRulings,
+  mayArrive,
   type Ruling,
   resolveDoubts,
   rulingsOfFile,
@@ -15,6 +18,7 @@ import {
 } from '../../runtime/operations/resolving-doubts.js';
 import { batchLines } from '../batch-text.js';
 import { defineCommand, type ExitStatus } from '../command.js';
+import { confirmRisk } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { argumentList, flag, text, usage } from '../options.js';
 import { refusalLines } from '../order-text.js';
@@ -23,13 +27,14 @@ import { needReason, REASON } from '../reason-option.js';
 export const command = defineCommand({
   name: 'doubt resolve',
   description:
-    'Ends doubts on your word. --paid ends paid; --unpaid ends exhausted and sends nothing before a `dead retry`. All are checked first; one that is wrong stops all.',
+    'Ends doubts on your word. --paid ends paid; --unpaid ends exhausted and sends nothing before a `dead retry`; where a request may still arrive, it asks first. All are checked first; one that is wrong stops all.',
   arguments: { ORDER: argumentList('order ids, as `almoner doubt list` prints them') },
   options: {
     batch: text('BATCH', 'all doubts of this batch'),
     file: text('FILE', 'a doubt.csv whose column `decision` says paid or unpaid; empty leaves a doubt alone'),
     paid: flag('they were applied'),
     unpaid: flag('they were not applied'),
+    yes: flag('do not ask where a request may still arrive'),
     ...REASON,
   },
   examples: [
@@ -47,15 +52,18 @@ export const command = defineCommand({
           'There is no doubt to resolve. Nothing was done.',
           'List them with `almoner doubt list`.',
         );
+      const arriving = await mayArrive(app, rulings);
+      if (arriving.length > 0) await confirmRisk(arrivingError(arriving), options.yes);
       const { resolved, missed } = await resolveDoubts(app, rulings, { who: app.config.operator, why });
       const refs = batchesOf(rulings.map(({ place }) => place));
       const statuses = await Promise.all(refs.map((ref) => batchStatus(ref)));
       const paid = resolved.filter(({ state }) => state === 'paid').length;
       output.print({
-        json: { resolved, missed, batches: statuses },
+        json: { resolved, missed, mayArrive: arriving, batches: statuses },
         text: [
           `${counted(resolved.length, 'doubt')} resolved: ${paid} paid, ${resolved.length - paid} unpaid. Nothing was sent.`,
           ...refusalLines(missed),
+          ...arrivingLines(arriving),
           ...statuses.flatMap((status) => batchLines(status, output.colours)),
         ],
         next: next(statuses, resolved.length - paid),
@@ -96,6 +104,16 @@ async function rulingsOf(
   if (verdict === null) throw new Error('only a file may leave the verdict open');
   if (batch !== undefined) return rulingsOnBatch(caller, batch, verdict, realm);
   return rulingsOnOrders(caller, orders, verdict, realm);
+}
+
+function arrivingLines(arriving: readonly Arriving[]): string[] {
+  const last = arriving
+    .map(({ until }) => until)
+    .sort()
+    .at(-1);
+  if (last === undefined) return [];
+  const which = counted(arriving.length, 'unpaid order');
+  return [`${which} may still arrive: they keep their references and cannot be paid again before ${last}.`];
 }
 
 function next(statuses: readonly BatchStatus[], unpaid: number): string {

@@ -10,7 +10,7 @@ import { detailLines, oneLine } from '../story-text.js';
 export const command = defineCommand({
   name: 'doubt show',
   description:
-    'The evidence about one doubt: balances seen, what they should be, later orders on the member, and what to look for upstream.',
+    'The evidence about one doubt, or about an order still unknown: balances seen, what they should be, later orders on the member, and what to look for upstream.',
   arguments: { ORDER: argument('an order id, as `almoner doubt list` prints it') },
   options: {},
   examples: ['almoner doubt show 7k3m9q2x4v8w-17'],
@@ -28,7 +28,7 @@ export const command = defineCommand({
         text: [
           ...(doubt.rehearsal ? [output.colours.yellow('REHEARSAL: no real points moved.')] : []),
           `Order ${output.colours.bold(doubt.order)} (line ${doubt.line}) on ${doubt.realm}: ${orderWords(doubt)}`,
-          `  in doubt: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
+          `  ${doubt.state === 'doubt' ? 'in doubt' : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
           ...upstreamLines(doubt),
           ...doubt.members.flatMap((member) => memberLines(member, doubt.notRead)),
           ...laterLines(doubt),
@@ -38,7 +38,10 @@ export const command = defineCommand({
           'What it met:',
           ...doubt.history.flatMap(detailLines),
         ],
-        next: `almoner doubt resolve ${doubt.order} --paid|--unpaid --reason …`,
+        next:
+          doubt.state === 'doubt'
+            ? `almoner doubt resolve ${doubt.order} --paid|--unpaid --reason …`
+            : `almoner status ${doubt.batch}; where it stands still, almoner doubt raise ${doubt.order} --reason …`,
       });
       return 0;
     }),

@@ -124,6 +124,7 @@ export const ORDER_ROUTES = [
       decision: z.enum(['paid', 'unpaid']),
       reason,
       expect,
+      mayArrive: z.boolean().optional(),
     }),
     reply: 'TaskReply',
     audit: ({ body }) => ({
@@ -133,6 +134,7 @@ export const ORDER_ROUTES = [
     async handle(desk, { body, visitor }): Promise<TaskReply> {
       const { places } = await chooseDoubts(desk.parts.caller, body);
       checkExpected(places.length, body.expect);
+      if (body.decision === 'unpaid' && body.mayArrive !== true) await desk.parts.checkArriving(places);
       const by = { who: visitor.identity.name, why: body.reason };
       const what = `resolve ${places.length} doubts as ${body.decision}`;
       return desk.tasks.start(what, by.who, places.length, async (progress) => {

@@ -1,14 +1,16 @@
 --[[
-  Ends an unknown or a doubt by evidence: read-back (from unknown) or an operator (from doubt). The detail
-  carries the call's nonce: asked again, it is the same conclusion. A doubt never goes back to work by this;
-  it ends, and a person may retry it then.
+  Ends an unknown or a doubt by evidence: read-back (from unknown) or an operator (from doubt; or an unknown that
+  stands still becomes a doubt). The detail carries the call's nonce: asked again, it is the same conclusion. A
+  doubt never goes back to work by this; it ends, and a person may retry it once its request cannot arrive any more.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] state it must be in: 'u' or 'D'  ARGV[4] new state code: P, X, w or D
   ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON  ARGV[8] UTC day it was sent
   ARGV[9] due at, ms from now (for w)  ARGV[10] audit JSON ('' for none)
-  ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null}
-  ARGV[12] era in which the evidence was read ('' for an operator): after another arming it proves nothing
+  ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null,
+    settleMs: for how long after its last attempt a request may arrive (where a person's word ends it)|null}
+  ARGV[12] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
+    marked void, it proves nothing
 
   Returns {'ok', batch state, next orders JSON} | {'stale', state code}
 ]]
@@ -26,7 +28,8 @@ if fields[1] ~= from or (from == 'D' and to == 'w') then
   if alreadyNoted(T, no, index, ARGV[7]) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
   return { 'stale', fields[1] }
 end
-if ARGV[12] ~= '' and fenced(T, '0', ARGV[12]) then return { 'stale', from } end
+if ARGV[12] ~= '' and fenced(T, '0', ARGV[12], '') then return { 'stale', from } end
+if ARGV[12] ~= '' and to ~= 'D' and isVoid(T, no, index) then return { 'stale', from } end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 
@@ -36,6 +39,15 @@ fields[9] = ARGV[6]
 if facts.balance ~= '' then fields[6] = facts.balance end
 -- JSON's null arrives as a value that counts as true.
 if type(facts.tries) == 'number' then fields[4] = tostring(facts.tries) end
+local arrives = false
+if to == 'X' and type(facts.settleMs) == 'number' then
+  -- When it was sent nobody knows of some: just now, for all that is known.
+  local sent = tonumber(fields[7], 36)
+  local last = sent and sent + (tonumber(fields[8], 36) or 0) or now
+  local untilMs = math.max(last + facts.settleMs, steppedUntil(T))
+  arrives = untilMs > now
+  if arrives then fields[10] = string.format('a%.0f', untilMs) .. (fields[10] or '') end
+end
 writeRecord(T, no, index, table.concat(fields, '|'))
 move(T, no, index, from, to, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[7])
@@ -47,12 +59,13 @@ else
   redis.call('ZREM', B .. ':due', index)
   redis.call('HDEL', B .. ':g', index)
 end
-if to == 'w' or to == 'X' or to == 'c' then redis.call('HINCRBY', T .. ':days', ARGV[8], '-' .. tokens) end
-if (to == 'X' or to == 'c') and type(facts.ref) == 'table' then
+if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', ARGV[8], '-' .. tokens) end
+if (to == 'X' or to == 'c') and not arrives and type(facts.ref) == 'table' then
   releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
 end
 if to == 'P' and type(facts.undoes) == 'table' then
   releaseReference(T, facts.undoes[1], unhex(facts.undoes[2]), facts.undoes[3], facts.undoes[4])
 end
+if to == 'D' then voidHeld(T, no, index, now) end
 local handed = releaseHolds(T, no, index, now)
 return { 'ok', finishIfDone(T, no) or '', cjson.encode(handed) }

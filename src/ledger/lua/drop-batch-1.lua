@@ -12,7 +12,7 @@
 --- @include "reference"
 local T, no, importer, block = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'id', 'content')
+local held = redis.call('HMGET', B, 'state', 'importer', 'id', 'content', 'former')
 if held[1] ~= 'importing' or held[2] ~= importer then return 'not-importer' end
 
 local content = cjson.decode(ARGV[4])
@@ -33,6 +33,7 @@ redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * tonumber(block)), B
 if ARGV[5] == '1' then
   redis.call('HDEL', T .. ':batches', held[3])
   redis.call('HDEL', T .. ':content', held[4])
+  if held[5] and redis.call('HGET', T .. ':former', held[5]) == no then redis.call('HDEL', T .. ':former', held[5]) end
   redis.call('UNLINK', B)
 end
 return 'ok'

@@ -6,7 +6,8 @@
   KEYS[1] the realm
   ARGV[1] packed references, 14 bytes each: 4 of the shard, 10 of the field
 
-  Returns [position (from 0), holder, position, holder, …]
+  Returns [position (from 0), holder, position, holder, …]; a holder that only keeps it until its request can no
+  longer arrive has that time behind it: '<holder>:<ms>'
 ]]
 --- @include "record"
 --- @include "reference"
@@ -15,10 +16,10 @@ local found = {}
 local packed = ARGV[1]
 local sub = string.sub
 for at = 1, #packed, 14 do
-  local holder, state = spentBy(T, sub(packed, at, at + 3), sub(packed, at + 4, at + 13), '', '')
+  local holder, state, arrives = spentBy(T, sub(packed, at, at + 3), sub(packed, at + 4, at + 13), '', '')
   if holder and state ~= 'importing' then
     found[#found + 1] = (at - 1) / 14
-    found[#found + 1] = holder
+    found[#found + 1] = arrives and holder .. ':' .. arrives or holder
   end
 end
 return found

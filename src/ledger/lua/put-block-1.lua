@@ -51,7 +51,7 @@ for _, old in ipairs(content.replaces) do
   if redis.call('HGET', batchKey(T, old[1]), 'state') == 'archived' then
     -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'archived' }
-  elseif not REPLACEABLE[state] then
+  elseif not REPLACEABLE[state] or mayArriveUntil(T, record) then
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], state }
   elseif replacedBy and replacedBy ~= no then
     conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'r' .. replacedBy }

@@ -15,7 +15,7 @@ local cancelled = isCancelled(T, no)
 local freed = 0
 for at = 1, #packed, 15 do
   local index = string.format('%d', first + string.byte(packed, at))
-  if not SPENDING[stateOf(readRecord(T, no, index), cancelled)] then
+  if not spends(T, readRecord(T, no, index), cancelled) then
     releaseReference(T, string.sub(packed, at + 1, at + 4), string.sub(packed, at + 5, at + 14), no, index)
     freed = freed + 1
   end

@@ -1,12 +1,13 @@
 --[[
-  Puts a dead letter back to work. Never a doubt; never an order whose reference was spent again or whose
-  row was put into another file.
+  Puts a dead letter back to work. Never a doubt; never an order whose reference was spent again, whose row was
+  put into another file, or whose request may still arrive.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
 
-  Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived'
+  Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
+    'arriving' (more: until when, ms)
 ]]
 --- @include "record"
 --- @include "move"
@@ -25,6 +26,9 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
+local arrives = mayArriveUntil(T, record)
+if arrives then return { 'no', 'arriving', arrives } end
+fields[10] = string.gsub(fields[10] or '', 'a%d+', '')
 if ARGV[5] ~= '' then
   local field = string.gsub(ARGV[6], '..', function(pair) return string.char(tonumber(pair, 16)) end)
   local holder = spentBy(T, ARGV[5], field, no, index)
@@ -33,15 +37,14 @@ if ARGV[5] ~= '' then
 end
 
 local from = fields[1]
+-- A refused order has a new key, which nobody has used. One that a person called unpaid keeps the key it had, and
+-- the life of that key still counts from its first use.
+local key, firstUsed = string.match(fields[2], '^%d+'), keyFirstUsed(fields)
+if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
 writeRecord(T, no, index, table.concat(
-  { 'w', fields[2], fields[3], '0', fields[5], '', '', '', '', fields[10] or '' }, '|'))
+  { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '' }, '|'))
 move(T, no, index, from, 'w', tokens)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
-if state == 'done' then
-  -- The process of a finished run is gone: whoever works it now is a worker, or a run that takes it over.
-  redis.call('HSET', B, 'state', 'running', 'owner', '')
-  redis.call('HDEL', B, 'finishedAt')
-  redis.call('SADD', T .. ':open', no)
-end
+reopen(T, no)
 return { 'ok' }

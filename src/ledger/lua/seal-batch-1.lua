@@ -6,7 +6,8 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry  ARGV[8] digests JSON
   ARGV[9] '1': strictly one order after the other
 
-  Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer'
+  Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer' | 'incomplete'
+  (a block is not there: the store has forgotten it since it was put)
 ]]
 --- @include "record"
 --- @include "move"
@@ -18,8 +19,13 @@ if held[2] ~= importer then return 'not-importer' end
 -- The loop below begins there: from a number far below zero it would never come to its end.
 if not string.find(ARGV[6], '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
+local blocks = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS))
+for block = 0, blocks - 1 do
+  if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return 'incomplete' end
+end
+
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
-for block = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS)), tonumber(held[3]) - 1 do
+for block = blocks, tonumber(held[3]) - 1 do
   redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
 end
 

@@ -60,19 +60,19 @@ export async function doubtEvidence(
     context.plans.row(ref.no, index),
   ]);
   const { order } = planned;
-  if (row.state !== 'doubt' || order === null)
+  if ((row.state !== 'doubt' && row.state !== 'unknown') || order === null)
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
       `Order ${idOf(place)} is ${row.state}, not in doubt: there is nothing to decide.`,
       { next: `See what it met with \`almoner dead show ${idOf(place)}\`.` },
     );
-  const createdAt = (await readBatch(ref))?.manifest.createdAt ?? 0;
-  const sentAt = row.sentAt ?? createdAt;
+  const manifest = (await readBatch(ref))?.manifest;
+  const sentAt = row.sentAt ?? manifest?.createdAt ?? 0;
   const others = await otherOrders(app, place, order, onScanned);
   const { now, notRead } =
     options.readNow === false
       ? { now: null, notRead: 'it was not asked for' }
-      : await readNow(app, place, order);
+      : await readNow(app, place, order, manifest?.currency ?? null);
   const members = effectsOf(order).map(({ member, delta }): MemberEvidence => {
     const role = member === order.member ? 'member' : 'recipient';
     const lastSeen = lastBalance(history, others, member, role, sentAt);
@@ -121,12 +121,14 @@ async function readNow(
   app: App,
   { ref }: OrderPlace,
   order: Order,
+  currency: string | null,
 ): Promise<{ now: Balances | null; notRead: string | null }> {
   const profile = profileOfBatch(app.config, ref);
   if (profile === undefined) return { now: null, notRead: 'the realm is not configured here' };
   if ((await realmState(ref.books)).halt !== null) return { now: null, notRead: 'the realm is halted' };
   const realm = await app.realm(profile);
-  const now = await new Evidence(ref.books, realm.client, new Pace(ref.books, profile)).balances(order);
+  const pace = new Pace(ref.books, profile);
+  const now = await new Evidence(ref.books, realm.client, pace, profile).shown(order, currency);
   return { now, notRead: now.member === null ? 'the realm did not give the balance' : null };
 }
 

@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { Detail } from '../../ledger/detail.js';
-import { readDetails, readRow } from '../../ledger/rows.js';
+import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
+import { isoTime } from '../../report/spelling.js';
 import { contextOf, idOf, type OrderPlace } from './choosing.js';
 import { type DeadLetter, deadLetter } from './dead-letters.js';
 
@@ -14,18 +15,27 @@ export type OrderStory = DeadLetter & {
 
 export async function orderStory(place: OrderPlace): Promise<OrderStory> {
   const { ref, index } = place;
-  const [row, history] = await Promise.all([readRow(await contextOf(ref), index), readDetails(ref, index)]);
+  const [row, history, { arrivesUntil }] = await Promise.all([
+    readRow(await contextOf(ref), index),
+    readDetails(ref, index),
+    readRecord(ref, index),
+  ]);
   const letter = deadLetter(ref, row);
   return {
     ...letter,
     httpStatus: row.httpStatus,
     balanceAfter: row.balanceAfter,
     history,
-    next: waysOut(idOf(place), letter),
+    next: waysOut(idOf(place), letter, arrivesUntil),
   };
 }
 
-function waysOut(order: string, { state, marks, batch, class: code }: DeadLetter): string[] {
+function waysOut(
+  order: string,
+  { state, marks, batch, class: code }: DeadLetter,
+  arrivesUntil: number | null,
+): string[] {
+  const early = arrivesUntil === null ? '' : ` (not before ${isoTime(arrivesUntil)}: its request may arrive)`;
   const advice = code === null ? [] : [CATALOGUE[code].next];
   if (marks.includes('replaced')) return ['Its row was put into another file; that one pays it.'];
   if (marks.includes('discarded')) return ['It was discarded; put its row into a new file to pay it.'];
@@ -34,15 +44,19 @@ function waysOut(order: string, { state, marks, batch, class: code }: DeadLetter
     case 'exhausted':
       return [
         ...advice,
-        `almoner dead retry ${order}`,
+        `almoner dead retry ${order}${early}`,
         `almoner dead discard ${order} --reason …`,
         `almoner dead export --batch ${batch}, mend the row and run that file`,
       ];
     case 'doubt':
       return [`almoner doubt show ${order}`, `almoner doubt resolve ${order} --paid|--unpaid --reason …`];
+    case 'unknown':
+      return [
+        `almoner status ${batch}`,
+        `almoner doubt raise ${order} --reason … where nothing resolves it by itself`,
+      ];
     case 'planned':
     case 'sending':
-    case 'unknown':
       return [`almoner status ${batch}`];
     case 'paid':
       return [`almoner undo ${batch}`];

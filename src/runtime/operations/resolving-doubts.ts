@@ -3,10 +3,14 @@ import type { DecisionLine } from '../../intake/decisions.js';
 import { attention } from '../../ledger/attention.js';
 import { findBatch } from '../../ledger/batches.js';
 import type { Caller } from '../../ledger/caller.js';
+import { storeNowMs } from '../../ledger/feeding.js';
 import { type RowContext, readRecord, readRow } from '../../ledger/rows.js';
 import { conclude } from '../../ledger/settling.js';
 import { isPlannedOrder } from '../../queue/delivery.js';
+import { counted, duration, isoTime } from '../../report/spelling.js';
 import type { App } from '../app.js';
+import { SETTLE_MS } from '../config/realm-schema.js';
+import { profileOfBatch } from './batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from './choosing.js';
 import { type BoardChange, followOnBoard } from './dead-board.js';
 import { deadLetter } from './dead-letters.js';
@@ -14,6 +18,7 @@ import { deadLetter } from './dead-letters.js';
 /**
  * An operator ends doubts. `paid` ends paid with evidence `operator`; `unpaid` ends exhausted, sends nothing,
  * and keeps the order's key, so that a later retry asks the same question again where the realm honours keys.
+ * While its request may still arrive, nothing pays it again; whoever says unpaid before that is asked first.
  */
 export const VERDICTS = ['paid', 'unpaid'] as const;
 export type Verdict = (typeof VERDICTS)[number];
@@ -93,6 +98,41 @@ export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]
   return [...open.values()];
 }
 
+/** A doubt to be called unpaid whose request may still be under way. */
+export type Arriving = { readonly order: string; readonly until: string; readonly inMs: number };
+
+/** Those sent less than the settle time ago, by the store's clock. The script that ends them reckons the same. */
+export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<Arriving[]> {
+  const arriving: Arriving[] = [];
+  for (const { place, verdict } of rulings) {
+    const { ref, index } = place;
+    const { code, sentAt, tookMs } = await readRecord(ref, index);
+    if (verdict !== 'unpaid' || code !== 'D') continue;
+    const now = await storeNowMs(ref.books);
+    const until = (sentAt === null ? now : sentAt + (tookMs ?? 0)) + settleMsOf(app, place);
+    if (until > now) arriving.push({ order: idOf(place), until: isoTime(until), inMs: until - now });
+  }
+  return arriving;
+}
+
+function settleMsOf(app: App, { ref }: OrderPlace): number {
+  return profileOfBatch(app.config, ref)?.settleMs ?? SETTLE_MS;
+}
+
+/** What a person must know before these are called unpaid. */
+export function arrivingError(arriving: readonly Arriving[]): AlmonerError {
+  const many = counted(arriving.length, 'order was', 'orders were');
+  return new AlmonerError(
+    'ALM_BATCH_MAY_ARRIVE',
+    `${many} sent so lately that the request may still arrive and be applied. Nothing was done.`,
+    {
+      details: arriving
+        .slice(0, 50)
+        .map(({ order, until, inMs }) => `${order} may arrive until ${until}, for another ${duration(inMs)}`),
+    },
+  );
+}
+
 export type Resolved = {
   readonly resolved: readonly { readonly order: string; readonly state: string }[];
   /** Somebody else ended them between the check and now. */
@@ -112,7 +152,7 @@ export async function resolveDoubts(
     const order = idOf(place);
     const { ref, index } = place;
     const context = await contextOf(ref);
-    const ended = await resolveOne(context, place, verdict, by);
+    const ended = await resolveOne(context, place, verdict, by, settleMsOf(app, place));
     if (ended !== 'ok') missed.push({ order, why: ended });
     else {
       const row = await readRow(context, index);
@@ -129,6 +169,7 @@ async function resolveOne(
   place: OrderPlace,
   verdict: Verdict,
   { who, why }: { readonly who: string; readonly why: string },
+  settleMs: number,
 ): Promise<string> {
   const { ref, index } = place;
   const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
@@ -153,14 +194,15 @@ async function resolveOne(
     audit: JSON.stringify(audit),
     balance: null,
     tries: record.tries,
+    settleMs,
   });
   return concluded ? 'ok' : 'it is no longer in doubt';
 }
 
-function refused(faults: readonly string[]): AlmonerError {
+export function refused(faults: readonly string[]): AlmonerError {
   return new AlmonerError(
     'ALM_BATCH_DECISIONS',
-    `${faults.length} of the orders cannot be resolved as asked. Nothing was done.`,
+    `${faults.length} of the orders cannot be decided as asked. Nothing was done.`,
     { details: faults.slice(0, 50) },
   );
 }

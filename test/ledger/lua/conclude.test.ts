@@ -3,8 +3,8 @@ import { readBatch } from '../../../src/ledger/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/rows.js';
 import { readAudit } from '../../../src/ledger/snapshot.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
-import { ledgerBench, START, sealed } from '../../support/ledger.js';
-import { audit, begun, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
@@ -82,13 +82,17 @@ describe('conclude', () => {
     const books = await bench.books();
     const batch = await sealed(books, [{ tokens: 7 }]);
     await feedAll(batch);
-    await sendAs(batch, 1, 'u');
+    const first = await begun(batch, 1);
+    await settleAs(batch, 1, 'u', first);
     await concludeAs(batch, 1, 'u', 'w', { tries: 2 });
-    expect(await begun(batch, 1, { nonce: 'two', sentAt: START + 86_400_000 })).toMatchObject({
+    const second = await begun(batch, 1, { nonce: 'two' });
+    expect(second).toMatchObject({
       resend: false,
       keyNumber: 1,
       tries: 2,
-      firstSentAt: START + 86_400_000,
+      firstSentAt: second.sentAt,
+      // The realm has seen this key before.
+      keyFirstAt: first.sentAt,
     });
     expect(await tieUp(books)).toEqual([]);
   });

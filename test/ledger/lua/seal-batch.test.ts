@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { readBatch } from '../../../src/ledger/batches.js';
 import { openBatches } from '../../../src/ledger/feeding.js';
-import { openBatch, sealBatch } from '../../../src/ledger/plan-store.js';
+import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { NO_CLAIMS, openBatch, putBlock, sealBatch } from '../../../src/ledger/plan-store.js';
 import { readAudit } from '../../../src/ledger/snapshot.js';
-import { countersOf, ledgerBench, manifestOf, sealed } from '../../support/ledger.js';
+import { blocksOf, countersOf, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
 import { audit, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
@@ -64,6 +65,30 @@ describe('seal-batch', () => {
     expect(await seal('77', 'one')).toBe('not-importer');
     expect(await readBatch({ books, no, id })).toBeUndefined();
     expect(await openBatches(books, 0)).toEqual([]);
+  });
+
+  test('seals nothing while a block of the plan is missing, and the whole batch once it is there', async () => {
+    const books = await bench.books();
+    const rows = Array.from({ length: 600 }, (_, i) => planRow({}, i + 1));
+    const { no, id } = await openBatch(books, {
+      content: 'c',
+      id: batchId('holey'),
+      importer: 'one',
+      createdAt: 1,
+    });
+    const at = { no, importer: 'one', owner: '' };
+    const put = (block: number) =>
+      putBlock(books, { ...at, block }, encodePlanBlock(blocksOf(rows)[block] ?? []), NO_CLAIMS);
+    const seal = () =>
+      sealBatch(books, at, manifestOf(books, id, rows), countersOf(rows), audit('import'), []);
+    for (const block of [0, 2]) await put(block);
+    expect(await seal()).toBe('incomplete');
+    expect(await readBatch({ books, no, id })).toBeUndefined();
+    expect(await openBatches(books, 0)).toEqual([]);
+    await put(1);
+    expect(await seal()).toBe('sealed');
+    expect((await readBatch({ books, no, id }))?.counts).toEqual({ planned: 600 });
+    expect(await tieUp(books)).toEqual([]);
   });
 
   test('a batch without a single order to send is done at once', async () => {

@@ -10,7 +10,12 @@ local function parseHolder(entry)
   return digest, no, index
 end
 
---- The entry that keeps the reference spent and its batch's state, or nil when `no`/`index` may have it.
+local function spends(T, record, cancelled)
+  return SPENDING[stateOf(record, cancelled)] or mayArriveUntil(T, record)
+end
+
+--- The entry that keeps the reference spent, its batch's state, and until when where that is known; or nil when
+--- `no`/`index` may have it.
 local function spentBy(T, shard, field, no, index)
   local entry = redis.call('HGET', T .. ':ref:' .. shard, field)
   if not entry then return nil end
@@ -19,7 +24,8 @@ local function spentBy(T, shard, field, no, index)
   local state = redis.call('HGET', batchKey(T, holderNo), 'state')
   if not state then return nil end
   if state == 'archived' then return entry, state end
-  if SPENDING[stateOf(readRecord(T, holderNo, holderIndex), state == 'cancelled')] then return entry, state end
+  local record = readRecord(T, holderNo, holderIndex)
+  if spends(T, record, state == 'cancelled') then return entry, state, mayArriveUntil(T, record) end
   return nil
 end
 

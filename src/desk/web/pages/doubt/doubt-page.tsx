@@ -48,8 +48,8 @@ export function DoubtPage({ order }: { readonly order: string }) {
         <>
           {value.order.state !== 'doubt' && (
             <Notice tone="good">
-              This is no doubt any more: <StateMark state={value.order.state} />. See{' '}
-              <OrderLink order={order} />.
+              This is {value.order.state === 'unknown' ? 'not in doubt' : 'no doubt any more'}:{' '}
+              <StateMark state={value.order.state} />. See <OrderLink order={order} />.
             </Notice>
           )}
           <div class="halves">

@@ -1,5 +1,6 @@
+import { useState } from 'preact/hooks';
 import type { ResolveRequest, TaskReply } from '../../../api-types.js';
-import { change } from '../../live/call.js';
+import { asFailure, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
 import { counted } from '../../words/numbers.js';
 
@@ -17,19 +18,34 @@ type ResolveDoubtsProps = {
 const DOES: Readonly<Record<Decision, string>> = {
   paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
   unpaid:
-    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter.',
+    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
 };
 
 export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: ResolveDoubtsProps) {
+  const [arriving, setArriving] = useState(false);
   const many = counted(orders.length, 'order');
+  const settle = decision === 'paid' ? `Settle ${many} as paid` : `Settle ${many} as not paid`;
   return (
     <Confirm
       title={decision === 'paid' ? `${many}: was paid?` : `${many}: was not paid?`}
-      verb={decision === 'paid' ? `Settle ${many} as paid` : `Settle ${many} as not paid`}
+      verb={arriving ? `${settle} all the same` : settle}
+      danger={arriving}
       reason="must"
       act={async (reason) => {
-        const request: ResolveRequest = { orders, decision, reason, expect: orders.length };
-        onStarted(await change<TaskReply>('/api/doubts/resolve', request));
+        const request: ResolveRequest = {
+          orders,
+          decision,
+          reason,
+          expect: orders.length,
+          mayArrive: arriving,
+        };
+        try {
+          onStarted(await change<TaskReply>('/api/doubts/resolve', request));
+        } catch (error) {
+          // Said once; the same button then means that the person knows.
+          setArriving(asFailure(error).code === 'ALM_BATCH_MAY_ARRIVE');
+          throw error;
+        }
       }}
       onClose={onClose}
     >
