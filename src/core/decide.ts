@@ -22,16 +22,20 @@ export type Decision = {
 export type DecisionContext = {
   readonly certainty: Certainty;
   readonly attempts: RealmProfile['attempts'];
-  readonly keyLifetimeMs: number;
-  readonly resend: boolean;
+  /** Of a resend of an unknown: whether an earlier attempt can still arrive. Null for any other attempt. */
+  readonly resend: Resend | null;
   readonly keyNumber: number;
   /** Attempts used up before this one. */
   readonly tries: number;
   /** All attempts so far, this one included. */
   readonly sent: number;
-  /** Since the first attempt whose outcome is unknown; both clocks must agree, else Infinity. */
-  readonly unknownForMs: number;
   readonly random: () => number;
+};
+
+export type Resend = {
+  /** `over`: by both clocks, what stayed unanswered has arrived by now or never will. */
+  readonly settleTime: 'over' | 'not-yet' | 'clocks-disagree';
+  readonly settleLeftMs: number;
 };
 
 /** How soon a read-back looks for the first time: late enough for a slow answer, early enough to go on. */
@@ -46,17 +50,20 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
     haltRealm: outcome.kind === 'realm-halted' || outcome.code === 'ALM_SEND_BAD_CERTIFICATE',
     limited: outcome.kind === 'slow-down',
   } as const;
-  const proven = context.resend ? classifyResend(outcome) : outcome;
+  const proven = context.resend === null ? outcome : classifyResend(outcome);
   switch (proven.kind) {
     case 'paid':
-      return { ...same, next: 'paid', evidence: context.resend ? 'key' : 'answer' };
+      return { ...same, next: 'paid', evidence: context.resend === null ? 'answer' : 'key' };
     case 'refused':
+      // The realm says no to the resend, and what is being resent may still be on its way to a yes.
+      if (context.resend !== null && context.resend.settleTime !== 'over')
+        return { ...same, ...unsettled(context.resend) };
       // A definite no: should a person retry it, a new key asks a new question.
       return {
         ...same,
         next: 'refused',
         keyNumber: context.keyNumber + 1,
-        evidence: context.resend ? 'key' : 'answer',
+        evidence: context.resend === null ? 'answer' : 'key',
       };
     case 'slow-down':
       return {
@@ -68,6 +75,9 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
       return { ...same, next: 'wait' };
     case 'not-sent': {
       if (same.haltRealm) return { ...same, next: 'wait' };
+      // Nothing was reached, so nothing is known against this order: the realm's breaker counts it instead.
+      if (outcome.status === null) return { ...same, next: 'wait', dueInMs: unreachedMs(context) };
+      // A status that the profile declares a "not sent" is an answer, and answers use attempts up.
       const tries = context.tries + 1;
       if (tries >= context.attempts.max) return { ...same, next: 'exhausted', tries };
       return {
@@ -89,12 +99,29 @@ function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision
     case 'readback':
       return { next: 'unknown', dueInMs: FIRST_LOOK_MS };
     case 'idempotent':
-      if (context.unknownForMs >= context.keyLifetimeMs) return { next: 'doubt', dueInMs: 0 };
       return {
         next: 'unknown',
-        dueInMs: asked(outcome) ?? backoffMs(context.sent - 1, context.attempts, context.random),
+        dueInMs:
+          asked(outcome) ??
+          (outcome.kind === 'not-sent'
+            ? unreachedMs(context)
+            : backoffMs(context.sent - 1, context.attempts, context.random)),
       };
   }
+}
+
+function unsettled({ settleTime, settleLeftMs }: Resend): Pick<Decision, 'next' | 'dueInMs'> {
+  return settleTime === 'not-yet'
+    ? { next: 'unknown', dueInMs: Math.min(settleLeftMs, LONGEST_PAUSE_MS) }
+    : { next: 'doubt', dueInMs: 0 };
+}
+
+/** A realm that is back is gone on with at once: the breaker's probe says when, not a long pause of each order. */
+const UNREACHED_PAUSE_MAX_MS = 5_000;
+
+function unreachedMs({ sent, attempts, random }: DecisionContext): number {
+  const backoffMaxMs = Math.min(attempts.backoffMaxMs, UNREACHED_PAUSE_MAX_MS);
+  return backoffMs(sent - 1, { ...attempts, backoffMaxMs }, random);
 }
 
 /** Longer than that is the pace's to wait for: it holds the whole realm. */

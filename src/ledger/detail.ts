@@ -12,6 +12,8 @@ const detail = z.discriminatedUnion('event', [
     event: z.literal('attempt'),
     at: z.number(),
     key: z.string(),
+    /** The attempt's nonce; the scripts look for it. */
+    attempt: z.string().optional(),
     kind: z.string(),
     code: z.string().nullable(),
     message: z.string(),
@@ -26,8 +28,9 @@ const detail = z.discriminatedUnion('event', [
     event: z.literal('orphaned'),
     at: z.number(),
     key: z.string(),
+    attempt: z.string().optional(),
     session: z.string(),
-    code: z.string(),
+    code: z.string().nullable(),
     message: z.string(),
   }),
   /** Balances read: before sending (read-back), when the doubt arose, or while resolving. */

@@ -43,6 +43,8 @@ export type OrderRecord = {
   readonly code: StateCode;
   /** The number in the order's key. */
   readonly keyNumber: number;
+  /** The store's time of the key's first use, from which its life counts; null where it was never used. */
+  readonly keyFirstAt: number | null;
   readonly attempts: number;
   /** Attempts used up since the order was planned or last retried by a person. */
   readonly tries: number;
@@ -54,14 +56,18 @@ export type OrderRecord = {
   readonly marks: readonly OrderMark[];
   /** Of the batch that replaced it. */
   readonly replacedBy: string | null;
-  /** Only while sending. */
+  /** Called unpaid so early that its request may still arrive until then, by the store's clock. */
+  readonly arrivesUntil: number | null;
+  /** The session that is sending it; null otherwise. */
   readonly session: string | null;
+  /** The nonce of the last attempt; null where there was none, or it was simply paid. */
   readonly nonce: string | null;
 };
 
 export const NEVER_SENT: OrderRecord = {
   code: 'p',
   keyNumber: 1,
+  keyFirstAt: null,
   attempts: 0,
   tries: 0,
   status: null,
@@ -71,6 +77,7 @@ export const NEVER_SENT: OrderRecord = {
   evidence: null,
   marks: [],
   replacedBy: null,
+  arrivesUntil: null,
   session: null,
   nonce: null,
 };
@@ -87,9 +94,13 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
   if (!isStateCode(code)) throw new Error(`order record with unknown state: ${JSON.stringify(text)}`);
   const marksText = field(9);
   const replacedBy = /r(\d+)/.exec(marksText)?.[1] ?? null;
+  const sentAt = fromBase36(field(6));
+  const [keyNumber, keyFirstAt] = decodeKey(field(1), sentAt);
+  const arrives = /a(\d+)/.exec(marksText)?.[1];
   const base = {
     code,
-    keyNumber: Number(field(1)),
+    keyNumber,
+    keyFirstAt,
     attempts: Number(field(2)),
     tries: Number(field(3)),
     marks: [
@@ -97,7 +108,8 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
       ...(replacedBy === null ? [] : (['replaced'] as const)),
     ],
     replacedBy,
-    sentAt: fromBase36(field(6)),
+    arrivesUntil: code === 'X' && arrives !== undefined ? Number(arrives) : null,
+    sentAt,
   };
   if (code === 's')
     return {
@@ -116,16 +128,16 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     tookMs: fromBase36(field(7)),
     evidence: evidenceOf(field(8)),
     session: null,
-    nonce: null,
+    nonce: field(10) === '' ? null : field(10),
   };
 }
 
 export function encodeRecord(
-  record: Omit<OrderRecord, 'marks' | 'replacedBy' | 'session' | 'nonce'>,
+  record: Omit<OrderRecord, 'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce'>,
 ): string {
   return [
     record.code,
-    record.keyNumber,
+    encodeKey(record),
     record.attempts,
     record.tries,
     record.status ?? '',
@@ -137,11 +149,27 @@ export function encodeRecord(
   ].join('|');
 }
 
+/** The key's number and, where it was first used at another time than `sentAt`, when. */
+export function encodeKey({
+  keyNumber,
+  keyFirstAt,
+  sentAt,
+}: Pick<OrderRecord, 'keyNumber' | 'keyFirstAt' | 'sentAt'>): string {
+  return keyFirstAt === null || keyFirstAt === sentAt
+    ? String(keyNumber)
+    : `${keyNumber}@${toBase36(keyFirstAt)}`;
+}
+
+export function decodeKey(text: string, sentAt: number | null): [number: number, firstAt: number | null] {
+  const [number = '', firstAt] = text.split('@');
+  return [Number(number), firstAt === undefined ? sentAt : fromBase36(firstAt)];
+}
+
 export function toBase36(ms: number): string {
   return Math.round(ms).toString(36);
 }
 
-function fromBase36(text: string): number | null {
+export function fromBase36(text: string): number | null {
   return text === '' ? null : Number.parseInt(text, 36);
 }
 

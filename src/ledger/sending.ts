@@ -3,7 +3,7 @@ import type { Order } from '../core/order.js';
 import { type Books, noteSeq } from './books.js';
 import { newNonce, texts } from './caller.js';
 import { type Detail, encodeDetail } from './detail.js';
-import { toBase36 } from './record.js';
+import { decodeKey, fromBase36 } from './record.js';
 import type { Reason } from './views.js';
 
 /** An order's way from planned to being sent. Each step is one script; the script decides. */
@@ -36,28 +36,40 @@ export async function claim(
   }
 }
 
-/** What an attempt knows of its order once it may send. */
+/** What an attempt knows of its order once it may send. All times are the store's. */
 export type Begun = {
   readonly keyNumber: number;
+  /** The first use of the key, from which its life counts. */
+  readonly keyFirstAt: number;
   readonly attempts: number;
   readonly tries: number;
   /** The attempt resends, with the same key, one whose outcome is unknown. */
   readonly resend: boolean;
+  /** Of a resend: the time up to which an earlier attempt is known to have stayed unanswered. */
+  readonly unansweredUntil: number | null;
   readonly seq: number;
   /** Of this attempt, or of the first one whose outcome is unknown. */
   readonly firstSentAt: number;
+  readonly sentAt: number;
 };
 
 /** Why not. `earlyByMs`: it is due only then. */
 export type NotBegun = { readonly no: string; readonly earlyByMs?: number };
 
+/** How a resend's key is judged before it leaves. */
+export type KeyAge = {
+  /** Older than that, a request with it might arrive after its life. */
+  readonly oldestMs: number;
+  /** What this process knows of the age of the key with this number; `ms` null where its clocks disagree. */
+  readonly known: { readonly keyNumber: number; readonly ms: number | null } | null;
+};
+
 export type BeginRequest = {
-  readonly session: string;
   readonly nonce: string;
   readonly order: Order;
-  readonly sentAt: number;
   readonly dayCap: number | null;
-  readonly mayResend: boolean;
+  /** Null where an unknown is never resent. */
+  readonly resend: KeyAge | null;
   readonly before: Detail | null;
   readonly capReason: Reason;
   /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
@@ -71,30 +83,40 @@ export async function beginSending(
   ref: OrderRef,
   request: BeginRequest,
 ): Promise<Begun | NotBegun> {
+  const { resend } = request;
   const reply = await books.begins.ask([
     ref.no,
     String(ref.index),
-    request.session,
     request.nonce,
     String(request.order.tokens),
-    toBase36(request.sentAt),
-    utcDay(request.sentAt),
     ...(request.dayCap === null ? ['', ''] : [String(request.dayCap), JSON.stringify(request.capReason)]),
-    request.mayResend ? '1' : '',
+    resend === null ? '' : String(Math.floor(resend.oldestMs)),
+    resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
     request.before === null ? '' : encodeDetail(request.before),
     request.hold,
     request.batch ?? '',
   ]);
   if (reply[0] !== 'go') return { no: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
   noteSeq(books, reply[5]);
+  const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
+  const firstSentAt = fromBase36(first) ?? 0;
+  const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);
+  const unansweredMs = fromBase36(prior.slice(1));
   return {
-    keyNumber: Number(reply[1]),
-    attempts: Number(reply[2]),
-    tries: Number(reply[3]),
-    resend: reply[4] === 'u',
-    seq: Number(reply[5]),
-    firstSentAt: Number.parseInt(reply[6] ?? '', 36),
+    keyNumber,
+    keyFirstAt: keyFirstAt ?? firstSentAt,
+    attempts: Number(attempts),
+    tries: Number(tries),
+    resend: prior !== '',
+    unansweredUntil: unansweredMs === null ? null : firstSentAt + unansweredMs,
+    seq: Number(seq),
+    firstSentAt,
+    sentAt: fromBase36(now) ?? firstSentAt,
   };
+}
+
+function knownMs(ms: number | null): number {
+  return ms === null ? -1 : Math.max(0, Math.floor(ms));
 }
 
 /** An order of a session that is proven dead becomes unknown, or a doubt where nothing can be asked. */
@@ -106,6 +128,8 @@ export async function orphan(
   detail: Detail,
   toDoubt: boolean,
   nonce: string = newNonce(),
+  /** The store for which the session's journal was merged. */
+  store = '',
 ): Promise<boolean> {
   const [status] = texts(
     await books.caller.script('orphan', books.realm, [
@@ -116,6 +140,7 @@ export async function orphan(
       encodeDetail(detail, nonce),
       toDoubt ? 'D' : 'u',
       '',
+      store,
     ]),
   );
   return status === 'ok';

@@ -16,6 +16,7 @@ import type { Reason } from './views.js';
 export type Settlement = {
   readonly code: Extract<StateCode, 'P' | 'R' | 'X' | 'w' | 'u' | 'D'>;
   readonly keyNumber: number;
+  readonly keyFirstAt: number | null;
   readonly attempts: number;
   readonly tries: number;
   readonly status: number | null;
@@ -48,10 +49,9 @@ export type Settled =
   | { readonly settled: false; readonly code: StateCode | null };
 
 /** Twenty refusals of one class in a row, or five before anything was paid, halt the batch. */
-const REFUSALS_IN_A_ROW = 20;
-const REFUSALS_BEFORE_PAID = 5;
-/** Unknowns with no definite answer between them that open the breaker. */
-const UNKNOWNS_IN_A_ROW = 20;
+const REFUSALS = { inARow: 20, beforePaid: 5 };
+/** Unknowns and connections that do not come about, with no definite answer between them: the breaker opens. */
+export const UNKNOWNS_IN_A_ROW = 20;
 
 export async function settle(
   books: Books,
@@ -94,14 +94,15 @@ function troubleFacts(row: PlanRow, result: Settlement) {
   return {
     ref: ownReference(row),
     class: result.errorCode ?? '',
+    unreached: result.errorCode === 'ALM_SEND_NOT_SENT' && result.status === null,
     haltRealm: result.haltRealm === null ? null : JSON.stringify(result.haltRealm),
-    refusals: {
-      reason: JSON.stringify(result.refusalReason),
-      inARow: REFUSALS_IN_A_ROW,
-      beforePaid: REFUSALS_BEFORE_PAID,
-    },
+    refusals: refusalLimits(result.refusalReason),
     unknowns: UNKNOWNS_IN_A_ROW,
   };
+}
+
+export function refusalLimits(reason: Reason | null) {
+  return { ...REFUSALS, reason: JSON.stringify(reason) };
 }
 
 export type Conclusion = {
@@ -116,6 +117,8 @@ export type Conclusion = {
   readonly tries: number | null;
   /** In which the evidence was read; what a person decides has none. */
   readonly era?: string;
+  /** For how long after its last attempt a request may still arrive: asked where a person says unpaid. */
+  readonly settleMs?: number;
 };
 
 /** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
@@ -143,6 +146,7 @@ export async function conclude(
         undoes: undoneReference(row),
         balance: conclusion.balance ?? '',
         tries: conclusion.tries,
+        settleMs: conclusion.settleMs ?? null,
       }),
       conclusion.era ?? '',
     ]),
@@ -151,7 +155,7 @@ export async function conclude(
   return { concluded, state: reply[1] ?? '', next: concluded ? handedOver(reply[2] ?? '[]') : [] };
 }
 
-function ownReference({ reference }: PlanRow) {
+export function ownReference({ reference }: PlanRow) {
   if (reference === null) return null;
   const { shard, field } = referenceKey(reference);
   return [shard, field.toString('hex')];
@@ -161,7 +165,7 @@ function undoneReference({ undoes }: PlanRow) {
   return undoes === null ? null : [undoes.shard, undoes.fieldHex, undoes.no, undoes.index];
 }
 
-function handedOver(json: string): OrderRef[] {
+export function handedOver(json: string): OrderRef[] {
   if (json === '[]') return [];
   return z
     .array(z.string())

@@ -1,23 +1,25 @@
-import { type Decision, decide } from '../core/decide.js';
+import { type Decision, decide, type Resend } from '../core/decide.js';
 import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
+import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import type { Books } from '../ledger/books.js';
 import type { Detail } from '../ledger/detail.js';
 import { type Door, FENCED } from '../ledger/door.js';
 import type { PlanReader } from '../ledger/plan-store.js';
-import { type Begun, claim, type OrderRef } from '../ledger/sending.js';
+import { type Begun, claim, type NotBegun, type OrderRef } from '../ledger/sending.js';
 import type { Settled } from '../ledger/settling.js';
 import type { Manifest, Reason } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { type Delivered, isPlannedOrder, OVER, type PlannedOrder } from './delivery.js';
 import type { Evidence } from './evidence.js';
+import { type KeyClocks, settleTime } from './key-clocks.js';
 import type { Pace, Slot } from './pace.js';
 import type { BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
-import type { TwoClocks } from './two-clocks.js';
+import type { Unread } from './unread.js';
 
 /**
  * One order's way through a worker: ask the ledger, wait for the pace, mark as sending, send, classify,
@@ -34,9 +36,12 @@ export type RunnerParts = {
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
   readonly readback: Readback;
+  readonly unread: Pick<Unread, 'beforeSending'>;
   readonly evidence: Evidence;
-  readonly clocks: TwoClocks;
+  readonly keyClocks: KeyClocks;
   readonly manifestOf: (no: string) => Promise<Manifest>;
+  /** Halts a batch whose seal the profile does not fit; answers the state it is in then, or null where it fits. */
+  readonly haltChanged: (no: string) => Promise<string | null>;
   readonly stopping: () => boolean;
   readonly newNonce: () => string;
   readonly onSettled: (
@@ -51,14 +56,13 @@ export type RunnerParts = {
 type Attempt = {
   readonly manifest: Manifest;
   readonly nonce: string;
-  readonly sentAt: number;
   readonly begun: Begun;
   readonly key: string;
   readonly outcome: WriteOutcome;
 };
 
-/** Machines that send to one realm need not agree to the second. */
-const CLOCK_SKEW_MS = 60_000;
+/** A process that was frozen for longer between the ledger's word and the first byte may have been given up since. */
+const FRESH_MS = 10_000;
 
 /** The store was restarted: the delivery is made again when the journals are merged. */
 const UNTIL_ARMED: Delivered = { againInMs: 250 };
@@ -78,7 +82,9 @@ export class OrderRunner {
     const manifest = await this.parts.manifestOf(ref.no);
     const row = await plans.row(ref.no, ref.index);
     if (!isPlannedOrder(row)) return OVER;
-    const held = profile.certainty === 'readback' ? membersOf(row.order) : [];
+    const terms = termsOf(manifest, profile);
+    if (changeOf(manifest, profile) !== null) return this.standStill(ref, row, terms);
+    const held = terms.certainty === 'readback' ? membersOf(row.order) : [];
 
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
@@ -88,88 +94,129 @@ export class OrderRunner {
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
-      if (answer.unknown && profile.certainty !== 'idempotent') return readback.resolve(ref, row);
+      if (answer.unknown && terms.certainty !== 'idempotent') return readback.resolve(ref, row, terms);
       hold = answer.hold;
     }
-    const before = held.length > 0 ? await readback.before(row.order) : null;
-    if (before === 'unreadable') return { againInMs: profile.attempts.backoffMs };
+    const before = held.length > 0 ? await readback.before(row.order, terms.currency) : null;
+    if (before !== null && 'kind' in before) return this.parts.unread.beforeSending(ref, row, hold, before);
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
-    return slot === undefined ? OVER : this.attempt(ref, manifest, row, hold, before, slot);
+    return slot === undefined ? OVER : this.attempt(ref, manifest, row, terms, hold, before, slot);
+  }
+
+  /** The profile is not the one that was confirmed. What is unknown in a cancelled batch is still resolved. */
+  private async standStill(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
+    const state = await this.parts.haltChanged(ref.no);
+    return state === 'cancelled' ? this.parts.readback.resolve(ref, row, terms) : OVER;
   }
 
   private async attempt(
     ref: OrderRef,
     manifest: Manifest,
     row: PlannedOrder,
+    terms: Terms,
     hold: string,
     before: BalancesBefore | null,
     slot: Slot,
   ): Promise<Delivered> {
-    const { door, profile } = this.parts;
+    const { door, profile, keyClocks } = this.parts;
     const nonce = this.parts.newNonce();
-    const sentAt = Date.now();
+    const order = orderId(manifest.batch, ref.index);
+    const resends = terms.certainty === 'idempotent';
+    const known = resends ? await keyClocks.of(order) : null;
+    const asked = { monotonic: performance.now(), wall: Date.now() };
     const begun = await door.begin(ref, manifest.batch, {
       nonce,
       order: row.order,
-      sentAt,
       dayCap: profile.caps.maxTokensPerDay,
-      mayResend: profile.certainty === 'idempotent',
+      resend: resends ? { oldestMs: terms.keyLifetimeMs - this.arrivalMs(terms), known } : null,
       before,
       capReason: this.capReason,
       hold,
     });
     if ('no' in begun) {
       slot.answered();
-      if (FENCED.includes(begun.no)) return UNTIL_ARMED;
-      if (begun.earlyByMs !== undefined) return { againInMs: begun.earlyByMs };
-      // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-      return begun.no === 'u' ? this.parts.readback.resolve(ref, row) : OVER;
+      return this.notBegun(ref, row, terms, begun);
     }
-    const key = `${orderId(manifest.batch, ref.index)}.${begun.keyNumber}`;
-    const outcome = await this.send(row.order, key);
+    // Both clocks: one stands still while a machine sleeps, the other may be stepped.
+    if (performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS) {
+      slot.answered();
+      await door.takeBack(ref, nonce, begun);
+      return { againInMs: 0 };
+    }
+    const key = `${order}.${begun.keyNumber}`;
+    const outcome = await this.send(row.order, key, terms.currency);
     failPoint('answered');
     slot.answered(outcome);
-    const unknownForMs = begun.resend ? await this.unknownForMs(key, begun.firstSentAt) : 0;
-    const decision = this.decision({ manifest, nonce, sentAt, begun, key, outcome }, unknownForMs);
+    const decision = this.decision(
+      terms,
+      outcome,
+      begun,
+      begun.resend ? settleTime(begun, known, profile.settleMs) : null,
+    );
     if (decision.next === 'paid' && before !== null)
       await this.parts.readback.paid(ref, row.order, before, outcome.balance);
-    const settled = await this.settle(ref, row, { manifest, nonce, sentAt, begun, key, outcome }, decision);
+    const settled = await this.settle(ref, row, { manifest, nonce, begun, key, outcome }, decision);
+    if (decision.next === 'unknown') await keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
+    else keyClocks.forget(order);
     this.parts.onSettled(ref, row, settled, outcome, begun.attempts);
     if (!settled.settled) return OVER;
-    if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order);
+    if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
     if (settled.code === 'w' || settled.code === 'u') return { againInMs: decision.dueInMs };
     return { next: settled.next };
   }
 
-  private send(order: Order, idempotencyKey: string): Promise<WriteOutcome> {
+  /**
+   * How long a resend may be on its way: it must arrive while its key is known. It may hang in the realm for the settle
+   * time; only a life that is hardly longer than that leaves no room for it, and then its time-out has to do.
+   */
+  private arrivalMs({ keyLifetimeMs }: Terms): number {
+    const { settleMs, timeouts } = this.parts.profile;
+    return 2 * settleMs <= keyLifetimeMs ? Math.max(settleMs, timeouts.totalMs) : timeouts.totalMs;
+  }
+
+  private send(order: Order, idempotencyKey: string, currency: string | null): Promise<WriteOutcome> {
     const { client } = this.parts;
     const { member } = order;
     return order.op === 'transfer'
-      ? client.transfer({ member, recipient: order.recipient, tokens: order.tokens, idempotencyKey })
-      : client.changeBalance({ member, tokens: signedTokens(order), idempotencyKey });
+      ? client.transfer({
+          member,
+          recipient: order.recipient,
+          tokens: order.tokens,
+          currency,
+          idempotencyKey,
+        })
+      : client.changeBalance({ member, tokens: signedTokens(order), currency, idempotencyKey });
   }
 
-  /** The age of a key whose first use is unknown; where the clocks disagree, it is too old for anything. */
-  private async unknownForMs(key: string, firstSentAt: number): Promise<number> {
-    const { clocks } = this.parts;
-    const seen = await clocks.since(key);
-    const byStore = (await clocks.storeMs()) - firstSentAt;
-    const sane = seen.agree && byStore >= seen.ms - CLOCK_SKEW_MS;
-    return sane ? Math.max(byStore, seen.ms) : Number.POSITIVE_INFINITY;
+  private async notBegun(
+    ref: OrderRef,
+    row: PlannedOrder,
+    terms: Terms,
+    { no, earlyByMs }: NotBegun,
+  ): Promise<Delivered> {
+    if (FENCED.includes(no)) return UNTIL_ARMED;
+    if (earlyByMs !== undefined) return { againInMs: earlyByMs };
+    const { readback } = this.parts;
+    if (no === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
+    if (no === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
+    // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
+    return no === 'u' ? readback.resolve(ref, row, terms) : OVER;
   }
 
-  private decision({ outcome, begun }: Attempt, unknownForMs: number): Decision {
-    const { certainty, attempts, keyLifetimeMs } = this.parts.profile;
+  private decision(
+    { certainty }: Terms,
+    outcome: WriteOutcome,
+    begun: Begun,
+    resend: Resend | null,
+  ): Decision {
     return decide(outcome, {
       certainty,
-      attempts,
-      keyLifetimeMs,
-      resend: begun.resend,
+      attempts: this.parts.profile.attempts,
+      resend,
       keyNumber: begun.keyNumber,
       tries: begun.tries,
       sent: begun.attempts,
-      unknownForMs,
       random: Math.random,
     });
   }
@@ -177,24 +224,30 @@ export class OrderRunner {
   private settle(
     ref: OrderRef,
     row: PlannedOrder,
-    { manifest, nonce, begun, key, outcome, sentAt }: Attempt,
+    { manifest, nonce, begun, key, outcome }: Attempt,
     decision: Decision,
   ): Promise<Settled> {
     const { profile } = this.parts;
     const plain = decision.next === 'paid' && begun.attempts === 1;
+    // An answer that ends nothing leaves what is unanswered where it was.
+    const until =
+      begun.unansweredUntil !== null && decision.next === 'unknown' && outcome.kind !== 'unknown'
+        ? begun.unansweredUntil
+        : begun.sentAt + outcome.latencyMs;
     return this.parts.door.settle(ref, nonce, row, {
       code: NEXT_CODE[decision.next],
       keyNumber: decision.keyNumber,
+      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
       attempts: begun.attempts,
       tries: decision.tries,
       status: outcome.status,
       balance: outcome.balance,
       sentAt: begun.firstSentAt,
-      tookMs: Math.max(0, sentAt - begun.firstSentAt) + outcome.latencyMs,
+      tookMs: Math.max(0, until - begun.firstSentAt),
       latencyMs: outcome.latencyMs,
       evidence: decision.evidence,
       dueInMs: decision.dueInMs,
-      detail: plain ? null : attemptDetail(key, outcome, sentAt),
+      detail: plain ? null : attemptDetail(key, nonce, outcome, begun.sentAt),
       requests: outcome.kind === 'not-sent' ? 0 : 1,
       limited: decision.limited,
       errorCode: outcome.code,
@@ -206,7 +259,25 @@ export class OrderRunner {
   }
 }
 
-function attemptDetail(key: string, outcome: WriteOutcome, at: number): Detail {
+const KEY_OLD =
+  'the realm may have forgotten its key by now, so that asking again could pay a second time; nothing was sent';
+const KEY_AGE_UNKNOWN =
+  'the clocks disagree about how old its key is, so that asking again could pay a second time; nothing was sent';
+
+function attemptDetail(key: string, attempt: string, outcome: WriteOutcome, at: number): Detail {
   const { kind, code, message, status, phase, requestId, latencyMs, body } = outcome;
-  return { event: 'attempt', at, key, kind, code, message, status, phase, requestId, latencyMs, body };
+  return {
+    event: 'attempt',
+    at,
+    key,
+    attempt,
+    kind,
+    code,
+    message,
+    status,
+    phase,
+    requestId,
+    latencyMs,
+    body,
+  };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Books } from '../ledger/books.js';
 
 /**
@@ -8,8 +9,13 @@ import type { Books } from '../ledger/books.js';
  */
 export type Elapsed = { readonly ms: number; readonly agree: boolean };
 
+export type Moment = { readonly storeMs: number; readonly ownMs: number };
+
+/** What was dropped is counted anew: that only makes it wait longer as well. */
+const STARTS_MAX = 20_000;
+
 export class TwoClocks {
-  private readonly starts = new Map<string, { readonly storeMs: number; readonly ownMs: number }>();
+  private readonly starts = new LRUCache<string, Moment>({ max: STARTS_MAX });
 
   constructor(
     /** The store's clock; `storeClock` asks a real one. */
@@ -17,17 +23,24 @@ export class TwoClocks {
     private readonly ownMs: () => number = () => performance.now(),
   ) {}
 
-  /** Since it was asked about for the first time; the shorter of the two, so that waiting is never cut short. */
-  async since(what: string): Promise<Elapsed> {
-    const now = { storeMs: await this.storeMs(), ownMs: this.ownMs() };
-    const start = this.starts.get(what);
-    if (start === undefined) {
-      this.starts.set(what, now);
-      return { ms: 0, agree: true };
-    }
-    const store = now.storeMs - start.storeMs;
-    const own = now.ownMs - start.ownMs;
+  async now(): Promise<Moment> {
+    return { storeMs: await this.storeMs(), ownMs: this.ownMs() };
+  }
+
+  /** The shorter of the two, so that waiting is never cut short. */
+  async elapsed(since: Moment): Promise<Elapsed> {
+    const now = await this.now();
+    const store = now.storeMs - since.storeMs;
+    const own = now.ownMs - since.ownMs;
     return { ms: Math.min(store, own), agree: Math.abs(store - own) <= TOLERANCE_MS + own * TOLERANCE };
+  }
+
+  /** Since it was asked about for the first time. */
+  async since(what: string): Promise<Elapsed> {
+    const start = this.starts.get(what);
+    if (start !== undefined) return this.elapsed(start);
+    this.starts.set(what, await this.now());
+    return { ms: 0, agree: true };
   }
 
   forget(what: string): void {
@@ -43,5 +56,5 @@ export function storeClock({ caller }: Books): () => Promise<number> {
 }
 
 /** A reply may be slow and clocks are slewed; a step is larger. */
-const TOLERANCE_MS = 2_000;
-const TOLERANCE = 0.01;
+export const TOLERANCE_MS = 2_000;
+export const TOLERANCE = 0.01;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DecisionContext, decide } from '../../src/core/decide.js';
+import { type DecisionContext, decide, type Resend } from '../../src/core/decide.js';
 import { OUTCOME_KINDS, type OutcomeKind, type WriteOutcome } from '../../src/core/outcome.js';
 import { CERTAINTIES, type Certainty } from '../../src/core/profile.js';
 
@@ -25,12 +25,10 @@ function context(over: Partial<DecisionContext> = {}): DecisionContext {
   return {
     certainty: 'idempotent',
     attempts: { max: 3, backoffMs: 100, backoffMaxMs: 1_000 },
-    keyLifetimeMs: 10_000,
-    resend: false,
+    resend: null,
     keyNumber: 4,
     tries: 0,
     sent: 1,
-    unknownForMs: 0,
     random: () => 0.5,
     ...over,
   };
@@ -69,8 +67,25 @@ describe('the first attempt', () => {
       expect(decide(told, context({ tries: 2 }))).toMatchObject({ next: 'wait', haltRealm: true, tries: 2 });
   });
 
-  test('what was never sent is tried again, later and later, until its attempts are used up', () => {
+  test('what was never sent uses no attempt and is tried again, later and later, but never much later', () => {
     const told = outcome('not-sent', { code: 'ALM_SEND_NOT_SENT' });
+    const slow = { max: 3, backoffMs: 100, backoffMaxMs: 600_000 };
+    for (const [sent, dueInMs] of [
+      [1, 50],
+      [3, 200],
+      [40, 2_500],
+    ] as const)
+      expect(decide(told, context({ tries: 2, sent, attempts: slow }))).toMatchObject({
+        next: 'wait',
+        tries: 2,
+        keyNumber: 4,
+        dueInMs,
+        haltRealm: false,
+      });
+  });
+
+  test('an answer that the profile declares as not sent is an answer: it uses attempts up', () => {
+    const told = outcome('not-sent', { code: 'ALM_SEND_NOT_SENT', status: 503 });
     expect(decide(told, context({ tries: 0 }))).toMatchObject({
       next: 'wait',
       tries: 1,
@@ -96,45 +111,80 @@ describe('the first attempt', () => {
 });
 
 describe('a resend after an unknown', () => {
+  const OVER: Resend = { settleTime: 'over', settleLeftMs: 0 };
+  const NOT_YET: Resend = { settleTime: 'not-yet', settleLeftMs: 70_000 };
+  const DISAGREE: Resend = { settleTime: 'clocks-disagree', settleLeftMs: 70_000 };
   const resend = (told: WriteOutcome, over: Partial<DecisionContext> = {}) =>
-    decide(told, context({ resend: true, sent: 2, ...over }));
+    decide(told, context({ resend: OVER, sent: 2, ...over }));
 
   test('is ended by an answer to the same key only', () => {
     expect(resend(outcome('paid'))).toMatchObject({ next: 'paid', evidence: 'key' });
     for (const status of [400, 404, 422])
-      expect(resend(outcome('refused', { status }))).toMatchObject({ next: 'refused', evidence: 'key' });
+      expect(resend(outcome('refused', { status }))).toMatchObject({
+        next: 'refused',
+        evidence: 'key',
+        keyNumber: 5,
+      });
     expect(resend(outcome('refused', { status: 410 }))).toMatchObject({ next: 'unknown' });
+  });
+
+  test('that does not reach the realm is made again soon', () => {
+    const slow = { max: 3, backoffMs: 100, backoffMaxMs: 600_000 };
+    expect(resend(outcome('not-sent'), { sent: 40, attempts: slow })).toMatchObject({ dueInMs: 2_500 });
   });
 
   test('is never exhausted, whatever happens to the resend', () => {
     for (const kind of ['not-sent', 'slow-down', 'realm-halted', 'unknown'] as const)
-      expect(resend(outcome(kind), { tries: 99 })).toMatchObject({
-        next: 'unknown',
-        tries: 99,
-        keyNumber: 4,
-      });
+      for (const settled of [OVER, NOT_YET, DISAGREE])
+        expect(resend(outcome(kind), { tries: 99, resend: settled })).toMatchObject({
+          next: 'unknown',
+          tries: 99,
+          keyNumber: 4,
+        });
   });
 
-  test('becomes a doubt when the realm may have forgotten the key', () => {
-    expect(resend(outcome('unknown'), { unknownForMs: 9_999 })).toMatchObject({ next: 'unknown' });
-    expect(resend(outcome('unknown'), { unknownForMs: 10_000 })).toMatchObject({ next: 'doubt' });
-    // The clocks disagree: nobody can say how old the key is.
-    expect(resend(outcome('unknown'), { unknownForMs: Number.POSITIVE_INFINITY })).toMatchObject({
+  test.each([400, 404, 422])(
+    'is not ended by %i while what went unanswered may still arrive: it keeps its key and asks again then',
+    (status) => {
+      expect(resend(outcome('refused', { status }), { resend: NOT_YET })).toMatchObject({
+        next: 'unknown',
+        keyNumber: 4,
+        evidence: null,
+        dueInMs: 70_000,
+      });
+    },
+  );
+
+  test('waits no longer at once than any order does, however long the settle time is', () => {
+    const long: Resend = { settleTime: 'not-yet', settleLeftMs: 86_400_000 };
+    const { next, dueInMs } = resend(outcome('refused', { status: 422 }), { resend: long });
+    expect([next, dueInMs]).toEqual(['unknown', 30 * 60_000]);
+  });
+
+  test('is a doubt where it is refused and the clocks disagree about what may still arrive', () => {
+    expect(resend(outcome('refused', { status: 404 }), { resend: DISAGREE })).toMatchObject({
       next: 'doubt',
+      keyNumber: 4,
     });
-    expect(resend(outcome('paid'), { unknownForMs: Number.POSITIVE_INFINITY })).toMatchObject({
-      next: 'paid',
-    });
+  });
+
+  test('is paid by a yes to its key, whatever the clocks say', () => {
+    for (const settled of [NOT_YET, DISAGREE])
+      expect(resend(outcome('paid'), { resend: settled })).toMatchObject({ next: 'paid', evidence: 'key' });
   });
 });
 
 test('whatever the outcome: sent again only after a definite no, or with the same key where keys are honoured', () => {
   const anyContext = fc.record({
     certainty: fc.constantFrom<Certainty>(...CERTAINTIES),
-    resend: fc.boolean(),
+    resend: fc.option(
+      fc.record<Resend>({
+        settleTime: fc.constantFrom('over', 'not-yet', 'clocks-disagree'),
+        settleLeftMs: fc.nat({ max: 1e9 }),
+      }),
+    ),
     tries: fc.nat({ max: 5 }),
     sent: fc.integer({ min: 1, max: 9 }),
-    unknownForMs: fc.nat({ max: 20_000 }),
   });
   const anyOutcome = fc.record({
     kind: fc.constantFrom(...OUTCOME_KINDS),
@@ -146,10 +196,11 @@ test('whatever the outcome: sent again only after a definite no, or with the sam
       const decision = decide(outcome(kind, told), context(around));
       if (kind === 'unknown') expect(['unknown', 'doubt']).toContain(decision.next);
       if (decision.next === 'wait' || decision.next === 'exhausted') {
-        expect(around.resend).toBe(false);
+        expect(around.resend).toBeNull();
         expect(['slow-down', 'realm-halted', 'not-sent']).toContain(kind);
       }
-      if (decision.next !== 'refused') expect(decision.keyNumber).toBe(4);
+      if (decision.next === 'refused') expect(around.resend?.settleTime ?? 'over').toBe('over');
+      else expect(decision.keyNumber).toBe(4);
       if (decision.next === 'paid') expect(kind).toBe('paid');
       expect(decision.dueInMs).toBeGreaterThanOrEqual(0);
       expect(Number.isFinite(decision.dueInMs)).toBe(true);

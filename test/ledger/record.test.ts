@@ -14,6 +14,7 @@ const counts = fc.nat({ max: 1_000_000 });
 const record = fc.record({
   code: fc.constantFrom(...SETTLED_CODES),
   keyNumber: counts,
+  keyFirstAt: fc.option(fc.nat({ max: 4e12 })),
   attempts: counts,
   tries: counts,
   status: fc.option(fc.integer({ min: 100, max: 599 })),
@@ -27,9 +28,12 @@ describe('an order record', () => {
   test('reads back as it was written, exactly', () => {
     fc.assert(
       fc.property(record, (value) => {
-        const { session, nonce, marks, replacedBy, ...read } = decodeRecord(encodeRecord(value));
-        expect(read).toEqual(value);
-        expect([session, nonce, marks, replacedBy]).toEqual([null, null, [], null]);
+        const { session, nonce, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
+          encodeRecord(value),
+        );
+        // Without a time of its own, a key was first used when the order was sent.
+        expect(read).toEqual({ ...value, keyFirstAt: value.keyFirstAt ?? value.sentAt });
+        expect([session, nonce, marks, replacedBy, arrivesUntil]).toEqual([null, null, [], null, null]);
       }),
     );
   });
@@ -46,6 +50,19 @@ describe('an order record', () => {
       evidence: 'answer',
     });
     expect(text.length).toBeLessThanOrEqual(41);
+  });
+
+  test('tells when its key was first used, where that was before this attempt', () => {
+    const text = encodeRecord({ ...NEVER_SENT, code: 'u', attempts: 2, sentAt: 72, keyFirstAt: 36 });
+    expect(text.split('|')[1]).toBe('1@10');
+    expect(decodeRecord(text)).toMatchObject({ keyNumber: 1, keyFirstAt: 36, sentAt: 72 });
+  });
+
+  test('tells the nonce of its last attempt, where it was not simply paid', () => {
+    expect(decodeRecord('u|1|1|0|||loyw3v28|2|||nonce-1').nonce).toBe('nonce-1');
+    expect(decodeRecord('u|1|1|0|||loyw3v28|2|||').nonce).toBeNull();
+    // A record as 0.1.0 wrote it.
+    expect(decodeRecord('u|1|1|0|||loyw3v28|2||').nonce).toBeNull();
   });
 
   test('that is not there means planned and never sent', () => {
@@ -65,14 +82,17 @@ describe('an order record', () => {
   });
 
   test.each([
-    ['', [], null],
-    ['d', ['discarded'], null],
-    ['r12', ['replaced'], '12'],
-    ['dr12', ['discarded', 'replaced'], '12'],
-  ])('with the marks %j says what a person did to it', (marks, expected, by) => {
+    ['', [], null, null],
+    ['d', ['discarded'], null, null],
+    ['r12', ['replaced'], '12', null],
+    ['dr12', ['discarded', 'replaced'], '12', null],
+    ['a1772355600000', [], null, 1_772_355_600_000],
+    ['da1772355600000r12', ['discarded', 'replaced'], '12', 1_772_355_600_000],
+  ])('with the marks %j says what a person did to it', (marks, expected, replacedBy, arrivesUntil) => {
     expect(decodeRecord(`X|1|3|3|||loyw3v28|2|o|${marks}`)).toMatchObject({
       marks: expected,
-      replacedBy: by,
+      replacedBy,
+      arrivesUntil,
     });
   });
 

@@ -46,3 +46,12 @@ test('what is forgotten is counted anew', async () => {
   clocks.forget('a');
   expect(await clocks.since('a')).toEqual({ ms: 0, agree: true });
 });
+
+test('what was asked about long ago and never again does not stay in memory for ever', async () => {
+  const { time, clocks } = stepped();
+  await clocks.since('ended elsewhere');
+  time.store += 9_000;
+  time.own += 9_000;
+  for (let i = 0; i < 20_000; i++) await clocks.since(`order ${i}`);
+  expect(await clocks.since('ended elsewhere')).toEqual({ ms: 0, agree: true });
+});

@@ -3,32 +3,43 @@
   not. Asked again with the same nonce it gives the same answer.
 
   KEYS[1] the realm
-  ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)
-  ARGV[3] JSON list of orders, each a list of strings:
-     1 batch no  2 index  3 session  4 nonce  5 tokens  6 sent at (base 36)  7 UTC day
-     8 daily cap ('' for none)  9 reason JSON for a batch halted by it
-    10 '1': an unknown may be resent  11 JSON evidence to keep before sending ('' for none; read-back's balances)
-    12 token of the hold ('' unless read-back)
-    13 id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
+  ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
+  ARGV[4] JSON list of orders, each a list of strings:
+     1 batch no  2 index  3 nonce  4 tokens  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
+     7 how old the key of an unknown may be when it is resent, in ms ('' where nothing is resent)
+     8 '<number of a key> <ms>': how old the caller knows that key to be by its own clock, -1 where its clocks tell
+       two stories ('' where it knows nothing)
+     9 JSON evidence to keep before sending ('' for none; read-back's balances)
+    10 token of the hold ('' unless read-back)
+    11 id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
 
   Returns a JSON list, for each order
-    ['go', n, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown)] | ['no', why] | ['no', 'early', ms until it is due] | ['error', message]
-    why: disarmed | rollback | era | halted | breaker | <batch state> | owner | state code of the order | not-due | hold | in-order | cap
+    ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now] | ['no', why]
+    | ['no', 'early', ms until it is due] | ['error', message]
+    why: disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
+      | in-order | cap | key-old | clocks
 ]]
 --- @include "record"
 --- @include "tally"
 --- @include "move"
 --- @include "hold"
 --- @include "fence"
+--- @include "day"
 --- @include "each"
-local T = KEYS[1]
+local T, session = KEYS[1], ARGV[3]
 local now = nowMs()
+local nowText = base36(now)
+local today = utcDay(now)
+
+--- A day's sum is kept short of what a counter holds, by more than doubles round there.
+local DAY_MOST = 2 ^ 63 - 2 ^ 54
+local DAY_REASON = '{"code":"ALM_BATCH_DAY_SUM"}'
 
 --- What holds for all orders of this call is asked once.
 local shut
 local function shutFor()
   if shut == nil then
-    shut = fenced(T, ARGV[1], ARGV[2]) or false
+    shut = fenced(T, ARGV[1], ARGV[2], session) or false
     local realm = redis.call('HMGET', T, 'halt', 'breaker')
     if not shut and realm[1] then shut = 'halted' end
     if not shut and realm[2] then shut = 'breaker' end
@@ -46,9 +57,25 @@ local function metaOf(B, no)
   return meta
 end
 
+--- Why an unknown may not be sent again with its key, or nil. The realm answers a key for so long and no longer,
+--- and the request must have arrived by then. The caller has known the key for part of its life at most.
+local CLOCK_TOLERANCE_MS = 2000
+local function refuseKey(fields, oldestMs, known)
+  local firstUsed = keyFirstUsed(fields)
+  if not firstUsed then return 'clocks' end
+  local age = now - firstUsed
+  local number, knownMs = string.match(known, '^(%d+) (%-?%d+)$')
+  if number ~= string.match(fields[2], '^%d+') then knownMs = '0' end
+  if knownMs == '-1' or age < 0 or age < tonumber(knownMs) - CLOCK_TOLERANCE_MS then return 'clocks' end
+  if age >= tonumber(oldestMs) then return 'key-old' end
+  return nil
+end
+
+local unheld = false
+
 local function begin(order)
-  local no, index, session, nonce, tokens, sentAt, day = unpack(order, 1, 7)
-  local cap, capReason, mayResend, evidence, hold, batch = unpack(order, 8, 13)
+  local no, index, nonce, tokens, cap, capReason = unpack(order, 1, 6)
+  local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
   local fields = record and split(record) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
@@ -56,7 +83,7 @@ local function begin(order)
 
   if code == 's' then
     if fields[6] ~= nonce then return { 'no', 's' } end
-    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7] }
+    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText }
   end
   local closed = shutFor()
   if closed then return { 'no', closed } end
@@ -67,7 +94,7 @@ local function begin(order)
     return { 'no', meta[1] or 'gone' }
   end
   if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
-  if code ~= 'w' and not (code == 'u' and mayResend == '1') then return { 'no', code } end
+  if code ~= 'w' and not (code == 'u' and keyAgeMax ~= '') then return { 'no', code } end
   local due = redis.call('ZSCORE', B .. ':due', index)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
@@ -78,29 +105,37 @@ local function begin(order)
     local others = countOf(T, no, 's') + countOf(T, no, 'u') - (code == 'u' and 1 or 0)
     if others > 0 then return { 'no', 'in-order' } end
   end
+  local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
+  if refused then return { 'no', refused } end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
-  if code == 'w' and cap ~= '' and counter(days, day) + tonumber(tokens) > tonumber(cap) then
-    redis.call('HSET', B, 'state', 'halted', 'reason', capReason)
+  local capped = cap ~= ''
+  if code == 'w' and counter(days, today) + tonumber(tokens) > (capped and tonumber(cap) or DAY_MOST) then
+    redis.call('HSET', B, 'state', 'halted', 'reason', capped and capReason or DAY_REASON)
     metas[no] = nil
     standStill(T, no, now)
     return { 'no', 'cap' }
   end
 
   local attempts = tostring(tonumber(fields[3]) + 1)
-  local prior = code == 'u' and 'u' or ''
-  -- The life of a key counts from the first attempt that nobody can speak for.
-  local sent = prior == 'u' and fields[7] ~= '' and fields[7] or sentAt
+  local prior = code == 'u' and 'u' .. fields[8] or ''
+  local sent = code == 'u' and fields[7] or nowText
+  -- The life of a key counts from its first use, also where a definite no came in between.
+  local key = string.match(fields[2], '^%d+')
+  local firstUsed = string.match(fields[2], '@(.+)$') or (fields[7] ~= '' and fields[7]) or nowText
+  if firstUsed ~= sent then key = key .. '@' .. firstUsed end
   writeRecord(T, no, index, table.concat(
-    { 's', fields[2], attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '' }, '|'))
-  if code == 'w' then bump(days, day, tokens) end
+    { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '' }, '|'))
+  if code == 'w' then bump(days, today, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.
   if hold ~= '' then forgetExpected(T, no, index) end
+  unheld = unheld or hold == ''
   local seq = move(T, no, index, code, 's', tokens)
-  return { 'go', fields[2], attempts, fields[4], prior, seq, sent }
+  return { 'go', key, attempts, fields[4], prior, seq, sent, nowText }
 end
 
-local replies = each(ARGV[3], begin)
+local replies = each(ARGV[4], begin)
+if unheld then redis.call('HSET', T, 'unheldAt', now) end
 writeTally()
 return replies

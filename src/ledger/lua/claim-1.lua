@@ -4,23 +4,23 @@
   waits in that member's list and is handed over by the move that releases it.
 
   KEYS[1] the realm
-  ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)
-  ARGV[3] JSON list of orders, each a list of strings:
-     1 batch no  2 index  3 session ('' unless the batch is a run)  4… members to hold (read-back only)
+  ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
+  ARGV[4] JSON list of orders, each a list of strings:
+     1 batch no  2 index  3 owner (the session for its own run, else '')  4… members to hold (read-back only)
 
   Returns a JSON list, for each order
     ['go', 'w' | 'u', token of the hold or ''] | ['wait', ms] (not due yet) | ['held'] | ['error', message]
-    | ['stop', why] (the job has nothing to do): disarmed | rollback | era | halted | breaker | <batch state> | owner | state code | not-due
+    | ['stop', why] (the job has nothing to do): disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code | not-due
 ]]
 --- @include "record"
 --- @include "hold"
 --- @include "fence"
 --- @include "each"
 local T = KEYS[1]
-local closed = fenced(T, ARGV[1], ARGV[2])
+local closed = fenced(T, ARGV[1], ARGV[2], ARGV[3])
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 
-return each(ARGV[3], function(order)
+return each(ARGV[4], function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end

@@ -14,6 +14,7 @@
          ref: [shard, field hex] | null           the order's own reference, released when it ends unpaid
          undoes: [shard, field hex, no, index] | null   the reference that a paid undo frees
          class: error code or ''                  for the breaker
+         unreached: true                          the connection did not come about
          haltRealm: reason JSON | null, refusals: {reason, inARow, beforePaid} | null, unknowns: n
        }
 
@@ -25,39 +26,10 @@
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
+--- @include "breaker"
 --- @include "each"
 local T = KEYS[1]
 local now = nowMs()
-
--- The breakers. Refusals of one class in a row speak of this file or of a wrong address; unknowns with no
--- definite answer between them speak of the realm.
-local unknownsForgotten = false
-local refusalsForgotten = {}
-
-local function forgetUnknowns()
-  if not unknownsForgotten then redis.call('HDEL', T, 'unknowns') end
-  unknownsForgotten = true
-end
-
-local function noteRefusal(B, no, more)
-  refusalsForgotten[no] = nil
-  if redis.call('HGET', B, 'refusalClass') ~= more.class then
-    redis.call('HSET', B, 'refusalClass', more.class, 'refusals', 0)
-  end
-  local inARow = redis.call('HINCRBY', B, 'refusals', 1)
-  local limit = countOf(T, no, 'P') == 0 and more.refusals.beforePaid or more.refusals.inARow
-  if inARow >= limit and countOf(T, no, 'p') > 0 and redis.call('HGET', B, 'state') == 'running' then
-    redis.call('HSET', B, 'state', 'halted', 'reason', more.refusals.reason)
-    standStill(T, no, now)
-    redis.call('HDEL', B, 'refusals', 'refusalClass')
-  end
-end
-
-local function noteUnknown(more)
-  unknownsForgotten = false
-  local unknowns = redis.call('HINCRBY', T, 'unknowns', 1)
-  return unknowns >= more.unknowns and redis.call('HSETNX', T, 'breaker', now) == 1
-end
 
 local function settle(result)
   local no, index, nonce, tokens, new, dueIn, day, detail = unpack(result, 1, 8)
@@ -67,8 +39,9 @@ local function settle(result)
   if not old then return { 'stale', '' } end
   local was = split(old)
   if was[1] ~= 's' or was[6] ~= nonce then
-    -- Attempts are counted: only this very attempt can have left this very record.
-    if string.sub(old, 2) ~= string.sub(new, 2) then return { 'stale', old } end
+    -- Only this very attempt can have left this very record.
+    local left = string.sub(old, 2)
+    if left ~= string.sub(new, 2) and left ~= string.sub(new, 2) .. '|' .. nonce then return { 'stale', old } end
     return { 'ok', was[1], redis.call('HGET', B, 'state') or '', redis.call('HGET', T, 'seq') or '0', '[]', '' }
   end
 
@@ -77,7 +50,7 @@ local function settle(result)
     code = 'c'
     new = 'c' .. string.sub(new, 2)
   end
-  writeRecord(T, no, index, new)
+  writeRecord(T, no, index, code == 'P' and new or new .. '|' .. nonce)
   local seq = move(T, no, index, 's', code, tokens)
 
   if code == 'w' or code == 'u' then
@@ -86,6 +59,7 @@ local function settle(result)
     redis.call('ZREM', B .. ':due', index)
     redis.call('HDEL', B .. ':g', index)
   end
+  if code == 'u' or code == 'D' then noteAttempt(T, no, index, nonce) end
   if detail ~= '' then
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
@@ -100,6 +74,7 @@ local function settle(result)
     releaseReference(T, more.undoes[1], unhex(more.undoes[2]), more.undoes[3], more.undoes[4])
   end
 
+  if code == 'D' then voidHeld(T, no, index, now) end
   local handed = {}
   if code ~= 'u' then handed = releaseHolds(T, no, index, now) end
 
@@ -117,16 +92,17 @@ local function settle(result)
   if limited > 0 then bump(run, slice .. ':l', limited) end
 
   local opened = false
-  if type(more.haltRealm) == 'string' then redis.call('HSETNX', T, 'halt', more.haltRealm) end
+  if type(more.haltRealm) == 'string' and redis.call('HSETNX', T, 'halt', more.haltRealm) == 1 then
+    redis.call('HSET', T, 'haltAt', now)
+  end
   if code == 'P' then
-    forgetUnknowns()
-    if not refusalsForgotten[no] then redis.call('HDEL', B, 'refusals', 'refusalClass') end
-    refusalsForgotten[no] = true
+    forgetUnknowns(T)
+    forgetRefusals(T, no)
   elseif code == 'R' then
-    forgetUnknowns()
-    noteRefusal(B, no, more)
-  elseif code == 'u' or code == 'D' then
-    opened = noteUnknown(more)
+    forgetUnknowns(T)
+    noteRefusal(T, no, more.class, more.refusals, now)
+  elseif code == 'u' or code == 'D' or more.unreached then
+    opened = noteUnknown(T, more.unknowns, now)
   end
   return { 'ok', code, finishIfDone(T, no) or '', seq, #handed > 0 and cjson.encode(handed) or '[]', opened and '1' or '' }
 end

@@ -2,33 +2,39 @@ import { describe, expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/batches.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { readRecord } from '../../../src/ledger/rows.js';
+import { utcDay } from '../../../src/ledger/sending.js';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
-import { ledgerBench, START, sealed } from '../../support/ledger.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
 import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
-const DAY = '2026-03-01';
 
 describe('begin-sending', () => {
   test('marks the order as sending, with session and nonce, and counts it into the day', async () => {
     const books = await bench.books();
     const batch = await sealed(books, [{ tokens: 7 }]);
     await feedAll(batch);
-    expect(await begin(batch, 1)).toMatchObject({
+    const [seconds] = await books.caller.redis.time();
+    const first = await begun(batch, 1);
+    expect(first).toMatchObject({
       keyNumber: 1,
+      keyFirstAt: first.sentAt,
       attempts: 1,
       tries: 0,
       resend: false,
-      firstSentAt: START,
+      unansweredUntil: null,
+      firstSentAt: first.sentAt,
     });
+    // The store's clock, never the caller's.
+    expect(Math.floor(first.sentAt / 1000) - Number(seconds)).toBeLessThanOrEqual(1);
     expect(await readRecord(batch.ref, 1)).toMatchObject({
       code: 's',
       session: 'worker',
       nonce: 'nonce-1',
-      sentAt: START,
+      sentAt: first.sentAt,
     });
-    expect(await books.caller.redis.hget(`${books.realm}:days`, DAY)).toBe('7');
+    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
     expect(await tieUp(books)).toEqual([]);
   });
 
@@ -36,10 +42,10 @@ describe('begin-sending', () => {
     const books = await bench.books();
     const batch = await sealed(books, [{ tokens: 7 }]);
     await feedAll(batch);
-    const first = await begin(batch, 1);
-    expect(await begin(batch, 1)).toEqual(first);
+    const first = await begun(batch, 1);
+    expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
     expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ no: 's' });
-    expect(await books.caller.redis.hget(`${books.realm}:days`, DAY)).toBe('7');
+    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
     expect(await tieUp(books)).toEqual([]);
   });
 
@@ -82,8 +88,12 @@ describe('begin-sending', () => {
     });
     const other = await sealed(books, [{ tokens: 10 }]);
     await feedAll(other);
-    await begun(other, 1, { dayCap: 10, sentAt: START + 86_400_000 });
-    expect(await tieUp(books)).toEqual([]);
+    // What was sent today was sent on another day.
+    const days = `${books.realm}:days`;
+    const [today = ''] = await books.caller.redis.hkeys(days);
+    await books.caller.redis.hset(days, '2026-03-01', (await books.caller.redis.hget(days, today)) ?? '');
+    await books.caller.redis.hdel(days, today);
+    await begun(other, 1, { dayCap: 10 });
   });
 
   test('what was definitely not applied is given back to the day and may be sent within the cap', async () => {
@@ -99,18 +109,21 @@ describe('begin-sending', () => {
     const books = await bench.books();
     const batch = await sealed(books, [{ tokens: 7 }]);
     await feedAll(batch);
-    await sendAs(batch, 1, 'u');
+    const first = await begun(batch, 1);
+    await settleAs(batch, 1, 'u', first);
     expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ no: 'u' });
-    const again = await begun(batch, 1, {
-      nonce: 'two',
-      mayResend: true,
-      sentAt: START + 90_000_000,
-      dayCap: 7,
+    const again = await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000, dayCap: 7 });
+    expect(again).toMatchObject({
+      resend: true,
+      keyNumber: 1,
+      attempts: 2,
+      firstSentAt: first.sentAt,
+      keyFirstAt: first.sentAt,
+      unansweredUntil: first.sentAt + 40,
     });
-    expect(again).toMatchObject({ resend: true, keyNumber: 1, attempts: 2, firstSentAt: START });
     expect(await tieUp(books)).toEqual([]);
     await settleAs(batch, 1, 'P', again, { nonce: 'two' });
-    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [DAY]: '7' });
+    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
   });
 
   test('an unknown of a cancelled batch may still be resent', async () => {
@@ -119,7 +132,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
     await cancelBatch(books, batch.no, audit('cancelled'));
-    expect(await begin(batch, 1, { nonce: 'two', mayResend: true })).toMatchObject({ resend: true });
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 
   test('in order: nothing is sent while another order is being sent or unknown', async () => {
@@ -131,6 +144,6 @@ describe('begin-sending', () => {
     expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
     await settleAs(batch, 1, 'u', first);
     expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
-    expect(await begin(batch, 1, { nonce: 'two', mayResend: true })).toMatchObject({ resend: true });
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 });

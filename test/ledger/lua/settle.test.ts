@@ -99,7 +99,7 @@ describe('settle', () => {
     await sendAs(batch, 1, 'P');
     await sendAs(batch, 2, 'u');
     expect(await sendAs(batch, 3, 'D')).toMatchObject({ batchState: 'running' });
-    expect(await sendAs(batch, 2, 'P', { nonce: 'two', mayResend: true })).toMatchObject({
+    expect(await sendAs(batch, 2, 'P', { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({
       batchState: 'done',
     });
     expect(await tieUp(books)).toEqual([]);
@@ -143,6 +143,21 @@ describe('settle', () => {
     expect(await settleAs(batch, 22, 'u', last[0])).toMatchObject({ breakerOpened: true });
     expect(await settleAs(batch, 23, 'u', last[1])).toMatchObject({ breakerOpened: false });
     expect((await realmState(books)).breakerSince).not.toBeNull();
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('connections that do not come about count like unknowns, and answers that use an attempt do not', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, credits(45));
+    await feedAll(batch);
+    const unreached = { errorCode: 'ALM_SEND_NOT_SENT', requests: 0 } as const;
+    for (let index = 1; index <= 19; index++) await sendAs(batch, index, index % 2 ? 'w' : 'u', unreached);
+    await sendAs(batch, 20, 'w', { ...unreached, status: 503 });
+    expect((await realmState(books)).breakerSince).toBeNull();
+    await sendAs(batch, 21, 'P');
+    for (let index = 22; index <= 40; index++)
+      expect(await sendAs(batch, index, 'w', unreached)).toMatchObject({ breakerOpened: false });
+    expect(await sendAs(batch, 41, 'w', unreached)).toMatchObject({ breakerOpened: true });
     expect(await tieUp(books)).toEqual([]);
   });
 

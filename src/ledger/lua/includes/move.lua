@@ -10,7 +10,11 @@ local function counted(code)
   return code == 'w' and 'p' or code
 end
 
+local foundNoted = false
+
 local function move(T, no, index, from, to, tokens)
+  if not foundNoted then noteFound(T) end
+  foundNoted = true
   local counters = T .. ':b:' .. no .. ':n'
   from = counted(from)
   to = counted(to)
@@ -56,11 +60,39 @@ local function finishIfDone(T, no)
   local limit = redis.call('HMGET', B, 'limit', 'limitReason')
   local dispatched = redis.call('ZCARD', B .. ':due') + redis.call('HLEN', B .. ':waiting')
   if state == 'running' and limit[1] == '0' and dispatched == 0 then
-    redis.call('HSET', B, 'state', 'paused', 'reason', limit[2] or '')
+    redis.call('HSET', B, 'state', 'paused', 'reason', limit[2] or '', 'stillAt', nowMs())
     redis.call('HDEL', B, 'limit', 'limitReason')
     return 'paused'
   end
   return state
+end
+
+--- A batch that was over has an order again that is to be sent or found out. The process of a finished run is
+--- gone: whoever works it now is a worker, or a run that takes it over.
+local function reopen(T, no)
+  local B = batchKey(T, no)
+  local state = redis.call('HGET', B, 'state')
+  if state ~= 'done' and state ~= 'cancelled' then return end
+  if redis.call('SADD', T .. ':open', no) == 0 then return end
+  redis.call('HSET', B, 'owner', '')
+  if state == 'done' then
+    redis.call('HSET', B, 'state', 'running')
+    redis.call('HDEL', B, 'finishedAt')
+  end
+end
+
+--- Attempts of which nobody can say what became of them are known for good: the history is trimmed, this is not.
+local function noteAttempt(T, no, index, nonce)
+  if nonce and nonce ~= '' then redis.call('SADD', T .. ':b:' .. no .. ':y:' .. index, nonce) end
+end
+
+--- Whether the order's history names this attempt.
+local function attemptNoted(T, no, index, nonce)
+  if redis.call('SISMEMBER', T .. ':b:' .. no .. ':y:' .. index, nonce) == 1 then return true end
+  for _, detail in ipairs(redis.call('LRANGE', T .. ':b:' .. no .. ':x:' .. index, 0, -1)) do
+    if string.find(detail, '"attempt":"' .. nonce .. '"', 1, true) then return true end
+  end
+  return false
 end
 
 --- Whether the order's history holds this very entry: the call is a repeated one, whose first answer was lost.

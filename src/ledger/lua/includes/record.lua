@@ -2,13 +2,18 @@
   An order's record: fields joined by '|', in the block's hash under the order's index.
   No record: the order is planned and was never sent.
 
-    settled or waiting  S|n|attempts|tries|status|balance|sent|took|evidence|marks
-    sending             s|n|attempts|tries|session|nonce|sent|prior|status|marks
+    settled or waiting  S|key|attempts|tries|status|balance|sent|took|evidence|marks|nonce
+    sending             s|key|attempts|tries|session|nonce|sent|prior|status|marks
 
   S is one character: w waiting for its next attempt (shown as planned), s sending, P paid, R refused,
   X exhausted, u unknown, D doubt, d duplicate, i invalid, c cancelled.
-  n is the number in the order's key; it grows only after a definite no from the realm.
-  `prior` is 'u' when the attempt is a resend of an unknown one.
+  `key` is the number in the order's key, which grows only after a definite no from the realm, and, where that
+  is not `sent`, '@' and when the key was first used: its life counts from then.
+  `sent` is the store's time of the attempt, or of the first one whose outcome nobody knows; `took` leads from
+  there to the settlement, or, while unknown, to the moment up to which an attempt stayed unanswered.
+  `prior` is 'u' and the `took` of before when the attempt is a resend of an unknown one.
+  `nonce` is that of the last attempt; an order that was simply paid goes without.
+  marks: 'd' discarded, 'r<no>' put into that batch, 'a<ms>' called unpaid while its request might arrive until then.
 ]]
 local BLOCK_ORDERS = 128
 
@@ -47,9 +52,74 @@ local function isCancelled(T, no)
   return redis.call('HGET', batchKey(T, no), 'state') == 'cancelled'
 end
 
+local DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
+local function base36(number)
+  local text = ''
+  number = math.max(0, math.floor(number))
+  repeat
+    local digit = number % 36
+    text = string.sub(DIGITS, digit + 1, digit + 1) .. text
+    number = (number - digit) / 36
+  until number == 0
+  return text
+end
+
+--- The nonce of the attempt that a record tells of, or nil.
+local function lastNonce(fields)
+  return fields[1] == 's' and fields[6] or fields[11]
+end
+
+--- When the key of a record was first used, in ms, or nil where it never was.
+local function keyFirstUsed(fields)
+  local stamp = string.match(fields[2], '@(.+)$') or fields[7]
+  return stamp ~= '' and tonumber(stamp, 36) or nil
+end
+
+--- What a record of an attempt that stays unanswered says of it: nothing but that nobody has answered by now.
+local function unanswered(code, fields, now)
+  local sent = tonumber(fields[7], 36)
+  return table.concat({ code, fields[2], fields[3], fields[4], '', '', fields[7],
+    sent and base36(now - sent) or '', '', fields[10] or '', lastNonce(fields) or '' }, '|')
+end
+
 local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+local function serverRun()
+  local info = redis.pcall('INFO', 'server')
+  -- A managed Redis may deny INFO; the operator has attested then that it does not forget.
+  if type(info) == 'table' then return 'unproven' end
+  return string.match(info, 'run_id:(%w+)') or 'unproven'
+end
+
+--- Before the first move on a store that is not armed: what it had then is what it remembers, however much the
+--- journals put back since.
+local function noteFound(T)
+  local state = redis.call('HMGET', T, 'armed', 'found', 'seq')
+  if not state[2] and state[3] and state[1] ~= serverRun() then redis.call('HSET', T, 'found', state[3]) end
+end
+
+--- Within this time a request arrives or never will; every crew notes its profile's.
+local function settleMs(T)
+  return tonumber(redis.call('HGET', T, 'settleMs') or '1200000')
+end
+
+--- Until when nobody knows what of before is over, because a sender found this clock stepped forward; else 0. Further
+--- away than that takes, the clock was put right since.
+local function steppedUntil(T)
+  local ms = tonumber(redis.call('HGET', T, 'steppedUntil') or '0')
+  return ms <= nowMs() + settleMs(T) and ms or 0
+end
+
+--- Until when the request of an order that a person called unpaid may still arrive, or nil. Before that nothing
+--- may pay it again: neither a retry, nor a row that stands in for it, nor another order under its reference.
+local function mayArriveUntil(T, record)
+  if not record or string.sub(record, 1, 1) ~= 'X' then return nil end
+  local ms = tonumber(string.match(split(record)[10] or '', 'a(%d+)') or '')
+  ms = ms and math.max(ms, steppedUntil(T))
+  return ms and ms > nowMs() and string.format('%.0f', ms) or nil
 end
 
 --- Whether an order that is due in so long should wait. No pause is longer: the clock was stepped back since.
@@ -58,9 +128,13 @@ local function isPause(ms)
   return ms > 0 and ms <= LONGEST_PAUSE_MS
 end
 
---- Counters; `tally` has others of the same names for scripts that move many orders.
+--- Counters; `tally` has others of the same names for scripts that move many orders. A sum that no counter
+--- holds stays at the last that one does: a script that failed here would leave half of a move behind.
 local function bump(key, field, by)
-  redis.call('HINCRBY', key, field, by)
+  local sum = redis.pcall('HINCRBY', key, field, by)
+  if type(sum) ~= 'table' then return end
+  if not string.find(sum.err, 'overflow', 1, true) then redis.call('HINCRBY', key, field, by) end
+  redis.call('HSET', key, field, tonumber(by) < 0 and '-9223372036854775808' or '9223372036854775807')
 end
 
 local function counter(key, field)

@@ -6,8 +6,10 @@ local tally = {}
 -- Beyond this, a double is no whole number any more.
 local EXACT = 9007199254740992
 
+local bumpNow = bump
+
 local function writeOne(key, field, by)
-  if by ~= 0 then redis.call('HINCRBY', key, field, string.format('%.0f', by)) end
+  if by ~= 0 then bumpNow(key, field, string.format('%.0f', by)) end
 end
 
 local function bump(key, field, by)

@@ -1,0 +1,67 @@
+import { onTestFinished } from 'vitest';
+import type { RealmProfile } from '../../src/core/profile.js';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { Session } from '../../src/ledger/sessions.js';
+import { Crew } from '../../src/queue/crew.js';
+import { createRealmClient } from '../../src/realm/client/client.js';
+import type { TestBatch } from './ledger.js';
+import { testProfile } from './realm-profile.js';
+import type { TestRedis } from './redis-server.js';
+import { tempFolder } from './temp-folder.js';
+
+/** A whole crew in this process, with a client of its own: all that a worker is but the process. */
+export type CrewBench = {
+  readonly session: Session;
+  readonly folder: string;
+  readonly trouble: readonly string[];
+  readonly stalled: readonly Error[];
+  /** As SIGTERM does it: what is being sent finishes, and the session leaves. */
+  stop(): Promise<void>;
+};
+
+export async function startCrew(
+  batch: TestBatch,
+  redis: TestRedis,
+  url: string,
+  changes: Partial<RealmProfile> = {},
+  folder?: string,
+): Promise<CrewBench> {
+  const place = folder ?? (await tempFolder());
+  const profile = testProfile({
+    certainty: 'idempotent',
+    timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 250, totalMs: 300 },
+    attempts: { max: 3, backoffMs: 20, backoffMaxMs: 20 },
+    ...changes,
+    // As the batch was sealed; the realm that answers is wherever the client asks.
+    baseUrl: batch.books.owner.baseUrl,
+    realmId: batch.books.owner.realmId,
+  });
+  const client = createRealmClient({ profile, baseUrl: url, readKey: () => 'key', userAgent: 'test' });
+  const books = openBooks(new Caller(redis.client(), 10_000, () => {}), batch.books.owner);
+  const session = await Session.open('worker', place);
+  const trouble: string[] = [];
+  const stalled: Error[] = [];
+  const crew = new Crew({
+    books,
+    profile,
+    client,
+    session,
+    run: null,
+    concurrency: 4,
+    connect: () => redis.client(),
+    onTrouble: (message) => trouble.push(message),
+    onStalled: (error) => stalled.push(error),
+  });
+  await crew.start();
+  let ended: Promise<void> | undefined;
+  const stop = () => {
+    ended ??= crew.stop().then(async () => {
+      await client.close();
+      await session.close();
+    });
+    return ended;
+  };
+  onTestFinished(stop);
+  return { session, folder: place, trouble, stalled, stop };
+}

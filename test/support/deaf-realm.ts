@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+/**
+ * A realm that honours keys and answers as it is told to, request by request. `hang`: nobody answers; the change is
+ * made when the test lets it land, however late, and from then on its key is answered with that payment.
+ */
+export type Told = number | 'hang';
+
+export class DeafRealm {
+  /** Of every change that was asked for, its key. */
+  readonly asked: string[] = [];
+  /** Of every change that was made, the member. */
+  readonly applied: string[] = [];
+  private readonly paid = new Set<string>();
+  private readonly hanging: { key: string; member: string; response: ServerResponse }[] = [];
+  private port = 0;
+
+  /** `tell` is asked for each change, with how many were asked before; a key that was paid answers so again. */
+  constructor(private readonly tell: (before: number) => Told) {}
+
+  static async start(tell: (before: number) => Told): Promise<DeafRealm> {
+    const realm = new DeafRealm(tell);
+    const server = createServer((request, response) => {
+      const member = /members\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+      const key = String(request.headers['idempotency-key'] ?? '').replaceAll('"', '');
+      request.resume().on('end', () => {
+        if (request.method === 'GET') answer(response, 200, { id: member, tokenBalance: 100 });
+        else realm.change(key, member, response);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    realm.port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    onTestFinished(async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    });
+    return realm;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** What hangs is carried out now; its answer reaches nobody any more. */
+  land(): void {
+    for (const { key, member } of this.hanging.splice(0)) this.apply(key, member);
+  }
+
+  private change(key: string, member: string, response: ServerResponse): void {
+    const told = this.paid.has(key) ? 200 : this.tell(this.asked.length);
+    this.asked.push(key);
+    if (told === 'hang') {
+      this.hanging.push({ key, member, response });
+      return;
+    }
+    if (told === 200 && !this.paid.has(key)) this.apply(key, member);
+    answer(response, told, told === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${told}` });
+  }
+
+  private apply(key: string, member: string): void {
+    this.paid.add(key);
+    this.applied.push(member);
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
