@@ -1,70 +1,147 @@
-import type { BatchRef } from './batches.js';
-import { listBatches } from './batches.js';
-import type { Books } from './books.js';
+import { orderId } from '../core/ids.js';
+import { sendingOf } from './adopting.js';
+import { type BatchRef, listBatches } from './batches.js';
+import { texts } from './caller.js';
 import { writeAudit } from './dead.js';
 import { encodeDetail } from './detail.js';
 import { openBatches } from './feeding.js';
-import { PLAN_BLOCK_ROWS } from './keys.js';
-import type { PlanReader } from './plan-store.js';
-import { utcDay } from './sending.js';
+import { readFence } from './fence.js';
+import { giveUpBatch } from './give-up.js';
+import { batchKeys } from './keys.js';
+import type { MergeContext } from './merge.js';
+import { markForgotten } from './parked.js';
+import { readRecord } from './rows.js';
 import { forgetSession } from './sessions.js';
 
 /**
- * The last resort: a session's journal will never be merged. The exact rule: in every open batch of the
- * realm, each order that is planned, waiting, unknown, or was being sent by that session becomes a doubt;
- * settled orders and what living sessions are sending stay. Less would be a guess: the store may have
- * forgotten that the session was fed and sent any of them. Nothing is ever sent because of it.
+ * What only a person may decide: a session will never merge its journal. From then on it begins nothing more.
+ *
+ *   exactly   the store has forgotten nothing since the session joined it: what it was sending, and nothing else,
+ *             becomes unknown, and is resolved by its batch's certainty
+ *   widely    the store was restarted or rolled back since: in every open batch of the realm, each order that is
+ *             planned, waiting, unknown, or was being sent by that session becomes a doubt. Less would be a guess:
+ *             the store may have forgotten that the session sent any of them
  */
-export async function acceptMissing(
-  books: Books,
-  plans: PlanReader,
-  session: string,
-  by: { readonly who: string; readonly at: number },
-): Promise<number> {
-  const open = new Set((await openBatches(books, 0)).map(({ no }) => no));
-  let doubts = 0;
-  for (const ref of (await listBatches(books)).filter(({ no }) => open.has(no))) {
-    const here = await giveUpBatch(ref, plans, session, by.at);
-    if (here > 0)
-      await writeAudit(ref, {
-        ...by,
-        what: `accepted the journal of session ${session} as lost: ${here} orders are in doubt`,
-        why: null,
-      });
-    doubts += here;
-  }
-  await forgetSession(books, session);
-  return doubts;
+export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
+
+type By = { readonly who: string; readonly at: number };
+type Context = Omit<MergeContext, 'underWay'>;
+
+/** The name under which journals that were removed, and are missed after all, are given up. */
+export const REMOVED = 'removed';
+
+/** What giving it up would do. Changes nothing. */
+export async function lossOf(context: Context, session: string): Promise<Loss> {
+  const { books, plans } = context;
+  const { redis } = books.caller;
+  const { run, armed, era } = await readFence(books);
+  const joined = await books.caller.patiently('read session', () =>
+    redis.hget(`${books.realm}:joined`, session),
+  );
+  const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
+  let [orders, tokens] = [0, 0n];
+  if (exact)
+    for (const { ref, index } of await sendingOf(context, new Set([session]))) {
+      orders += 1;
+      tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
+    }
+  else
+    for (const { no } of await openBatches(books, 0)) {
+      const counters = await books.caller.patiently('read batch', () =>
+        redis.hgetall(batchKeys(books.realm, no).counters),
+      );
+      for (const code of ['p', 'u', 's']) {
+        orders += Number(counters[`c:${code}`] ?? 0);
+        tokens += BigInt(counters[`t:${code}`] ?? 0);
+      }
+    }
+  return { exact, orders, tokens };
 }
 
-async function giveUpBatch(
-  { books, no }: BatchRef,
-  plans: PlanReader,
-  session: string,
-  at: number,
-): Promise<number> {
-  const { redis } = books.caller;
-  const rows = Number(
-    await books.caller.patiently('read batch', () => redis.hget(`${books.realm}:b:${no}`, 'rows')),
-  );
-  const detail = encodeDetail({
-    event: 'concluded',
-    at,
-    state: 'doubt',
-    by: 'recovery',
-    code: 'ALM_SEND_OWNER_DIED',
-    message: `the journal of session ${session} is lost, and it may have sent this order`,
-  });
-  let doubts = 0;
-  for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
-    const orders = (await plans.block(no, block)).flatMap((row, offset) =>
-      row.order === null || row.duplicateOf !== null
-        ? []
-        : [block * PLAN_BLOCK_ROWS + offset + 1, row.order.tokens],
+/** Answers what it did: the orders that are unknown or in doubt by it. */
+export async function acceptMissing(context: Context, session: string, by: By): Promise<Loss> {
+  const { books } = context;
+  const exactly = session === REMOVED ? null : await acceptExactly(context, session, by);
+  const loss = exactly ?? (await acceptWidely(context, session, by));
+  if (session !== REMOVED) await forgetSession(books, session);
+  return loss;
+}
+
+/** Null where the store may have forgotten what the session did. */
+async function acceptExactly(context: Context, session: string, by: By): Promise<Loss | null> {
+  const { books, plans, termsOf } = context;
+  const counted = new Map<string, { ref: BatchRef; orders: number }>();
+  let [orders, tokens] = [0, 0n];
+  // What it began between being listed and being given up is found by the next look; after that it begins nothing.
+  for (let looks = 0; ; looks++) {
+    const found = await sendingOf(context, new Set([session]));
+    if (looks > 0 && found.length === 0) break;
+    const list = await Promise.all(
+      found.map(async ({ ref, index }) => {
+        const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
+        const detail = {
+          event: 'orphaned',
+          at: by.at,
+          key: `${orderId(ref.id, index)}.${record.keyNumber}`,
+          ...(record.nonce === null ? {} : { attempt: record.nonce }),
+          session,
+          code: 'ALM_SEND_OWNER_DIED',
+          message: `session ${session} was given up as lost by ${by.who} while it was sending it; whether the request arrived is not known`,
+        } as const;
+        const code = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
+        return {
+          ref,
+          amount: row.order?.tokens ?? 0,
+          ask: [ref.no, String(index), encodeDetail(detail), code],
+        };
+      }),
     );
-    if (orders.length === 0) continue;
-    const args = [no, session, detail, utcDay(at), ...orders];
-    doubts += Number(await books.caller.script('give-up', books.realm, args));
+    const [answer, moved = '0'] = texts(
+      await books.caller.script('accept-lost', books.realm, [
+        session,
+        JSON.stringify(by),
+        JSON.stringify(
+          list.map(({ amount, ask: [no, index, detail, code] }) => [no, index, String(amount), detail, code]),
+        ),
+      ]),
+    );
+    if (answer === 'wide') return null;
+    if (answer === 'gone') break;
+    orders += Number(moved);
+    for (const { ref, amount } of list) {
+      tokens += BigInt(amount);
+      counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
+    }
   }
-  return doubts;
+  for (const one of counted.values()) await audit(one.ref, session, one.orders, 'unknown', by);
+  return { exact: true, orders, tokens };
+}
+
+async function acceptWidely(context: Context, session: string, by: By): Promise<Loss> {
+  const { books } = context;
+  const open = new Set((await openBatches(books, 0)).map(({ no }) => no));
+  let [orders, tokens] = [0, 0n];
+  for (const ref of (await listBatches(books)).filter(({ no }) => open.has(no))) {
+    const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
+    if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
+    orders += here.orders;
+    tokens += here.tokens;
+  }
+  // Of batches that the store has forgotten nobody knows either which of their orders were sent.
+  await markForgotten(books);
+  return { exact: false, orders, tokens };
+}
+
+function lostMessage(session: string): string {
+  return session === REMOVED
+    ? 'the store has forgotten more than the journals still know, and it may have been sent in between'
+    : `the journal of session ${session} is lost, and it may have sent this order`;
+}
+
+async function audit(ref: BatchRef, session: string, orders: number, now: string, by: By): Promise<void> {
+  const what =
+    session === REMOVED
+      ? `accepted that journals which were removed are missed: ${orders} orders are ${now}`
+      : `accepted session ${session} as lost: ${orders} orders are ${now}`;
+  await writeAudit(ref, { ...by, what, why: null });
 }

@@ -6,7 +6,7 @@ import { realmFolder } from './books.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { decodePlanBlock } from './plan-block.js';
 import { decodeRecord } from './record.js';
-import { referenceHash } from './reference.js';
+import { REFERENCE_HASH_BYTES, referenceHash } from './reference.js';
 
 /**
  * Archiving one finished batch: written whole, read back and compared, then switched by one script that
@@ -28,7 +28,7 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
   if (meta.state !== 'archived') {
     const counters = await caller.patiently('read batch', () => caller.redis.hgetall(keys.counters));
     if (!isArchivable(meta, counters)) return undefined;
-    await freeUnpaid(ref, rows);
+    if (!(await freeUnpaid(ref, rows))) return undefined;
     const source = storeSource(ref);
     const batch = {
       batch: ref.id,
@@ -86,8 +86,11 @@ async function readBack(path: string, sha256: string, ref: BatchRef, rows: numbe
   if (!same) throw new Error(`the archive of batch ${ref.id} does not read back as it was written`);
 }
 
-/** What an archived batch holds counts as spent: what was never paid is given back first. */
-async function freeUnpaid(ref: BatchRef, rows: number): Promise<void> {
+/**
+ * What an archived batch holds counts as spent: what was never paid is given back first. False while one of them
+ * is kept, because its request may still arrive.
+ */
+async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
   const { books, no } = ref;
   const source = storeSource(ref);
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
@@ -102,14 +105,16 @@ async function freeUnpaid(ref: BatchRef, rows: number): Promise<void> {
     for (const [place, { reference }] of decodePlanBlock(plan).entries())
       if (reference !== null && decodeRecord(records[String(first + place)] ?? null).code !== 'P')
         packed += String.fromCharCode(place) + referenceHash(reference);
-    if (packed !== '')
-      await books.caller.script('release-references', books.realm, [
-        no,
-        Buffer.from(packed, 'latin1'),
-        first,
-      ]);
+    if (packed === '') continue;
+    const args = [no, Buffer.from(packed, 'latin1'), first];
+    const freed = await books.caller.script('release-references', books.realm, args);
+    if (Number(freed) * REF_BYTES < packed.length) return false;
   }
+  return true;
 }
+
+/** Of a row: its place in the block and its reference's hash. */
+const REF_BYTES = 1 + REFERENCE_HASH_BYTES;
 
 /** Rows leave block by block, so that nothing else waits; the batch's own small keys go last. */
 async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
@@ -121,7 +126,7 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
     const names = [
       keys.plan(block),
       ...recordBlocksOf(block).map((one) => keys.records(one)),
-      ...indexesOf(block, rows).map((index) => keys.details(index)),
+      ...indexesOf(block, rows).flatMap((index) => [keys.details(index), keys.attempts(index)]),
     ];
     await caller.patiently('archive', () => caller.redis.unlink(...names));
   }

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../core/errors/error.js';
-import { type BatchId, batchId } from '../core/ids.js';
+import { type BatchId, batchId, orderId } from '../core/ids.js';
 import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../core/states.js';
 import { allBooks, type Books } from './books.js';
 import type { Caller } from './caller.js';
@@ -12,6 +12,15 @@ import type { BatchView, Reason } from './views.js';
 /** Finding batches by what people type, and reading one as a view. */
 
 export type BatchRef = { readonly books: Books; readonly no: string; readonly id: BatchId };
+
+/** The batch that a number stands for now: after a rollback it may be another. */
+export async function batchRef(books: Books, no: string): Promise<BatchRef> {
+  const { redis } = books.caller;
+  const id = await books.caller.patiently('find batch', () =>
+    redis.hget(batchKeys(books.realm, no).meta, 'id'),
+  );
+  return { books, no, id: batchId(id ?? '') };
+}
 
 /** All batches of a realm, oldest first. */
 export async function listBatches(books: Books): Promise<BatchRef[]> {
@@ -103,7 +112,7 @@ export async function readBatch(
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
-      reason: named(halted ? halt : decodeReason(meta.reason), ref.id),
+      reason: namedOrNull(halted ? halt : decodeReason(meta.reason), ref.id),
       counts,
       sums,
       requests: Number(meta.requests ?? 0),
@@ -113,11 +122,34 @@ export async function readBatch(
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
       archived,
-      notes: meta.readbackEnded === undefined ? [] : [meta.readbackEnded],
+      notes: [meta.readbackEnded ?? [], secondPayments(meta.second ?? '', ref.id)].flat(),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
     };
   });
+}
+
+const NAMED_MAX = 5;
+
+/** As the scripts keep them: `<index>:<nonce>:<how sure> …`. */
+function secondPayments(said: string, id: BatchId): string[] {
+  const indexes = new Set([...said.matchAll(/(?:^| )(\d+):/g)].map(([, index]) => Number(index)));
+  if (indexes.size === 0) return [];
+  const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
+  const more = indexes.size > NAMED_MAX ? ` and ${indexes.size - NAMED_MAX} others` : '';
+  return [
+    `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it.`,
+  ];
+}
+
+/** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
+export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
+  const { redis } = ref.books.caller;
+  const fields = await ref.books.caller.patiently('read run', () =>
+    redis.hkeys(batchKeys(ref.books.realm, ref.no).run),
+  );
+  const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));
+  return new Set(slices).size * sliceMs;
 }
 
 function stateOf(text: string): BatchState {
@@ -126,7 +158,11 @@ function stateOf(text: string): BatchState {
   return state;
 }
 
+function namedOrNull(reason: Reason | null, id: BatchId): Reason | null {
+  return reason === null ? null : namedReason(reason, id);
+}
+
 /** The next step is told with the batch's own id, ready to be copied. */
-function named(reason: Reason | null, id: BatchId): Reason | null {
-  return reason === null ? null : { ...reason, next: reason.next.replaceAll('BATCH', id) };
+export function namedReason(reason: Reason, id: BatchId): Reason {
+  return { ...reason, next: reason.next.replaceAll('BATCH', id) };
 }

@@ -27,6 +27,8 @@ export type FenceMark = {
   seen: number;
   /** The arming this process has merged its journal for; empty before the first. */
   era: string;
+  /** The session that asks; empty where nothing is ever sent. One that was given up begins nothing. */
+  session: string;
 };
 
 /** What was seen once must never be forgotten by the store; the next claim asks. */
@@ -45,7 +47,7 @@ export type RealmOwner = z.infer<typeof realmOwner>;
 
 export function openBooks(caller: Caller, owner: RealmOwner): Books {
   const realm = realmKey(owner);
-  const mark: FenceMark = { seen: 0, era: '' };
+  const mark: FenceMark = { seen: 0, era: '', session: '' };
   const gathered = (script: 'claim' | 'begin-sending' | 'settle', head: () => Argument[]) =>
     new Gathered((asks: readonly OrderAsk[]) => caller.orders(script, realm, head(), asks), ORDERS_IN_A_CALL);
   return {
@@ -53,8 +55,8 @@ export function openBooks(caller: Caller, owner: RealmOwner): Books {
     realm,
     owner,
     mark,
-    claims: gathered('claim', () => [mark.seen, mark.era]),
-    begins: gathered('begin-sending', () => [mark.seen, mark.era]),
+    claims: gathered('claim', () => [mark.seen, mark.era, mark.session]),
+    begins: gathered('begin-sending', () => [mark.seen, mark.era, mark.session]),
     settles: gathered('settle', () => []),
   };
 }

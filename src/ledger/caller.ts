@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { Here } from './liveness.js';
 
 /**
  * Calls the ledger's scripts. The ledger's connection resends nothing by itself: when a reply is lost, the
@@ -11,6 +12,7 @@ import { AlmonerError, messageOf } from '../core/errors/error.js';
  */
 
 const SCRIPT_NAMES = [
+  'accept-lost',
   'answer-slot',
   'archive-batch',
   'arm',
@@ -23,6 +25,7 @@ const SCRIPT_NAMES = [
   'feed',
   'fence',
   'find-spent',
+  'free-slots',
   'give-up',
   'leave',
   'merged',
@@ -31,6 +34,7 @@ const SCRIPT_NAMES = [
   'probe',
   'put-block',
   'redispatch',
+  'register',
   'release-references',
   'retry',
   'roll-forward',
@@ -38,6 +42,7 @@ const SCRIPT_NAMES = [
   'settle',
   'steer',
   'take-slot',
+  'turn-down',
 ] as const;
 export type ScriptName = (typeof SCRIPT_NAMES)[number];
 
@@ -63,7 +68,12 @@ class StoreRefused extends Error {}
 
 export type Argument = string | number | Buffer;
 
+/** What is told in passing has so long before the connection closes. */
+const ASIDES_LIMIT_MS = 2_000;
+
 export class Caller {
+  private readonly asides = new Set<Promise<unknown>>();
+
   constructor(
     readonly redis: Redis,
     /** How long a call is asked again while the store does not answer; workers wait for ever. */
@@ -71,10 +81,39 @@ export class Caller {
     private readonly onTrouble: (message: string) => void,
     /** Where the rows of archived batches are; null where nothing is ever archived. */
     readonly archiveFolder: string | null = null,
+    /** Where this process is, and so who else can be told to live or not. */
+    readonly here: Here = new Here(null),
   ) {}
 
-  script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
-    return this.patiently(name, () => this.once(name, realm, args));
+  script(
+    name: ScriptName,
+    realm: string,
+    args: readonly Argument[],
+    /** For a script that wants to know that it is asked again. */
+    argsAgain: readonly Argument[] = args,
+  ): Promise<unknown> {
+    let given = args;
+    return this.patiently(name, () => {
+      const call = this.once(name, realm, given);
+      given = argsAgain;
+      return call;
+    });
+  }
+
+  /** Work that nobody waits for; but it ends before the connection does. */
+  aside(work: Promise<unknown>): void {
+    const ended = work.catch(() => {});
+    this.asides.add(ended);
+    void ended.then(() => this.asides.delete(ended));
+  }
+
+  /** To be awaited before the connection is closed; a store that is away does not hold up the end. */
+  async settled(): Promise<void> {
+    const limit = new AbortController();
+    const late = sleep(ASIDES_LIMIT_MS, false, { signal: limit.signal }).catch(() => false);
+    let inTime: unknown = true;
+    while (this.asides.size > 0 && inTime) inTime = await Promise.race([Promise.all(this.asides), late]);
+    limit.abort();
   }
 
   /** A script that takes a list of orders and answers each. An error is the answer of that order alone. */

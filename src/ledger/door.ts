@@ -1,7 +1,6 @@
 import { failPoint } from '../core/fail-point.js';
-import type { BatchId } from '../core/ids.js';
+import { type BatchId, type OrderId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import type { Certainty } from '../core/profile.js';
 import type { Books } from './books.js';
 import { encodeDetail } from './detail.js';
 import type { Journal } from './journal.js';
@@ -9,8 +8,8 @@ import type { Intent, JournalResult } from './journal-line.js';
 import { type MergeContext, rollForward } from './merge.js';
 import { park } from './parked.js';
 import type { PlanRow } from './plan-block.js';
-import type { PlanReader } from './plan-store.js';
 import { encodeRecord } from './record.js';
+import { contentDigest } from './reference.js';
 import { type BeginRequest, type Begun, beginSending, type NotBegun, type OrderRef } from './sending.js';
 import { type Settled, type Settlement, settle } from './settling.js';
 
@@ -30,13 +29,14 @@ export type DoorParts = {
   readonly books: Books;
   readonly journal: Journal;
   readonly session: string;
-  readonly plans: PlanReader;
-  readonly certainty: Certainty;
+  readonly context: Omit<MergeContext, 'underWay'>;
   /** The ledger refused because of the fence: recovery should look at once. */
-  readonly onFenced: () => void;
+  readonly onFenced: (why: string) => void;
+  /** The ledger keeps it; whoever watches this process should hear it as well. */
+  readonly onSecondPayment?: (order: OrderId) => void;
 };
 
-export const FENCED = ['disarmed', 'rollback', 'era'];
+export const FENCED = ['disarmed', 'rollback', 'era', 'lost'];
 
 export class Door {
   private merges = 0;
@@ -58,14 +58,14 @@ export class Door {
   async begin(
     ref: OrderRef,
     batch: BatchId,
-    request: Omit<BeginRequest, 'session'>,
+    request: Omit<BeginRequest, 'batch'>,
   ): Promise<Begun | NotBegun> {
-    const { books, journal, session } = this.parts;
-    const asked = { ...request, session, batch };
+    const { books, journal } = this.parts;
+    const asked = { ...request, batch };
     const merges = this.merges;
     const begun = await beginSending(books, ref, asked);
     if ('no' in begun) {
-      if (FENCED.includes(begun.no)) this.parts.onFenced();
+      if (FENCED.includes(begun.no)) this.parts.onFenced(begun.no);
       return begun;
     }
     failPoint('begun');
@@ -74,15 +74,15 @@ export class Door {
     try {
       await journal.intent(intent);
     } catch (error) {
-      await this.takeBack(ref, request, begun);
+      this.underWay.delete(request.nonce);
+      await this.settleUnsent(ref, request.nonce, begun);
       throw error;
     }
     failPoint('intent-written');
     if (merges === this.merges) return begun;
     const again = await beginSending(books, ref, asked);
     if (!('no' in again)) return again;
-    journal.unsent(request.nonce);
-    this.underWay.delete(request.nonce);
+    this.isUnsent(request.nonce);
     return again;
   }
 
@@ -107,7 +107,10 @@ export class Door {
     failPoint('settled');
     const intent = this.underWay.get(nonce);
     this.underWay.delete(nonce);
-    return settled.settled || intent === undefined ? settled : this.heal(ref, intent, result, settled);
+    const healed =
+      settled.settled || intent === undefined ? settled : await this.heal(ref, intent, result, settled);
+    journal.settled(nonce);
+    return healed;
   }
 
   /** The ledger has no such attempt: it was rolled back under us, or a person gave this session up. */
@@ -118,36 +121,44 @@ export class Door {
     settled: Settled,
   ): Promise<Settled> {
     const attempt = { session: this.parts.session, intent, result };
-    const answer = await rollForward(this.mergeContext(), ref.no, attempt);
-    if (answer === 'gone') await park(this.parts.books, attempt);
-    if (answer === 'gone' || answer === 'ahead') return settled;
+    const answer = await rollForward({ ...this.parts.context, underWay: this.sending() }, ref.no, attempt);
+    if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
+    if (answer === 'gone' || answer === 'misfit') await park(this.parts.books, attempt);
+    if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
     return { settled: true, code: answer, batchState: '', next: [], breakerOpened: false };
   }
 
-  mergeContext(): MergeContext {
-    const { books, plans, certainty } = this.parts;
-    return { books, plans, certainty, underWay: this.sending() };
+  /** Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. */
+  async takeBack(ref: OrderRef, nonce: string, begun: Begun): Promise<void> {
+    await this.settleUnsent(ref, nonce, begun);
+    this.isUnsent(nonce);
   }
 
-  /** Nothing was sent and nothing will be: the order goes back to where it was. */
-  private async takeBack(ref: OrderRef, request: Omit<BeginRequest, 'session'>, begun: Begun): Promise<void> {
-    this.underWay.delete(request.nonce);
-    const row = await this.parts.plans.row(ref.no, ref.index);
+  private isUnsent(nonce: string): void {
+    this.parts.journal.unsent(nonce);
+    this.parts.journal.settled(nonce);
+    this.underWay.delete(nonce);
+  }
+
+  private async settleUnsent(ref: OrderRef, nonce: string, begun: Begun): Promise<void> {
+    const row = await this.parts.context.plans.row(ref.no, ref.index);
     if (row.order === null) return;
-    const { keyNumber, attempts, tries, firstSentAt } = begun;
+    const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
     await settle(
       this.parts.books,
       ref,
-      request.nonce,
+      nonce,
       { ...row, order: row.order },
       {
         ...NOT_SENT,
         code: begun.resend ? 'u' : 'w',
         keyNumber,
+        keyFirstAt,
         attempts,
         tries,
         sentAt: firstSentAt,
-        batchCreatedAt: request.sentAt,
+        tookMs: (unansweredUntil ?? firstSentAt) - firstSentAt,
+        batchCreatedAt: begun.sentAt,
       },
     );
   }
@@ -156,7 +167,6 @@ export class Door {
 const NOT_SENT = {
   status: null,
   balance: null,
-  tookMs: 0,
   latencyMs: 0,
   evidence: null,
   dueInMs: 0,
@@ -173,11 +183,9 @@ function intentOf(
   realm: string,
   ref: OrderRef,
   batch: BatchId,
-  request: Omit<BeginRequest, 'session'>,
-  begun: Begun,
+  { nonce, order }: Pick<BeginRequest, 'nonce' | 'order'>,
+  { unansweredUntil: _, ...begun }: Begun,
 ): Intent {
-  const { keyNumber, attempts, tries, seq, firstSentAt, resend } = begun;
-  const { nonce, order, sentAt } = request;
-  const place = { realm, batch, no: ref.no, index: ref.index, nonce };
-  return { ...place, keyNumber, attempts, tries, tokens: order.tokens, seq, sentAt, firstSentAt, resend };
+  const place = { realm, batch, no: ref.no, index: ref.index };
+  return { ...place, nonce, tokens: order.tokens, content: contentDigest(order), ...begun };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Books } from './books.js';
 import { texts } from './caller.js';
+import { storeNowMs } from './feeding.js';
 import { decodeReason } from './steering.js';
 import type { Reason } from './views.js';
 
@@ -14,10 +15,20 @@ export type Fence = {
   readonly untouched: boolean;
   readonly era: string;
   readonly seq: number;
+  /** The sequence that the store had when it came back, before the journals put anything back. */
+  readonly found: number;
   /** Why it stays disarmed until a person acts; null while recovery is still at it. */
   readonly reason: Reason | null;
   readonly rollback: Rollback | null;
+  /** An operator gave the asking session up as lost: it must not send any more. */
+  readonly lost: boolean;
+  /** What somebody found that no journal tells any more, per era; nobody arms before a person has accepted it. */
+  readonly missed: Missed;
 };
+
+const missed = z.record(z.string(), z.number());
+/** Per era, the highest sequence. */
+export type Missed = Readonly<z.infer<typeof missed>>;
 
 /** The last time that the store was found to have forgotten something. */
 const rollback = z.object({
@@ -31,32 +42,96 @@ const rollback = z.object({
 export type Rollback = z.infer<typeof rollback>;
 
 export async function readFence(books: Books): Promise<Fence> {
-  const [run = '', armed = '', era = '', seq = '0', reason = '', note = ''] = texts(
-    await books.caller.script('fence', books.realm, []),
-  );
+  const [
+    run = '',
+    armed = '',
+    era = '',
+    seq = '0',
+    reason = '',
+    note = '',
+    lost = '',
+    gap = '',
+    found = seq,
+  ] = texts(await books.caller.script('fence', books.realm, [books.mark.session]));
   return {
     run,
     armed: armed === run,
     untouched: armed === '' && era === '' && seq === '0' && note === '',
     era,
     seq: Number(seq),
+    found: Number(found),
     reason: decodeReason(reason),
     rollback: note === '' ? null : rollback.parse(JSON.parse(note)),
+    lost: lost !== '',
+    missed: gap === '' ? {} : missed.parse(JSON.parse(gap)),
   };
 }
 
-/** What a sender has seen and the ledger no longer knows disarms it. */
-export async function disarm(books: Books, note: Rollback): Promise<boolean> {
-  const reply = await books.caller.script('disarm', books.realm, [note.seen, JSON.stringify(note), note.by]);
+/** What a sender has seen, or a journal knows, and the ledger does not, lowers the fence. */
+export async function disarm(books: Books, note: Rollback, gap: Missed = {}): Promise<boolean> {
+  const seen = note.attempts === undefined ? note.seen : '';
+  const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
+  const reply = await books.caller.script('disarm', books.realm, [seen, JSON.stringify(note), note.by, told]);
   return reply === 'disarmed';
 }
 
-/** Only said: the journals are merged already. */
-export async function noteRollback(books: Books, note: Rollback): Promise<void> {
+export type Removed = { readonly era: string; readonly seq: number };
+
+/**
+ * What of the removed journal files this ledger may have forgotten since, as found here or by anybody. What was
+ * removed had been settled by then; a ledger that came back from before it has lost that, and no journal tells it.
+ */
+export async function forgottenRemoved(
+  books: Books,
+  fence: Fence,
+  removed: readonly Removed[],
+): Promise<Missed> {
+  if (removed.length === 0) return fence.missed;
   const { redis } = books.caller;
-  await books.caller.patiently('note rollback', () =>
-    redis.hset(books.realm, 'rollback', JSON.stringify(note)),
+  const armings = (
+    await books.caller.patiently('list eras', () => redis.lrange(`${books.realm}:eras`, 0, -1))
+  ).map((line) => {
+    const [era = '', found = '0'] = line.split(' ');
+    return { era, found: Number(found) };
+  });
+  const accepted = await acceptedRemovals(books);
+  const lost = removed.filter(({ era, seq }) => {
+    if ((accepted[era] ?? -1) >= seq) return false;
+    if ((!fence.armed || era === fence.era) && fence.found < seq) return true;
+    // Noted by 0.1.0, which knew no eras, or armed by it.
+    if (era === '' || armings.length === 0) return fence.found < seq;
+    const at = armings.findIndex((one) => one.era === era);
+    return at === -1
+      ? armings.some(({ found }) => found < seq)
+      : armings.slice(at + 1).some(({ found }) => found < seq);
+  });
+  return highest(fence.missed, lost);
+}
+
+function highest(known: Missed, more: readonly Removed[]): Missed {
+  const all = { ...known };
+  for (const { era, seq } of more) all[era] = Math.max(all[era] ?? 0, seq);
+  return all;
+}
+
+async function acceptedRemovals(books: Books): Promise<Missed> {
+  const { redis } = books.caller;
+  const note = await books.caller.patiently('read accepted', () =>
+    redis.hget(books.realm, 'acceptedRemoved'),
   );
+  return note === null ? {} : missed.parse(JSON.parse(note));
+}
+
+/** An operator has made doubts of all that may be missed: these removals are not asked about again. */
+export async function acceptRemoved(books: Books, removed: readonly Removed[]): Promise<void> {
+  const { missed: found } = await readFence(books);
+  const elsewhere = Object.entries(found).map(([era, seq]) => ({ era, seq }));
+  const accepted = highest(await acceptedRemovals(books), [...removed, ...elsewhere]);
+  const { redis } = books.caller;
+  await books.caller.patiently('note accepted', async () => {
+    await redis.hset(books.realm, 'acceptedRemoved', JSON.stringify(accepted));
+    await redis.hdel(books.realm, 'missed');
+  });
 }
 
 export async function reportMerged(
@@ -83,7 +158,8 @@ export async function arm(books: Books, run: string, seen: number): Promise<Arme
 /** Said in `status`, `doctor` and on the desk; arming takes it away. */
 export async function sayDisarmed(books: Books, reason: Reason): Promise<void> {
   const { redis } = books.caller;
-  await books.caller.patiently('note fence', () =>
-    redis.hset(books.realm, 'fenceReason', JSON.stringify(reason)),
-  );
+  await books.caller.patiently('note fence', async () => {
+    await redis.hsetnx(books.realm, 'fenceAt', await storeNowMs(books));
+    await redis.hset(books.realm, 'fenceReason', JSON.stringify(reason));
+  });
 }

@@ -25,9 +25,13 @@ const intent = z.object({
   index: z.number(),
   nonce: z.string(),
   keyNumber: z.number(),
+  /** Journals of 0.1.0 do not tell. */
+  keyFirstAt: z.number().optional(),
   attempts: z.number(),
   tries: z.number(),
   tokens: z.number(),
+  /** The digest of what the order is: a batch imported again may have other rows. */
+  content: z.string().optional(),
   seq: z.number(),
   sentAt: z.number(),
   firstSentAt: z.number(),
@@ -53,7 +57,13 @@ export type JournalEntry =
   | { readonly kind: 'intent'; readonly intent: Intent }
   | { readonly kind: 'result'; readonly result: JournalResult }
   /** The ledger took its leave back before anything was sent. */
-  | { readonly kind: 'unsent'; readonly nonce: string };
+  | { readonly kind: 'unsent'; readonly nonce: string }
+  /** The last line of a file that another follows: where that one is missing, the journal is not whole. */
+  | { readonly kind: 'continues'; readonly number: number }
+  /** From here on the session sends nothing for this realm, unless it says that it works for it once more. */
+  | { readonly kind: 'leaves'; readonly realm: string }
+  /** The session ended in order: it sends nothing more, wherever this line is read. */
+  | { readonly kind: 'end' };
 
 const line = z.union([
   z.tuple([z.literal('H'), head]),
@@ -61,6 +71,9 @@ const line = z.union([
   z.tuple([z.literal('I'), intent]),
   z.tuple([z.literal('R'), result]),
   z.tuple([z.literal('N'), z.string()]),
+  z.tuple([z.literal('C'), z.number()]),
+  z.tuple([z.literal('L'), z.string()]),
+  z.tuple([z.literal('E')]),
 ]);
 
 export function encodeEntry(entry: JournalEntry): string {
@@ -80,6 +93,12 @@ function listOf(entry: JournalEntry): z.infer<typeof line> {
       return ['R', entry.result];
     case 'unsent':
       return ['N', entry.nonce];
+    case 'continues':
+      return ['C', entry.number];
+    case 'leaves':
+      return ['L', entry.realm];
+    case 'end':
+      return ['E'];
   }
 }
 
@@ -103,6 +122,12 @@ function entryOf(list: z.infer<typeof line>): JournalEntry {
       return { kind: 'result', result: list[1] };
     case 'N':
       return { kind: 'unsent', nonce: list[1] };
+    case 'C':
+      return { kind: 'continues', number: list[1] };
+    case 'L':
+      return { kind: 'leaves', realm: list[1] };
+    case 'E':
+      return { kind: 'end' };
   }
 }
 

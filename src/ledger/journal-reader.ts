@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { JournalFile } from './journal-folder.js';
 import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './journal-line.js';
 
 /** One attempt as a journal tells it. Without a result, nobody can say whether it was applied. */
@@ -15,10 +16,15 @@ export type SessionJournal = {
   readonly attempts: readonly JournaledAttempt[];
   /** Whether the session ever worked for the realm asked for. */
   readonly works: boolean;
+  /** It ended in order and said so; without this word only its whereabouts tell. */
+  readonly ended: boolean;
   /** The highest sequence that the session had seen of that realm. */
   readonly seqSeen: number;
-  /** Lines in the middle that did not check. A torn tail is not one of them: it was never acted on. */
-  readonly damaged: number;
+  /**
+   * Every line that was ever acted on is here, or was removed after the ledger had settled it. Only from a whole
+   * journal may be concluded that what it does not hold was never sent.
+   */
+  readonly whole: boolean;
 };
 
 type Kept = {
@@ -29,13 +35,20 @@ type Kept = {
 
 /** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
 export async function readSessionJournal(
-  paths: readonly string[],
+  files: readonly JournalFile[],
   realm: string,
+  /** The number of its last file that was removed in order. */
+  removedUpTo: number,
 ): Promise<SessionJournal | undefined> {
   let head: JournalHead | undefined;
   let seqSeen = 0;
   let damaged = 0;
   let works = false;
+  let next = removedUpTo + 1;
+  let missing = 0;
+  let last = 0;
+  let unannounced = false;
+  let ended = false;
   const open = new Map<string, Intent>();
   const newest = new Map<string, Kept>();
   const keep = (intent: Intent, result: JournalResult | null) => {
@@ -45,7 +58,11 @@ export async function readSessionJournal(
     else if (known === undefined || known.intent.attempts <= intent.attempts)
       newest.set(order, { intent, result, before: known && { ...known, before: undefined } });
   };
-  for (const path of paths) {
+  for (const { path, number } of files) {
+    if (number > next) missing += 1;
+    next = Math.max(next, number + 1);
+    // The file before says nothing of this one: it died in between, if nothing but a head stands here.
+    unannounced = number > removedUpTo + 1 && last < number;
     let torn = 0;
     for await (const text of linesOf(path)) {
       const entry = decodeEntry(text);
@@ -56,12 +73,19 @@ export async function readSessionJournal(
       // Something readable stands behind it: that was no torn tail but a damaged file.
       damaged += torn;
       torn = 0;
+      if (unannounced && entry.kind !== 'head' && entry.kind !== 'works') missing += 1;
       switch (entry.kind) {
         case 'head':
           head = entry.head;
           break;
         case 'works':
           works ||= entry.realm === realm;
+          break;
+        case 'leaves':
+          works &&= entry.realm !== realm;
+          break;
+        case 'end':
+          ended = true;
           break;
         case 'intent':
           if (entry.intent.realm !== realm) break;
@@ -86,8 +110,13 @@ export async function readSessionJournal(
           else newest.set(order, kept.before);
           break;
         }
+        case 'continues':
+          last = entry.number;
+          break;
       }
     }
+    // A file that another follows was closed in order: it has no torn tail.
+    if (number !== files.at(-1)?.number) damaged += torn;
   }
   if (head === undefined) return undefined;
   const { session } = head;
@@ -95,8 +124,9 @@ export async function readSessionJournal(
     head,
     attempts: [...newest.values()].map(({ intent, result }) => ({ session, intent, result })),
     works,
+    ended,
     seqSeen,
-    damaged,
+    whole: damaged === 0 && missing === 0 && (files.at(-1)?.number ?? 0) >= last,
   };
 }
 

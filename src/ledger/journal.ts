@@ -33,14 +33,21 @@ const RESULT_PATIENCE_MS = 10;
 
 type Waiter = { resolve(): void; reject(error: AlmonerError): void };
 
+/** A line to write, and the intent that it opens. */
+type Line = { readonly text: string; readonly opens: string | null };
+
 export class Journal {
-  private pending: string[] = [];
+  private pending: Line[] = [];
+  /** Intents that the ledger has not settled yet, and the number of the file that holds each. */
+  private readonly open = new Map<string, number>();
   private waiters: Waiter[] = [];
   private flushing: Promise<void> | undefined;
   private patience: NodeJS.Timeout | undefined;
   private broken: AlmonerError | undefined;
+  private closed = false;
   private bytes = 0;
   private number = 1;
+  private began = false;
   private readonly realms = new Set<string>();
 
   private constructor(
@@ -49,7 +56,7 @@ export class Journal {
     private file: FileHandle,
     private readonly limits: JournalLimits,
     private readonly onFailure: (error: AlmonerError) => void,
-    private readonly onRotated: () => Promise<void>,
+    private readonly onRotated: () => Promise<unknown>,
   ) {}
 
   static async open(options: {
@@ -58,7 +65,7 @@ export class Journal {
     limits?: JournalLimits;
     onFailure: (error: AlmonerError) => void;
     /** After a new file was begun: the moment to bound the folder. */
-    onRotated?: () => Promise<void>;
+    onRotated?: () => Promise<unknown>;
   }): Promise<Journal> {
     const { folder, head, onFailure } = options;
     try {
@@ -80,7 +87,22 @@ export class Journal {
 
   /** Resolves when the intent is on disk; rejects once the journal has failed. */
   intent(intent: Intent): Promise<void> {
-    return this.durably(encodeEntry({ kind: 'intent', intent }));
+    return this.durably(encodeEntry({ kind: 'intent', intent }), intent.nonce);
+  }
+
+  /** The ledger has settled the attempt: nothing depends on its intent but a store that forgets again. */
+  settled(nonce: string): void {
+    this.open.delete(nonce);
+  }
+
+  /** Whether a file of this journal holds an intent that the ledger has not settled, or is being written. */
+  isOpen(number: number): boolean {
+    return number >= this.number || [...this.open.values()].includes(number);
+  }
+
+  /** Whether anything was ever about to be sent. */
+  get isEmpty(): boolean {
+    return !this.began;
   }
 
   /** Durable before the session is registered: a registry that is rolled back cannot hide it. */
@@ -88,6 +110,12 @@ export class Journal {
     if (this.realms.has(realm)) return Promise.resolve();
     this.realms.add(realm);
     return this.durably(encodeEntry({ kind: 'works', realm }));
+  }
+
+  /** Durable before the registry is told: whoever finds the journal then need not wait for this session. */
+  leaves(realm: string): Promise<void> {
+    if (!this.realms.delete(realm) || this.broken !== undefined) return Promise.resolve();
+    return this.durably(encodeEntry({ kind: 'leaves', realm }));
   }
 
   result(result: JournalResult): void {
@@ -106,21 +134,25 @@ export class Journal {
 
   /** The file stays: a store that is rolled back may register this session once more. */
   async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.append(encodeEntry({ kind: 'end' }));
     await this.written();
     if (this.broken === undefined) await this.file.datasync().catch(() => {});
     await this.file.close().catch(() => {});
   }
 
-  private durably(line: string): Promise<void> {
+  private durably(text: string, opens: string | null = null): Promise<void> {
     if (this.broken !== undefined) return Promise.reject(this.broken);
+    this.began ||= opens !== null;
     return new Promise((resolve, reject) => {
-      this.append(line, { resolve, reject });
+      this.append(text, { resolve, reject }, opens);
     });
   }
 
-  private append(line: string, waiter?: Waiter): void {
+  private append(text: string, waiter?: Waiter, opens: string | null = null): void {
     if (this.broken !== undefined) return;
-    this.pending.push(line);
+    this.pending.push({ text, opens });
     if (waiter !== undefined) this.waiters.push(waiter);
     if (this.flushing !== undefined) return;
     if (waiter !== undefined) void this.flush();
@@ -140,7 +172,8 @@ export class Journal {
     let waiting: Waiter[] = [];
     try {
       while (this.pending.length > 0) {
-        const bytes = Buffer.from(this.pending.join(''), 'utf8');
+        const bytes = Buffer.from(this.pending.map(({ text }) => text).join(''), 'utf8');
+        for (const { opens } of this.pending) if (opens !== null) this.open.set(opens, this.number);
         waiting = this.waiters;
         this.pending = [];
         this.waiters = [];
@@ -166,6 +199,7 @@ export class Journal {
     this.number += 1;
     const path = fileName(this.folder, this.head.session, this.number);
     const next = await begin(this.folder, path, this.head, this.realms);
+    await writeWhole(this.file, Buffer.from(encodeEntry({ kind: 'continues', number: this.number }), 'utf8'));
     await this.file.datasync();
     await this.file.close();
     this.file = next;
@@ -197,13 +231,18 @@ async function begin(
   ];
   await writeWhole(file, Buffer.from(lines.join(''), 'utf8'));
   await file.datasync();
+  await syncFolder(folder);
+  return file;
+}
+
+/** A name in a folder is durable only once the folder is. */
+export async function syncFolder(folder: string): Promise<void> {
   const directory = await open(folder, constants.O_RDONLY);
   try {
     await directory.sync();
   } finally {
     await directory.close();
   }
-  return file;
 }
 
 /** A full disk may take half a line before it refuses the rest. */

@@ -42,5 +42,7 @@ export function batchKeys(realm: string, no: string) {
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,
     details: (index: number) => `${batch}:x:${index}`,
+    /** Nonces of attempts of which nobody could say what became of them. */
+    attempts: (index: number) => `${batch}:y:${index}`,
   };
 }

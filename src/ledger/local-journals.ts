@@ -1,49 +1,91 @@
 import type { Books } from './books.js';
-import { listJournals, readHead } from './journal-folder.js';
+import { type JournalFiles, listJournals, readHead, readMerged, readRemoved } from './journal-folder.js';
 import { readSessionJournal, type SessionJournal } from './journal-reader.js';
-import { liveness, thisMachine } from './liveness.js';
 import { entryOf, journalFolders, listSessions, type SessionEntry } from './sessions.js';
 
-/** The journals that lie on this machine. */
+/** The journals that lie on this machine, and what was removed of them. */
 
 type Place = Pick<SessionEntry, 'id' | 'journal'>;
 
 /** Undefined where its files are not here. */
-export async function journalOf(entry: Place, realm: string): Promise<SessionJournal | undefined> {
-  const files = (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
-  return files === undefined ? undefined : readSessionJournal(files.paths, realm);
+export async function journalOf(
+  entry: Place,
+  realm: string,
+  files?: JournalFiles,
+): Promise<SessionJournal | undefined> {
+  const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
+  if (found === undefined) return undefined;
+  const removed = await readRemoved(entry.journal);
+  return readSessionJournal(found.files, realm, removed.files[entry.id] ?? 0);
 }
+
+export type EndedJournal = SessionJournal & { readonly folder: string };
 
 export type LocalJournals = {
   /**
-   * Of every session that is proven dead and whose files are here. Sessions that ended in order are among
-   * them: a store restored from a backup has forgotten what they did, too.
+   * Of every session that is proven dead, or said itself that it ended, and whose files are here. Those that
+   * ended in order are among them: a store restored from a backup has forgotten what they did, too.
    */
-  readonly ended: readonly SessionJournal[];
-  /** Sessions that live here, work for the realm, and are not in the registry: it was rolled back. */
+  readonly ended: readonly EndedJournal[];
+  /** Registered and proven dead, but their journal is not here. */
+  readonly missing: readonly SessionEntry[];
+  /**
+   * Sessions that work for the realm and are not in the registry: it was rolled back. They live here; or
+   * their journal lies here, in a copied folder, knows more than the ledger, and nobody can say whether they
+   * live where it came from. Such a one is waited for until a person gives it up, and named.
+   */
   readonly forgotten: readonly SessionEntry[];
+  /** Per era, the highest sequence in files that were removed here. */
+  readonly removed: readonly { readonly era: string; readonly seq: number }[];
 };
 
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
-export async function localJournals(books: Books, own: Place): Promise<LocalJournals> {
+export async function localJournals(
+  books: Books,
+  own: Place,
+  /** The era for which the ledger is armed, null where it is not: what was found in it by then is not read again. */
+  { era, seq }: { readonly era: string | null; readonly seq: number },
+  /** Not only those of the registry, but all that lie here. */
+  all: boolean,
+): Promise<LocalJournals> {
+  const { here } = books.caller;
   const registered = new Map((await listSessions(books)).map((entry) => [entry.id, entry]));
-  const candidates = new Map(registered);
-  const { machine } = await thisMachine();
-  for (const folder of new Set([own.journal, ...(await journalFolders(books, machine))]))
-    for (const { session, paths } of await listJournals(folder)) {
-      const head = candidates.has(session) ? undefined : await readHead(paths[0] ?? '');
-      if (head !== undefined) candidates.set(session, entryOf(head, folder));
+  const candidates = new Map<string, { entry: SessionEntry; files?: JournalFiles }>(
+    [...registered].map(([id, entry]) => [id, { entry }]),
+  );
+  const removed: { era: string; seq: number }[] = [];
+  const folders = all ? new Set([own.journal, ...(await journalFolders(books))]) : [];
+  for (const folder of folders) {
+    const seqs = (await readRemoved(folder)).seqs[books.realm] ?? {};
+    for (const [of, seq] of Object.entries(seqs)) removed.push({ era: of, seq });
+    for (const files of await listJournals(folder)) {
+      const { session } = files;
+      const entry = registered.get(session);
+      const head = entry === undefined ? await readHead(files) : undefined;
+      if (entry !== undefined && entry.journal === folder) candidates.set(session, { entry, files });
+      else if (head !== undefined) candidates.set(session, { entry: entryOf(head, folder), files });
     }
-  candidates.delete(own.id);
-  const ended: SessionJournal[] = [];
-  const forgotten: SessionEntry[] = [];
-  for (const entry of candidates.values()) {
-    const state = await liveness(entry);
-    if (state === 'elsewhere' || (state === 'alive' && registered.has(entry.id))) continue;
-    const journal = await journalOf(entry, books.realm);
-    if (journal === undefined) continue;
-    if (state === 'dead') ended.push(journal);
-    else if (journal.works) forgotten.push(entry);
   }
-  return { ended, forgotten };
+  candidates.delete(own.id);
+  const ended: EndedJournal[] = [];
+  const missing: SessionEntry[] = [];
+  const forgotten: SessionEntry[] = [];
+  for (const { entry, files } of candidates.values()) {
+    if (era !== null && !registered.has(entry.id)) {
+      const merged = await readMerged(entry.journal, entry.id);
+      if (merged[books.realm] === era) continue;
+    }
+    const state = await here.liveness(entry);
+    if (state === 'alive' && registered.has(entry.id)) continue;
+    const journal = await journalOf(entry, books.realm, files);
+    if (journal === undefined) {
+      if (state === 'dead') missing.push(entry);
+      continue;
+    }
+    if (state === 'dead' || (state === 'elsewhere' && journal.ended))
+      ended.push({ ...journal, folder: entry.journal });
+    else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))
+      forgotten.push(entry);
+  }
+  return { ended, missing, forgotten, removed };
 }

@@ -1,17 +1,20 @@
 import { z } from 'zod';
-import { orderId } from '../core/ids.js';
-import { membersOf } from '../core/order.js';
+import { type OrderId, orderId } from '../core/ids.js';
+import { membersOf, type Order } from '../core/order.js';
 import type { Certainty } from '../core/profile.js';
+import type { Terms } from '../core/terms.js';
 import type { Books } from './books.js';
 import { texts } from './caller.js';
-import { encodeDetail } from './detail.js';
+import { decodeDetail, encodeDetail } from './detail.js';
+import { type FoundAttempt, foundByFormerId } from './former-id.js';
+import { giveUpBatch } from './give-up.js';
+import type { Intent, JournalResult } from './journal-line.js';
 import type { JournaledAttempt } from './journal-reader.js';
 import { BLOCK_ORDERS, batchKeys } from './keys.js';
-import { forgetParked, park, parkedAttempts } from './parked.js';
+import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { PlanReader } from './plan-store.js';
-import { decodeRecord, isStateCode, type StateCode, toBase36 } from './record.js';
+import { decodeRecord, encodeKey, isStateCode, type StateCode, toBase36 } from './record.js';
 import { contentDigest, referenceKey } from './reference.js';
-import { utcDay } from './sending.js';
 
 /**
  * Merging journals into the ledger: RESULT rolls an order forward, INTENT without RESULT makes it unknown
@@ -22,160 +25,235 @@ export type Merged = {
   /** Orders that the ledger had forgotten something of. */
   readonly moved: number;
   /** Of those: nobody can say whether they were applied. */
-  readonly unknown: readonly { readonly no: string; readonly index: number; readonly code: StateCode }[];
+  readonly unknown: number;
   /** Attempts of batches that this ledger does not have. */
   readonly parked: number;
-  /** Attempts that the ledger had counted before their intent was written, and knew nothing of: it forgot them. */
-  readonly forgotten: number;
+  /** Attempts on orders that were paid, or called duplicate, without them: a second payment cannot be ruled out. */
+  readonly second: readonly OrderId[];
 };
 
 export type MergeContext = {
   readonly books: Books;
   readonly plans: PlanReader;
-  readonly certainty: Certainty;
+  /** Of the batch with this number. */
+  readonly termsOf: (no: string) => Promise<Terms>;
   /** Nonces of attempts that a living process is sending right now. */
   readonly underWay: ReadonlySet<string>;
 };
 
+/** What the ledger has of an attempt: nothing, no answer to it, or all there is to know. */
+type Standing = 'forgotten' | 'unsettled' | 'known';
+
+type Placed = { readonly attempt: FoundAttempt; readonly no: string | undefined };
+
+/** An attempt that the ledger has to be told of. */
+export type Tidings = Placed & { readonly standing: Standing };
+
 const AT_ONCE = 200;
 
-export async function mergeAttempts(
-  context: MergeContext,
-  attempts: readonly JournaledAttempt[],
-): Promise<Merged> {
-  const { books } = context;
+/**
+ * What the ledger does not know yet. Reads only: what it has forgotten is counted before anything is written,
+ * so that the fence can be lowered first.
+ */
+export async function tidingsFor(books: Books, attempts: readonly JournaledAttempt[]): Promise<Tidings[]> {
+  const tidings: Tidings[] = [];
+  const placed = await placesOf(books, attempts);
+  for (let first = 0; first < placed.length; first += AT_ONCE) {
+    const chunk = placed.slice(first, first + AT_ONCE);
+    const standings = await books.caller.patiently('read orders', () =>
+      Promise.all(chunk.map((one) => standingOf(books, one))),
+    );
+    chunk.forEach((one, i) => {
+      const standing = standings[i] ?? 'forgotten';
+      if (standing !== 'known') tidings.push({ ...one, standing });
+    });
+  }
+  return tidings;
+}
+
+/** In the order in which the ledger saw them: what released a member comes before what held it next. */
+async function placesOf(books: Books, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
   const { redis } = books.caller;
   const numbers = await books.caller.patiently('list batches', () => redis.hgetall(`${books.realm}:batches`));
-  // In the order in which the ledger saw them: what released a member comes before what held it next.
-  const inOrder = [...attempts].sort((a, b) => a.intent.seq - b.intent.seq);
-  const unknown: { no: string; index: number; code: StateCode }[] = [];
-  let [moved, parked, forgotten] = [0, 0, 0];
-  for (let first = 0; first < inOrder.length; first += AT_ONCE) {
-    const chunk = inOrder.slice(first, first + AT_ONCE);
-    const records = await readRecords(books, chunk, numbers);
-    for (const [i, attempt] of chunk.entries()) {
-      const no = numbers[attempt.intent.batch];
-      if (no !== undefined && isKnown(records[i] ?? null, attempt)) continue;
-      const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
-      if (answer === 'gone') {
-        await park(books, attempt);
-        parked += 1;
-      } else if (answer !== 'ahead') {
-        moved += 1;
-        if (decodeRecord(records[i] ?? null).attempts < attempt.intent.attempts) forgotten += 1;
-        if (attempt.result === null && no !== undefined)
-          unknown.push({ no, index: attempt.intent.index, code: answer });
-      }
+  const found = await foundByFormerId(books, attempts, numbers);
+  return [...found]
+    .sort((a, b) => a.intent.seq - b.intent.seq)
+    .map((attempt) => ({ attempt, no: numbers[attempt.foundAs ?? attempt.intent.batch] }));
+}
+
+async function standingOf(books: Books, { attempt, no }: Placed): Promise<Standing> {
+  const { redis } = books.caller;
+  const { intent, result } = attempt;
+  if (no === undefined) return (await isParked(books, intent)) ? 'known' : 'forgotten';
+  const keys = batchKeys(books.realm, no);
+  const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
+  const [text, state] = await Promise.all([
+    redis.hget(keys.records(block), String(intent.index)),
+    redis.hget(keys.meta, 'state'),
+  ]);
+  if (state === 'archived') return 'known';
+  const record = decodeRecord(text);
+  const code = result === null ? null : decodeRecord(result.record).code;
+  const answered = isAnswer(result);
+  if (record.nonce === intent.nonce) {
+    if (record.code === 's') return 'unsettled';
+    // Its session was given up while it was sending, and the answer came after all.
+    const givenUp = (record.code === 'u' || record.code === 'D') && answered;
+    return givenUp || (code === 'P' && record.code !== 'P') ? 'unsettled' : 'known';
+  }
+  // At the very moment of this attempt, and without a nonce: simply paid, or written by 0.1.0.
+  const sameMoment = record.nonce === null && record.sentAt === intent.firstSentAt;
+  if (record.code === 'P' ? record.sentAt === intent.firstSentAt : sameMoment && code !== 'P') return 'known';
+  // A definite no adds nothing to what the ledger has come to since.
+  if (answered && code !== 'P' && record.attempts >= intent.attempts) return 'known';
+  const [listed, history] = await Promise.all([
+    redis.sismember(keys.attempts(intent.index), intent.nonce),
+    redis.lrange(keys.details(intent.index), 0, -1),
+  ]);
+  const noted = listed === 1 || history.some((detail) => detail.includes(`"attempt":"${intent.nonce}"`));
+  if (!noted) return 'forgotten';
+  // Beside a payment it is a second one, which the history of an attempt that was given up does not tell.
+  return code === 'P' ? 'unsettled' : 'known';
+}
+
+/**
+ * The batch has other rows than when the attempt was made, under the same orders or the same name: which of its orders
+ * were sent is not known.
+ */
+async function doubtAll(context: MergeContext, no: string, intent: Intent): Promise<number> {
+  const { caller, realm } = context.books;
+  const { orders } = await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
+  const key = batchKeys(realm, no).attempts(intent.index);
+  await caller.patiently('note attempt', () => caller.redis.sadd(key, intent.nonce));
+  return orders;
+}
+
+const MISFIT =
+  'a journal knows payments of this batch from when its file had other rows; which of them were sent is not known';
+const INCOMPLETE =
+  'the store had forgotten this batch, and a person has accepted that not all that was sent of it is known';
+
+/** A time-out is a result, and no answer. */
+function isAnswer(result: JournalResult | null): boolean {
+  return result !== null && !['u', 'D'].includes(decodeRecord(result.record).code);
+}
+
+export async function mergeTidings(context: MergeContext, tidings: readonly Tidings[]): Promise<Merged> {
+  const second: OrderId[] = [];
+  let [moved, unknown, parked] = [0, 0, 0];
+  for (const { attempt, no } of tidings) {
+    const { intent } = attempt;
+    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
+    if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
+    else if (answer === 'gone' || answer === 'misfit') {
+      await park(context.books, attempt);
+      parked += 1;
+    } else if (answer === 'second') second.push(orderId(intent.batch, intent.index));
+    else if (answer !== 'ahead') {
+      moved += 1;
+      if (answer === 'u' || answer === 'D') unknown += 1;
     }
   }
-  return { moved, unknown, parked, forgotten };
+  return { moved, unknown, parked, second };
 }
 
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
 export async function mergeParked(context: MergeContext): Promise<number> {
   let moved = 0;
-  for (const { batch, attempts } of await parkedAttempts(context.books)) {
-    const merged = await mergeAttempts(context, attempts);
+  for (const { batch, attempts, incomplete } of await parkedAttempts(context.books)) {
+    const placed = await placesOf(context.books, attempts);
+    if (placed.some(({ no }) => no === undefined)) continue;
+    const merged = await mergeTidings(
+      context,
+      placed.map((one) => ({ ...one, standing: 'forgotten' })),
+    );
     if (merged.parked > 0) continue;
     moved += merged.moved;
+    for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
+      await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
     await forgetParked(context.books, batch);
   }
   return moved;
-}
-
-async function readRecords(
-  books: Books,
-  chunk: readonly JournaledAttempt[],
-  numbers: Readonly<Record<string, string>>,
-): Promise<(string | null)[]> {
-  const { redis } = books.caller;
-  return books.caller.patiently('read orders', () =>
-    Promise.all(
-      chunk.map(({ intent }) => {
-        const no = numbers[intent.batch];
-        if (no === undefined) return null;
-        const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
-        return redis.hget(batchKeys(books.realm, no).records(block), String(intent.index));
-      }),
-    ),
-  );
-}
-
-/** The ledger has this attempt, and not merely as being sent. The script asks again; this only saves calls. */
-function isKnown(text: string | null, { intent, result }: JournaledAttempt): boolean {
-  const { code, attempts } = decodeRecord(text);
-  if (code === 'P') return true;
-  if (result !== null && decodeRecord(result.record).code === 'P') return false;
-  return code === 's' ? attempts > intent.attempts : attempts >= intent.attempts;
 }
 
 /** One attempt, whatever the ledger knows of it. */
 export async function rollForward(
   context: MergeContext,
   no: string,
-  attempt: JournaledAttempt,
-): Promise<'gone' | 'ahead' | StateCode> {
-  const { books, certainty } = context;
-  const { intent, result } = attempt;
+  attempt: FoundAttempt,
+): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
+  const { books } = context;
+  const { intent, result, foundAs } = attempt;
+  const batch = foundAs ?? intent.batch;
   // By name: a reader may still remember what another batch had under this number in another past.
-  const row = await context.plans.rowOf(no, intent.index, intent.batch);
-  if (row === undefined || row.order === null) return 'gone';
+  const row = await context.plans.rowOf(no, intent.index, batch);
+  if (row === undefined) return 'gone';
+  if (row.order === null || !fits(intent, row.order)) return 'misfit';
+  const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
   const key = row.reference === null ? null : referenceKey(row.reference);
   const { undoes } = row;
   const [answer = '', code = ''] = texts(
     await books.caller.script('roll-forward', books.realm, [
       no,
-      intent.batch,
+      batch,
       intent.index,
       intent.nonce,
       intent.attempts,
       intent.tokens,
-      recordOf(context, attempt),
+      recordOf(context.underWay, certainty, attempt),
       result?.dueInMs ?? 0,
-      utcDay(intent.firstSentAt),
-      result?.detail ?? (context.underWay.has(intent.nonce) ? '' : orphanedDetail(attempt)),
+      context.underWay.has(intent.nonce) ? '' : detailOf(attempt),
       JSON.stringify({
         ref: key === null ? null : [key.shard, key.field.toString('hex'), contentDigest(row.order)],
         undoes: undoes === null ? null : [undoes.shard, undoes.fieldHex, undoes.no, undoes.index],
         members: certainty === 'readback' ? membersOf(row.order) : [],
+        unknown: certainty === 'manual' ? 'D' : 'u',
+        honoured: certainty === 'idempotent',
+        answered: isAnswer(result),
         requests: result?.requests ?? 1,
         retries: intent.attempts > 1 ? 1 : 0,
         limited: result?.limited === true ? 1 : 0,
       }),
     ]),
   );
-  switch (z.enum(['ok', 'ahead', 'gone']).parse(answer)) {
-    case 'ok':
-      return isStateCode(code) ? code : 'u';
-    case 'ahead':
-      return 'ahead';
-    case 'gone':
-      return 'gone';
-  }
+  const told = z.enum(['ok', 'ahead', 'second', 'gone']).parse(answer);
+  return told !== 'ok' ? told : isStateCode(code) ? code : 'u';
+}
+
+/** Journals of 0.1.0 only tell how much it was. */
+function fits({ content, tokens }: Intent, order: Order): boolean {
+  return tokens === order.tokens && (content === undefined || content === contentDigest(order));
 }
 
 function recordOf(
-  { certainty, underWay }: MergeContext,
-  { session, intent, result }: JournaledAttempt,
+  underWay: ReadonlySet<string>,
+  certainty: Certainty,
+  { session, intent, result, foundAs }: FoundAttempt,
 ): string {
   if (result !== null) return result.record;
-  const { keyNumber, attempts, tries, nonce } = intent;
-  const sent = toBase36(intent.firstSentAt);
-  const counts = `${keyNumber}|${attempts}|${tries}`;
-  if (underWay.has(nonce)) return `s|${counts}|${session}|${nonce}|${sent}|${intent.resend ? 'u' : ''}||`;
+  const { attempts, tries, nonce, firstSentAt, keyNumber, keyFirstAt = firstSentAt } = intent;
+  const key = encodeKey({ keyNumber, keyFirstAt, sentAt: firstSentAt });
+  const counts = `${key}|${attempts}|${tries}`;
+  const sent = toBase36(firstSentAt);
+  if (underWay.has(nonce) && foundAs === undefined)
+    return `s|${counts}|${session}|${nonce}|${sent}|${intent.resend ? 'u' : ''}||`;
   return `${certainty === 'manual' ? 'D' : 'u'}|${counts}|||${sent}|||`;
 }
 
-function orphanedDetail({ session, intent }: JournaledAttempt): string {
-  return encodeDetail(
-    {
-      event: 'orphaned',
-      at: Date.now(),
-      key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,
-      session,
-      code: 'ALM_SEND_OWNER_DIED',
-      message: 'the journal says that it was about to be sent, and not what became of it',
-    },
-    intent.nonce,
-  );
+/** Names the attempt, so that the ledger knows it from now on; journals of 0.1.0 do not in what they tell. */
+function detailOf({ session, intent, result }: JournaledAttempt): string {
+  const told = result === null || result.detail === '' ? null : decodeDetail(result.detail);
+  if (told?.event === 'attempt') return encodeDetail({ ...told, attempt: intent.nonce });
+  return encodeDetail({
+    event: 'orphaned',
+    at: Date.now(),
+    key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,
+    attempt: intent.nonce,
+    session,
+    code: result === null ? 'ALM_SEND_OWNER_DIED' : null,
+    message:
+      result === null
+        ? 'the journal says that it was about to be sent, and not what became of it'
+        : 'the journal says what became of an attempt that the store had forgotten',
+  });
 }

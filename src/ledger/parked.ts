@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { Books } from './books.js';
-import { decodeEntry, encodeEntry } from './journal-line.js';
+import { decodeEntry, encodeEntry, type Intent } from './journal-line.js';
 import type { JournaledAttempt } from './journal-reader.js';
 
 /**
@@ -10,6 +10,8 @@ import type { JournaledAttempt } from './journal-reader.js';
  * imported again, nothing of it is fed until they have been put back (see lua/feed).
  */
 const PARKED = 'parked';
+/** Instead of '1': a person has accepted that the store and the journals together do not know all of it. */
+const INCOMPLETE = 'incomplete';
 
 const stored = z.object({ session: z.string(), intent: z.string(), result: z.string().nullable() });
 
@@ -22,20 +24,43 @@ export async function park(books: Books, { session, intent, result }: JournaledA
   };
   await books.caller.patiently('park attempt', async () => {
     await redis.hset(keyOf(books, intent.batch), intent.nonce, JSON.stringify(value));
-    await redis.hset(`${books.realm}:${PARKED}`, intent.batch, '1');
+    const gap = await redis.hexists(books.realm, 'gap');
+    await redis.hsetnx(`${books.realm}:${PARKED}`, intent.batch, gap === 1 ? INCOMPLETE : '1');
   });
 }
 
-export type ParkedBatch = { readonly batch: BatchId; readonly attempts: readonly JournaledAttempt[] };
+/** Whether this very attempt is kept already. */
+export async function isParked(books: Books, intent: Intent): Promise<boolean> {
+  return (await books.caller.redis.hexists(keyOf(books, intent.batch), intent.nonce)) === 1;
+}
+
+export type ParkedBatch = {
+  readonly batch: BatchId;
+  readonly attempts: readonly JournaledAttempt[];
+  /** A person has accepted that what was sent of it is not known completely. */
+  readonly incomplete: boolean;
+};
+
+/** Of all batches that are parked, now or later: more may have been sent of them than any journal knows. */
+export async function markForgotten(books: Books): Promise<void> {
+  const { redis } = books.caller;
+  await books.caller.patiently('mark parked', async () => {
+    await redis.hset(books.realm, 'gap', '1');
+    for (const batch of await redis.hkeys(`${books.realm}:${PARKED}`))
+      await redis.hset(`${books.realm}:${PARKED}`, batch, INCOMPLETE);
+  });
+}
 
 export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
   const { redis } = books.caller;
-  const batches = await books.caller.patiently('list parked', () => redis.hkeys(`${books.realm}:${PARKED}`));
+  const batches = await books.caller.patiently('list parked', () =>
+    redis.hgetall(`${books.realm}:${PARKED}`),
+  );
   return Promise.all(
-    batches.map(async (text) => {
+    Object.entries(batches).map(async ([text, mark]) => {
       const batch = batchId(text);
       const values = await books.caller.patiently('read parked', () => redis.hvals(keyOf(books, batch)));
-      return { batch, attempts: values.map(decodeParked) };
+      return { batch, attempts: values.map(decodeParked), incomplete: mark === INCOMPLETE };
     }),
   );
 }

@@ -116,7 +116,7 @@ function hasTrouble(record: OrderRecord): boolean {
     record.code === 'X' ||
     record.code === 'D' ||
     record.code === 'u' ||
-    (record.code === 'w' && record.attempts > 0)
+    (record.code === 'w' && record.attempts + record.tries > 0)
   );
 }
 

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../core/errors/catalogue.js';
-import type { AlmonerError } from '../core/errors/error.js';
+import { AlmonerError } from '../core/errors/error.js';
 import type { Books } from './books.js';
 import { openBatches } from './feeding.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from './journal.js';
-import { boundJournals, listJournals, readHead } from './journal-folder.js';
+import { boundJournals } from './journal-budget.js';
+import { listJournals, readHead } from './journal-folder.js';
 import type { JournalHead } from './journal-line.js';
-import { listenAlive, liveness, removeSpentSockets, whereabouts } from './liveness.js';
+import { Here, removeSpentSockets, whereabouts } from './liveness.js';
 import { disownBatch } from './steering.js';
 import type { Reason } from './views.js';
 
@@ -29,13 +30,18 @@ export type Journaling = {
   /** The journal failed for good: nothing more is sent, and the process should end. */
   readonly onFailure?: (error: AlmonerError) => void;
   readonly limits?: JournalLimits;
+  readonly here?: Here;
 };
 
 export class Session {
+  private readonly joined = new Map<string, Books>();
+
   private constructor(
     readonly entry: SessionEntry,
     private readonly server: Server,
     readonly journal: Journal,
+    private readonly here: Here,
+    private readonly limits: JournalLimits,
   ) {}
 
   get id(): string {
@@ -43,29 +49,40 @@ export class Session {
   }
 
   static async open(kind: string, dataFolder: string, journaling: Journaling = {}): Promise<Session> {
+    const { limits = JOURNAL_LIMITS, here = new Here(dataFolder), onFailure = () => {} } = journaling;
     const id = randomBytes(6).toString('hex');
-    const { server, at } = await listenAlive(dataFolder, id);
+    const { server, at } = await here.listen(dataFolder, id);
     const entry = { id, ...at, kind, startedAt: Date.now(), journal: join(dataFolder, JOURNAL_FOLDER) };
     // Before it is registered: a registered session always has a journal, and a missing one is known to be.
     const journal = await Journal.open({
       folder: entry.journal,
       head: headOf(entry),
-      onFailure: (error) => journaling.onFailure?.(error),
-      ...(journaling.limits === undefined ? {} : { limits: journaling.limits }),
-      onRotated: () => boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS),
+      onFailure,
+      limits,
+      onRotated: () => session.boundJournals(),
     });
-    await boundJournalsOf(entry, journaling.limits ?? JOURNAL_LIMITS);
+    const session = new Session(entry, server, journal, here, limits);
+    await session.boundJournals();
     const journals = await listJournals(entry.journal);
-    await removeSpentSockets(dataFolder, new Set(journals.map(({ session }) => session)));
-    return new Session(entry, server, journal);
+    await removeSpentSockets(dataFolder, new Set(journals.map((one) => one.session)));
+    return session;
   }
 
-  async register(books: Books): Promise<void> {
-    const { redis } = books.caller;
+  /** Joins the realm, and again whenever its registry may have forgotten this session. */
+  async register(books: Books, settleMs: number | null = null): Promise<void> {
     await this.journal.works(books.realm);
-    await books.caller.patiently('register session', async () => {
-      await redis.sadd(placesKey(books), placeName(this.entry));
-      await redis.hset(`${books.realm}:sessions`, this.id, JSON.stringify(this.entry));
+    books.mark.session = this.id;
+    this.joined.set(books.realm, books);
+    if ((await joinRealm(books, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
+  }
+
+  /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
+  async sayAlive(books: Books): Promise<void> {
+    const { caller, realm } = books;
+    await caller.patiently('say alive', async () => {
+      const [seconds, micros] = await caller.redis.time();
+      const ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      await caller.redis.hset(`${realm}:seen`, this.id, String(ms));
     });
   }
 
@@ -73,49 +90,87 @@ export class Session {
   async deregister(books: Books): Promise<void> {
     await disownBatches(books, this.id);
     const { seen, era } = books.mark;
-    await books.caller.script('leave', books.realm, [this.id, seen, era]);
+    const nothing = this.journal.isEmpty ? '1' : '';
+    if (this.journal.isEmpty) await this.journal.leaves(books.realm);
+    await books.caller.script('leave', books.realm, [this.id, seen, era, nothing, '']);
   }
 
   async close(): Promise<void> {
     await this.journal.close();
     this.server.close();
   }
+
+  private boundJournals(): Promise<number> {
+    const { journal: folder } = this.entry;
+    return boundJournals({
+      folder,
+      session: this.id,
+      journal: this.journal,
+      bytesMax: this.limits.folderBytesMax,
+      eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
+      isDead: async (session) => {
+        const files = (await listJournals(folder)).find((one) => one.session === session);
+        const head = files && (await readHead(files));
+        return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
+      },
+    });
+  }
 }
 
-/** Every folder in which a session of this machine ever kept a journal for the realm. */
-export async function journalFolders(books: Books, machine: string): Promise<string[]> {
-  const { redis } = books.caller;
-  const names = await books.caller.patiently('list places', () => redis.smembers(placesKey(books)));
-  return names.flatMap((name) => (name.startsWith(`${machine} `) ? [name.slice(machine.length + 1)] : []));
+/** Said by the process that finds itself given up, and the reason it ends. */
+export function givenUp(session: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_GIVEN_UP',
+    `This process (session ${session}) was given up as lost by an operator (recover --accept-missing) while it lived. Nothing more is sent by it. What it was sending is unknown to the ledger; answers that still come are kept in its journal and count.`,
+  );
 }
 
-function placesKey(books: Books): string {
-  return `${books.realm}:places`;
-}
-
-function placeName({ machine, journal }: SessionEntry): string {
-  return `${machine} ${journal}`;
+async function joinRealm(
+  books: Books,
+  entry: SessionEntry,
+  settleMs: number | null,
+  onlyIfForgotten = false,
+): Promise<unknown> {
+  return books.caller.script('register', books.realm, [
+    entry.id,
+    JSON.stringify(entry),
+    `${entry.placeId} ${entry.journal}`,
+    settleMs ?? '',
+    onlyIfForgotten ? '1' : '',
+  ]);
 }
 
 /** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
 export async function registerAgain(books: Books, entry: SessionEntry): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('register session', () =>
-    redis.hsetnx(`${books.realm}:sessions`, entry.id, JSON.stringify(entry)),
+  await joinRealm(books, entry, null, true);
+}
+
+/** Every folder that is here and in which a session ever kept a journal for the realm. */
+export async function journalFolders(books: Books): Promise<string[]> {
+  const { redis, here } = books.caller;
+  const names = await books.caller.patiently('list places', () => redis.smembers(`${books.realm}:places`));
+  const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
+  const found = await Promise.all(folders.map((folder) => here.hasPlace(dirname(folder))));
+  return folders.filter((_, i) => found[i]);
+}
+
+/** Their journals' folders as seen from here: the same volume may have another path in another container. */
+export async function listSessions(books: Books): Promise<SessionEntry[]> {
+  const { redis, here } = books.caller;
+  const all = await books.caller.patiently('list sessions', () => redis.hvals(`${books.realm}:sessions`));
+  return Promise.all(
+    all.map(async (json) => {
+      const entry = sessionEntry.parse(JSON.parse(json));
+      const folder = await here.folderOf(entry);
+      return folder === undefined ? entry : { ...entry, journal: join(folder, JOURNAL_FOLDER) };
+    }),
   );
 }
 
-export async function listSessions(books: Books): Promise<SessionEntry[]> {
-  const { redis } = books.caller;
-  const all = await books.caller.patiently('list sessions', () => redis.hvals(`${books.realm}:sessions`));
-  return all.map((json) => sessionEntry.parse(JSON.parse(json)));
-}
-
-/** Of a session that is gone. Its batches lose their owner first: nobody else would let go of their members. */
-export async function forgetSession(books: Books, id: string): Promise<void> {
-  const { redis } = books.caller;
+/** Of a session that is gone, on the store of which that was found out. Its batches lose their owner first: nobody else would let go of their members. */
+export async function forgetSession(books: Books, id: string, store = ''): Promise<void> {
   await disownBatches(books, id);
-  await books.caller.patiently('forget session', () => redis.hdel(`${books.realm}:sessions`, id));
+  await books.caller.script('leave', books.realm, [id, 0, '', '1', store]);
 }
 
 async function disownBatches(books: Books, id: string): Promise<void> {
@@ -143,14 +198,4 @@ function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
 /** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
 export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
   return { id: session, ...rest, journal };
-}
-
-/** Files of the living stay; of the ended the oldest go first. An own older file is history. */
-async function boundJournalsOf(own: SessionEntry, limits: JournalLimits): Promise<void> {
-  await boundJournals(own.journal, limits.folderBytesMax, async (session, newest) => {
-    if (session === own.id) return newest;
-    const files = (await listJournals(own.journal)).find((one) => one.session === session);
-    const head = await readHead(files?.paths[0] ?? '');
-    return head !== undefined && (await liveness(entryOf(head, own.journal))) !== 'dead';
-  });
 }

@@ -1,12 +1,24 @@
 import { z } from 'zod';
-import { isErrorCode } from '../core/errors/catalogue.js';
+import { CATALOGUE, type ErrorCode, isErrorCode } from '../core/errors/catalogue.js';
 import type { Books } from './books.js';
 import { texts } from './caller.js';
+import { storeNowMs } from './feeding.js';
 import type { AuditEntry, Reason } from './views.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
 
-const reason = z.object({ code: z.string().refine(isErrorCode), message: z.string(), next: z.string() });
+/** A script that halts a batch by itself knows the code; the words for it are the catalogue's. */
+const reason = z
+  .object({
+    code: z.string().refine(isErrorCode),
+    message: z.string().optional(),
+    next: z.string().optional(),
+  })
+  .transform(({ code, message, next }) => ({
+    code,
+    message: message ?? CATALOGUE[code].means,
+    next: next ?? CATALOGUE[code].next,
+  }));
 
 export function decodeReason(json: string | null | undefined): Reason | null {
   return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
@@ -43,20 +55,34 @@ export function pauseBatch(
   return steer(books, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
 }
 
+/**
+ * `haltedFor`: only a batch that stands still for this very reason goes on, and keeps its limit. `from`: only one
+ * that has this owner.
+ */
 export function resumeBatch(
   books: Books,
   no: string,
   audit: AuditEntry | null,
-  options: { owner: string; first?: { orders: number; reason: Reason } },
+  options: {
+    owner: string;
+    from?: string;
+    first?: { orders: number; reason: Reason };
+    haltedFor?: ErrorCode;
+  },
 ) {
   const { owner, first } = options;
   return steer(books, no, 'resume', audit, [
-    '',
+    options.haltedFor ?? '',
     owner,
-    '*',
+    options.from ?? '*',
     first === undefined ? '' : String(first.orders),
     first === undefined ? '' : JSON.stringify(first.reason),
   ]);
+}
+
+/** The program itself stops what is planned or running. */
+export function haltBatch(books: Books, no: string, why: Reason) {
+  return steer(books, no, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
 }
 
 export function cancelBatch(books: Books, no: string, audit: AuditEntry) {
@@ -89,14 +115,18 @@ export async function realmState(books: Books): Promise<RealmState> {
 
 export async function haltRealm(books: Books, why: Reason): Promise<void> {
   const { redis } = books.caller;
-  await books.caller.patiently('halt realm', () => redis.hsetnx(books.realm, 'halt', JSON.stringify(why)));
+  await books.caller.patiently('halt realm', async () => {
+    const nowMs = await storeNowMs(books);
+    if ((await redis.hsetnx(books.realm, 'halt', JSON.stringify(why))) === 1)
+      await redis.hset(books.realm, 'haltAt', nowMs);
+  });
 }
 
 /** Lets a halted realm go on; the caller has tried the key with one read first. */
 export async function releaseRealm(books: Books): Promise<void> {
   const { redis } = books.caller;
   await books.caller.patiently('release realm', () =>
-    redis.hdel(books.realm, 'halt', 'breaker', 'probeAt', 'unknowns'),
+    redis.hdel(books.realm, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }
 
@@ -115,6 +145,6 @@ export async function askProbe(
 export async function closeBreaker(books: Books): Promise<void> {
   const { redis } = books.caller;
   await books.caller.patiently('close breaker', () =>
-    redis.hdel(books.realm, 'breaker', 'probeAt', 'unknowns'),
+    redis.hdel(books.realm, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }

@@ -12,6 +12,8 @@ export async function unsend(
   ref: OrderRef,
   session: string,
   attempt: { readonly tokens: number; readonly sentAt: number; readonly detail: Detail },
+  /** The store for which the journal was merged. */
+  store = '',
 ): Promise<boolean> {
   const [status] = texts(
     await books.caller.script('orphan', books.realm, [
@@ -22,6 +24,7 @@ export async function unsend(
       encodeDetail(attempt.detail, session),
       'w',
       utcDay(attempt.sentAt),
+      store,
     ]),
   );
   return status === 'ok';

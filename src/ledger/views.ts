@@ -18,6 +18,8 @@ export type Manifest = {
   readonly rehearsal: boolean;
   readonly certainty: Certainty;
   readonly currency: string | null;
+  /** Null where it was sealed by 0.1.0, which did not note it. */
+  readonly keyLifetimeMs: number | null;
   /** The file's name, or `-`, or the rule's name; for people only. */
   readonly source: string;
   readonly delimiter: ',' | ';' | '\t';
@@ -57,7 +59,7 @@ export type BatchView = {
   /** Milliseconds in which requests were under way; with `requests` it gives the pace really used. */
   readonly rate: Rate | null;
   readonly archived: boolean;
-  /** What a person must know beside the numbers: read-back ended, the store was rolled back. */
+  /** What a person must know beside the numbers: read-back ended, orders that may have been paid twice. */
   readonly notes?: readonly string[];
 };
 

@@ -10,9 +10,16 @@ export type CrewLimits = {
   readonly stalledMs: number;
   /** How long other processes may take to merge their journals before the batches are shown as halted. */
   readonly mergePatienceMs: number;
+  /** Open for so long, the breaker halts the realm. */
+  readonly breakerHaltMs: number;
 };
 
-export const CREW_LIMITS: CrewLimits = { lockMs: 30_000, stalledMs: 60_000, mergePatienceMs: 15_000 };
+export const CREW_LIMITS: CrewLimits = {
+  lockMs: 30_000,
+  stalledMs: 60_000,
+  mergePatienceMs: 15_000,
+  breakerHaltMs: 15 * 60_000,
+};
 
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 

@@ -1,39 +1,45 @@
 import { type Job, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
-import { orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import { type BatchRef, readBatch } from '../ledger/batches.js';
+import type { BatchRef } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { newNonce } from '../ledger/caller.js';
 import { Door } from '../ledger/door.js';
 import { PlanReader } from '../ledger/plan-store.js';
-import { STATE_CODES } from '../ledger/record.js';
+import type { StateCode } from '../ledger/record.js';
+import type { Recovered } from '../ledger/recovery.js';
 import type { OrderRef } from '../ledger/sending.js';
-import type { Session } from '../ledger/sessions.js';
+import { listSessions, type Session } from '../ledger/sessions.js';
 import type { Settled } from '../ledger/settling.js';
-import { realmState, resumeBatch } from '../ledger/steering.js';
+import { realmState } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
 import { Breaker } from './breaker.js';
 import { carryOut } from './carry-out.js';
+import { ClockWatch } from './clock-watch.js';
 import { CREW_LIMITS, type CrewLimits, feedWindow, usefulConcurrency } from './crew-limits.js';
-import { DeadLetters } from './dead-letters.js';
+import { DeadLetters, deadLetter } from './dead-letters.js';
 import { OVER, type PlannedOrder } from './delivery.js';
 import { Evidence } from './evidence.js';
 import { Feeder } from './feeder.js';
+import { KeyClocks } from './key-clocks.js';
 import { KnownBatches } from './known-batches.js';
 import { OrderRunner } from './order-runner.js';
-import { Orphans, takenBy } from './orphans.js';
+import { SilentSessions, takenBy } from './orphans.js';
+import { type First, OwnRun } from './own-run.js';
 import { Pace } from './pace.js';
 import { ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf, runQueue } from './queues.js';
 import { quietly } from './quiet.js';
 import { Readback } from './readback.js';
+import { floorReason } from './reasons.js';
 import { Recovery } from './recovery.js';
 import { Rounds } from './rounds.js';
+import { Seals } from './seals.js';
 import { Sweeper } from './sweeper.js';
 import { storeClock, TwoClocks } from './two-clocks.js';
+import { Unread } from './unread.js';
 import { Watchdog } from './watchdog.js';
 
 /**
@@ -48,6 +54,8 @@ export type CrewOptions = {
   readonly session: Session;
   /** The batch this process works itself, or null for the imported batches of the realm. */
   readonly run: BatchRef | null;
+  /** How many orders of it this process may send; null for all. */
+  readonly first?: First | null;
   readonly concurrency: number;
   readonly connect: (use: string) => Redis;
   readonly onTrouble: (message: string) => void;
@@ -57,6 +65,9 @@ export type CrewOptions = {
   readonly limits?: Partial<CrewLimits>;
 };
 
+/** However slowly orders are tried again: a realm that is back should not wait to be found. */
+const PROBE_EVERY_MAX_MS = 5_000;
+
 export class Crew {
   readonly pace: Pace;
   private readonly plans: PlanReader;
@@ -64,7 +75,6 @@ export class Crew {
   private readonly deadLetters: DeadLetters;
   private readonly feeder: Feeder;
   private readonly sweeper: Sweeper;
-  private readonly orphans: Orphans;
   private readonly breaker: Breaker;
   private readonly runner: OrderRunner;
   private readonly recovery: Recovery;
@@ -73,6 +83,9 @@ export class Crew {
   private readonly rounds: Rounds;
   private readonly connections: Redis[] = [];
   private readonly batches: KnownBatches;
+  private readonly seals: Seals;
+  private readonly ownRun: OwnRun | null;
+  private readonly clockWatch: ClockWatch;
   private worker: Worker<OrderJob> | undefined;
   private stopping = false;
 
@@ -83,44 +96,59 @@ export class Crew {
     this.options = options;
     const { books, profile, client, session, run } = options;
     const owner = run === null ? '' : session.id;
+    this.ownRun = run && new OwnRun({ ...run, books }, session.id, options.first ?? null);
     this.limits = { ...CREW_LIMITS, ...options.limits };
     this.plans = new PlanReader(books);
-    this.pace = new Pace(books, profile, options.onTrouble);
+    this.pace = new Pace(books, profile, options.onTrouble, session.id);
     this.queue = openQueue(books, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
     this.deadLetters = new DeadLetters(books, this.connection('dead'));
-    this.feeder = new Feeder(books, this.queue, owner, feedWindow(options));
-    this.sweeper = new Sweeper(books, this.queue, owner);
-    const evidence = new Evidence(books, client, this.pace);
     this.batches = new KnownBatches(books);
+    this.seals = new Seals(books, profile, this.batches);
+    const mayFeed = (no: string) => this.seals.fit(no);
+    this.feeder = new Feeder(books, this.queue, owner, feedWindow(options), mayFeed);
+    this.sweeper = new Sweeper(books, this.queue, owner);
+    const evidence = new Evidence(books, client, this.pace, profile);
     const batchOf = (no: string) => this.batches.ref(no);
     const clocks = new TwoClocks(storeClock(books));
-    this.orphans = new Orphans(books, profile, this.plans, session.id, batchOf, evidence);
-    this.breaker = new Breaker(books, client, this.pace, profile.attempts.backoffMs);
+    this.clockWatch = new ClockWatch(books, profile.settleMs, options.onTrouble);
+    const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
+    this.breaker = new Breaker(books, client, this.pace, probeMs, this.limits.breakerHaltMs);
+    const context = { books, plans: this.plans, termsOf: (no: string) => this.seals.termsOf(no) };
     const door: Door = new Door({
       books,
       journal: session.journal,
       session: session.id,
-      plans: this.plans,
-      certainty: profile.certainty,
-      onFenced: () => this.recovery.fenced(),
+      context,
+      onFenced: (why) => this.recovery.fenced(why),
+      onSecondPayment: (order) =>
+        options.onTrouble(`order ${order} was paid twice, or may have been: see its audit`),
     });
     this.recovery = new Recovery({
       books,
-      session,
-      door,
+      context,
+      self: { session, door },
+      journalFolder: session.entry.journal,
       patienceMs: this.limits.mergePatienceMs,
       onTrouble: options.onTrouble,
+      onLost: (error) => options.onStalled?.(error),
       forget: () => {
         this.plans.clear();
         this.batches.clear();
       },
-      retakeRun: () => this.retakeRun(),
-      adopt: async (dead, merged) => {
-        await this.orphans.adopt(dead, merged);
+      retakeRun: async () => {
+        if (door.sending().size > 0) this.ownRun?.sent();
+        await this.ownRun?.retake();
       },
-      onArmed: (rolledBack) => this.goOn(rolledBack),
+      onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
+      floorReason,
+      onRecovered: (recovered) => this.goOn(recovered),
     });
     this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
+    const watch = new BalanceWatch(books, options.onTrouble);
+    const manifestOf = (no: string) => this.batches.manifest(no);
+    const unread = new Unread(profile, batchOf, manifestOf, (ref, row, code, why, { attempts }) =>
+      this.postDead(ref, row, code, why, attempts),
+    );
     this.runner = new OrderRunner({
       books,
       profile,
@@ -130,9 +158,11 @@ export class Crew {
       door,
       owner,
       evidence,
-      readback: new Readback(profile, evidence, batchOf, clocks, new BalanceWatch(books, options.onTrouble)),
-      clocks,
-      manifestOf: (no) => this.batches.manifest(no),
+      unread,
+      readback: new Readback(profile, evidence, batchOf, clocks, watch, unread),
+      keyClocks: new KeyClocks(clocks),
+      manifestOf,
+      haltChanged: (no) => this.seals.haltChanged(no),
       stopping: () => this.stopping,
       newNonce,
       onSettled: (...settled) => this.noteSettled(...settled),
@@ -141,10 +171,11 @@ export class Crew {
   }
 
   async start(): Promise<void> {
-    const { books, session } = this.options;
-    await session.register(books);
-    await this.recovery.tick();
-    await this.recover(true);
+    const { books, session, profile } = this.options;
+    await session.register(books, profile.settleMs);
+    await this.lookAtStore();
+    await this.takeOverQueue();
+    await this.seals.lookAll(this.options.run === null ? '' : session.id);
     this.worker = new Worker<OrderJob>(this.queue.name, (job, token) => this.deliver(job, token), {
       connection: this.connection('worker'),
       prefix: queuePrefixOf(books),
@@ -161,7 +192,7 @@ export class Crew {
     this.worker.on('failed', (_, error) => this.options.onTrouble(`delivery failed: ${error.message}`));
     const whileArmed = (step: () => Promise<unknown>) => () =>
       this.recovery.isArmed ? step() : Promise.resolve();
-    this.rounds.every(250, 'watch the fence', () => this.recovery.tick());
+    this.rounds.every(250, 'watch the fence', () => this.lookAtStore());
     this.rounds.every(
       this.pace.limited ? 100 : 25,
       'feed',
@@ -172,11 +203,14 @@ export class Crew {
       'sweep',
       whileArmed(() => this.sweeper.tick()),
     );
+    this.rounds.every(2_000, 'adopt orphans', () => this.recovery.adoptOrphans());
+    const silent = new SilentSessions(books, this.queue, session.id);
     this.rounds.every(
-      2_000,
-      'adopt orphans',
-      whileArmed(() => this.recover(false)),
+      5_000,
+      'take over from the silent',
+      whileArmed(async () => this.deliverAgain(await silent.deliveries())),
     );
+    this.rounds.every(10_000, 'say alive', () => session.sayAlive(books));
     this.rounds.every(500, 'probe', () => this.breaker.tick());
     this.rounds.every(1_000, 'watch for a stall', () => this.watchStall());
   }
@@ -193,40 +227,34 @@ export class Crew {
     for (const connection of this.connections) connection.disconnect();
   }
 
-  private async recover(starting: boolean): Promise<void> {
-    const { dead, others } = await this.orphans.deadSessions();
-    const alone = starting && (others.length === 0 || this.options.run !== null);
-    const taken = alone ? [] : await takenBy(this.queue, dead);
-    const merged = this.recovery.isArmed ? await this.recovery.mergeEnded(dead) : new Set<string>();
-    // While disarmed, a dead session whose journal is not here must stay in the registry: it is missing.
-    const adopted = this.recovery.isArmed ? await this.orphans.adopt(dead, merged) : [];
-    if (alone) {
-      await this.queue.obliterate({ force: true });
-      await this.sweeper.all();
-      return;
-    }
-    const again = [...taken, ...adopted];
+  /** A process that finds no other alive need not wait for BullMQ to notice: the queue is filled anew. */
+  private async takeOverQueue(): Promise<void> {
+    const { books, session, run } = this.options;
+    const others = (await listSessions(books)).filter(({ id }) => id !== session.id);
+    if (others.length > 0 && run === null) return;
+    await this.queue.obliterate({ force: true });
+    await this.sweeper.all();
+  }
+
+  /** The clock first: another server may have another one. */
+  private async lookAtStore(): Promise<void> {
+    await this.clockWatch.look();
+    await this.recovery.tick();
+  }
+
+  private async goOn({ rolledBack, adopted, dead }: Recovered): Promise<void> {
+    // Jobs of orders that are due may be lost.
+    if (rolledBack) await this.sweeper.all();
+    const ids = dead.map(({ id }) => id);
+    await this.deliverAgain([...(await takenBy(this.queue, ids)), ...adopted]);
+  }
+
+  private async deliverAgain(again: readonly OrderRef[]): Promise<void> {
     for (const no of new Set(again.map((ref) => ref.no)))
       await this.sweeper.again(
         no,
         again.filter((ref) => ref.no === no).map(({ index }) => index),
       );
-  }
-
-  /** The store came back with an earlier past: a run makes its batch its own again, before anybody else does. */
-  private async retakeRun(): Promise<void> {
-    const { run, books, session } = this.options;
-    if (run === null) return;
-    const batch = await readBatch(run);
-    if (batch === undefined || batch.owner === session.id || batch.manifest.batch !== run.id) return;
-    const interrupted = batch.state === 'paused' && batch.reason?.code === 'ALM_BATCH_INTERRUPTED';
-    if (batch.state === 'running' || batch.state === 'planned' || interrupted)
-      await resumeBatch(books, run.no, null, { owner: session.id });
-  }
-
-  private async goOn(rolledBack: boolean): Promise<void> {
-    // Jobs of orders that are due may be lost.
-    if (rolledBack) await this.sweeper.all();
   }
 
   private async watchStall(): Promise<void> {
@@ -258,20 +286,21 @@ export class Crew {
     attempts: number,
   ): void {
     this.options.onOutcome?.(outcome);
-    this.breaker.remember(row.order.member);
-    if (!settled.settled || !['R', 'X', 'D'].includes(settled.code)) return;
-    const manifest = this.batches.known(ref.no);
-    if (manifest === undefined) return;
-    this.deadLetters.post(ref, {
-      order: orderId(manifest.batch, ref.index),
-      batch: manifest.batch,
-      line: row.line,
-      state: STATE_CODES[settled.code],
-      class: outcome.code,
-      status: outcome.status,
-      message: outcome.message,
-      attempts,
-    });
+    this.ownRun?.sent();
+    if (outcome.kind === 'paid') this.breaker.remember(row.order.member);
+    if (settled.settled && ['R', 'X', 'D'].includes(settled.code))
+      this.postDead(ref, row, settled.code, outcome, attempts);
+  }
+
+  private postDead(
+    ref: OrderRef,
+    row: PlannedOrder,
+    code: StateCode,
+    why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
+    attempts: number,
+  ): void {
+    const batch = this.batches.known(ref.no)?.batch;
+    if (batch !== undefined) this.deadLetters.post(ref, deadLetter(batch, ref, row, code, why, attempts));
   }
 
   private connection(use: string): Redis {

@@ -26,6 +26,8 @@ export class Feeder {
     private readonly queue: Queue<OrderJob>,
     private readonly owner: string,
     private readonly window: FeedWindow,
+    /** Asked before each share of a batch; see seals.ts. */
+    private readonly mayFeed: (no: string) => Promise<boolean>,
   ) {}
 
   /** Answers how many orders were fed. */
@@ -45,6 +47,7 @@ export class Feeder {
     for (const [position, batch] of hungry.entries()) {
       const share = Math.min(FEED_MAX, Math.ceil(room / (hungry.length - position)));
       if (share <= 0) break;
+      if (!(await this.mayFeed(batch.no))) continue;
       const indexes = await feed(this.books, batch.no, share, this.owner);
       await addOrders(this.queue, batch.no, indexes, 0, this.window.inAJob(indexes.length));
       room -= indexes.length;

@@ -1,7 +1,5 @@
-import { batchId } from '../core/ids.js';
-import { type BatchRef, readBatch } from '../ledger/batches.js';
+import { type BatchRef, batchRef, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
-import { batchKeys } from '../ledger/keys.js';
 import type { Manifest } from '../ledger/views.js';
 
 /** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */
@@ -25,12 +23,8 @@ export class KnownBatches {
     return batch.manifest;
   }
 
-  async ref(no: string): Promise<BatchRef> {
-    const { books } = this;
-    const id = await books.caller.patiently('find batch', () =>
-      books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
-    );
-    return { books, no, id: batchId(id ?? '') };
+  ref(no: string): Promise<BatchRef> {
+    return batchRef(this.books, no);
   }
 
   clear(): void {

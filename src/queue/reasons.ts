@@ -1,6 +1,7 @@
 import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { TermsChange } from '../core/terms.js';
 import type { SessionEntry } from '../ledger/sessions.js';
 import type { Reason } from '../ledger/views.js';
 
@@ -10,7 +11,10 @@ export function reasonOf(code: ErrorCode, message: string): Reason {
   return { code, message, next: CATALOGUE[code].next };
 }
 
-export function haltReason(profile: RealmProfile, outcome: WriteOutcome): Reason {
+/** Of a write or a read. */
+type Said = Pick<WriteOutcome, 'code' | 'message'>;
+
+export function haltReason(profile: RealmProfile, outcome: Said): Reason {
   const code = outcome.code ?? 'ALM_REALM_KEY_REFUSED';
   return reasonOf(
     code,
@@ -18,15 +22,15 @@ export function haltReason(profile: RealmProfile, outcome: WriteOutcome): Reason
   );
 }
 
-export function refusalReason(outcome: WriteOutcome): Reason {
+export function refusalReason(outcome: Said): Reason {
   return reasonOf(
     'ALM_BATCH_REFUSALS',
-    `Order after order was refused. The last time: ${said(outcome)} [${outcome.code ?? 'no code'}]. The rest stays planned; nothing else is being sent.`,
+    `Order after order was turned down. The last time: ${said(outcome)} [${outcome.code ?? 'no code'}]. The rest stays planned; nothing else is being sent.`,
   );
 }
 
 /** Some end with a full stop of their own. */
-function said({ message }: WriteOutcome): string {
+function said({ message }: Said): string {
   return message.replace(/\.$/, '');
 }
 
@@ -37,10 +41,21 @@ export function capReason(profile: RealmProfile): Reason {
   );
 }
 
-export const BREAKER_REASON: Reason = reasonOf(
-  'ALM_BATCH_BREAKER',
-  'The realm gave no definite answer for 15 minutes. The orders stay as they are; nothing else is being sent.',
-);
+export function changedReason({ what, sealed, now }: TermsChange, profile: string): Reason {
+  const name = (value: string | null) => value ?? 'the realm’s default';
+  return reasonOf(
+    'ALM_BATCH_TERMS_CHANGED',
+    `The batch was confirmed for ${what} ${name(sealed)}, and the profile ${profile} now says ${name(now)}. Nothing of it is being sent.`,
+  );
+}
+
+export function breakerReason(openMs: number): Reason {
+  const open = openMs < 60_000 ? `${Math.round(openMs / 1000)} s` : `${Math.round(openMs / 60_000)} minutes`;
+  return reasonOf(
+    'ALM_BATCH_BREAKER',
+    `The realm gave no definite answer for ${open}. The orders stay as they are; nothing else is being sent.`,
+  );
+}
 
 export function missingReason(missing: readonly SessionEntry[]): Reason {
   const names = missing.map(
@@ -55,6 +70,6 @@ export function missingReason(missing: readonly SessionEntry[]): Reason {
 export function floorReason(found: number, floor: number): Reason {
   return reasonOf(
     'ALM_LEDGER_ROLLED_BACK',
-    `The store stands at move ${found}, and the journals of this machine begin after move ${floor}: what was sent in between is not known here. Nothing is being sent.`,
+    `The store stands at move ${found}, and journals that were removed reach to move ${floor}: what was sent in between is not known any more. Nothing is being sent.`,
   );
 }

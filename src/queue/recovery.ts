@@ -1,47 +1,30 @@
-import type { Books } from '../ledger/books.js';
-import type { Door } from '../ledger/door.js';
-import {
-  arm,
-  disarm,
-  type Fence,
-  noteRollback,
-  readFence,
-  reportMerged,
-  sayDisarmed,
-} from '../ledger/fence.js';
-import { readFloor } from '../ledger/journal-folder.js';
-import type { SessionJournal } from '../ledger/journal-reader.js';
-import { journalOf, localJournals } from '../ledger/local-journals.js';
-import { type MergeContext, type Merged, mergeAttempts, mergeParked } from '../ledger/merge.js';
-import { listSessions, registerAgain, type Session, type SessionEntry } from '../ledger/sessions.js';
-import { floorReason, missingReason } from './reasons.js';
+import type { AlmonerError } from '../core/errors/error.js';
+import { arm, type Fence, readFence, sayDisarmed } from '../ledger/fence.js';
+import { mergeParked } from '../ledger/merge.js';
+import { type Recovered, type RecoveryParts, recover } from '../ledger/recovery.js';
+import { givenUp, listSessions, type Session } from '../ledger/sessions.js';
+import { missingReason } from './reasons.js';
 
 /**
- * After a restart, failover or restore of the store nothing is sent until the journals are merged.
+ * Watches over a sending process's right to send.
  *
  *   armed      claim and send scripts find the run_id, era and sequence they expect
- *   disarmed   they do not: this process merges its own journal and those of ended sessions of its machine,
- *              says so in the ledger, and tries to arm. Every other process does the same for itself.
+ *   disarmed   they do not: this process recovers (see ledger/recovery.ts), as every other does for itself
  *   missing    a registered session has not merged: frozen, elsewhere, or its disk is lost. Nothing is sent,
- *              `status`, `doctor` and the desk name it, and the next round tries again.
+ *              `status`, `doctor` and the desk name it, and the next look tries again
+ *   lost       an operator gave this very session up: it ends
  *
- * A process that was away while others armed finds another era and merges before it sends again.
+ * A process that was away while others armed finds another era and merges before it sends again. One that has just
+ * started recovers once, also where the ledger is armed: the journals beside it may know what the store forgot.
  */
-export type RecoveryParts = {
-  readonly books: Books;
-  readonly session: Session;
-  readonly door: Door;
+export type WatchParts = Omit<RecoveryParts, 'self' | 'say'> & {
+  readonly self: NonNullable<RecoveryParts['self']>;
   /** How long others may take to merge before the batches are shown as halted. */
   readonly patienceMs: number;
   readonly onTrouble: (message: string) => void;
-  /** The store may have another past by now: what was read from it before is void. */
-  readonly forget: () => void;
-  /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
-  readonly retakeRun: () => Promise<void>;
-  /** Settles what dead sessions left and forgets them. */
-  readonly adopt: (dead: readonly SessionEntry[], merged: ReadonlySet<string>) => Promise<void>;
-  /** After a rollback, what is due goes into the queue anew. */
-  readonly onArmed: (rolledBack: boolean) => Promise<void>;
+  readonly onLost: (error: AlmonerError) => void;
+  /** What the dead left is to be worked on; after a rollback, what is due goes into the queue anew. */
+  readonly onRecovered: (recovered: Recovered) => Promise<void>;
 };
 
 /** A session may end while it is waited for; its journal is then found at the next full look. */
@@ -52,148 +35,109 @@ const NO_ERA = 'none';
 export class Recovery {
   private waitingSince: number | undefined;
   private said = '';
-  private rolledBack = false;
   private merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
+  private underWay: Promise<unknown> = Promise.resolve();
+  private rolledBack = false;
   isArmed = false;
 
-  constructor(private readonly parts: RecoveryParts) {
+  constructor(private readonly parts: WatchParts) {
     // From here on an empty ledger is not taken for a new one before the journals were looked at.
     if (parts.books.mark.era === '') parts.books.mark.era = NO_ERA;
   }
 
-  /** A script refused: the next round looks. */
-  fenced(): void {
+  /** A script refused: the next look finds out. */
+  fenced(why: string): void {
     this.isArmed = false;
+    if (why === 'lost') this.parts.onLost(givenUp(this.session.id));
   }
 
   /** Answers whether orders may be sent. */
-  async tick(): Promise<boolean> {
-    const { books } = this.parts;
-    const { mark } = books;
-    // What was seen when it was asked: the answers that came with this one have already moved the mark on.
-    const { seen } = mark;
-    const fence = await readFence(books);
-    if (fence.armed && mark.era === NO_ERA) this.adopt(fence.era, fence.seq);
-    if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
-      this.isArmed = true;
-      await mergeParked(this.context());
-      return true;
-    }
+  tick(): Promise<boolean> {
+    return this.alone(async () => {
+      const { books } = this.parts;
+      const { mark } = books;
+      // What was seen when it was asked: the answers that came with this one have already moved the mark on.
+      const { seen } = mark;
+      const fence = await readFence(books);
+      if (fence.lost) this.fenced('lost');
+      else if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
+        this.isArmed = true;
+        const { context, self } = this.parts;
+        await mergeParked({ ...context, underWay: self.door.sending() });
+      } else await this.merge(fence);
+      return this.isArmed;
+    });
+  }
+
+  /** Adopts what sessions left that died since the last look. */
+  adoptOrphans(): Promise<void> {
+    return this.alone(async () => {
+      if (this.isArmed) await this.lookOnce(false);
+    });
+  }
+
+  private async merge(fence: Fence): Promise<void> {
     this.isArmed = false;
-    await this.recover(fence);
-    return this.isArmed;
-  }
-
-  /** An ended session's journal, merged into a ledger that is armed: its answers are worth more than doubts.
-   *  Answers whose journal was whole. */
-  async mergeEnded(dead: readonly SessionEntry[]): Promise<ReadonlySet<string>> {
-    const whole = new Set<string>();
-    for (const entry of dead) {
-      const journal = await journalOf(entry, this.parts.books.realm);
-      if (journal === undefined) continue;
-      await this.merge(journal, new Set());
-      if (journal.damaged === 0) whole.add(entry.id);
-    }
-    return whole;
-  }
-
-  private async recover(fence: Fence): Promise<void> {
-    const { books, session, door } = this.parts;
     // While others are waited for, what lies here is not read again at every look.
     const fresh = performance.now() - this.merged.atMs < REMERGE_MS;
-    if (fresh && this.merged.run === fence.run && fence.seq >= books.mark.seen)
-      if (await this.armAgain(fence.run, this.merged.seen)) return;
-    this.parts.forget();
-    await door.merging();
-    const own = await journalOf(session.entry, books.realm);
-    const { ended, forgotten } = await localJournals(books, session.entry);
-    // Arming waits for everybody in the registry, so whoever lives here must stand in it.
-    for (const entry of forgotten) await registerAgain(books, entry);
-    const journals = [...(own === undefined ? [] : [own]), ...ended];
-    const seen = Math.max(books.mark.seen, ...journals.map(({ seqSeen }) => seqSeen));
-    if (fence.seq < seen) {
-      const note = { at: Date.now(), seen, found: fence.seq, by: session.id };
-      if (await disarm(books, note)) {
-        this.rolledBack = true;
-        this.say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
-      }
-    }
-    const floor = await readFloor(session.entry.journal, books.realm);
-    if (fence.seq < floor) {
-      this.say('the store has forgotten more than the journals of this machine still know');
-      return sayDisarmed(books, floorReason(fence.seq, floor));
-    }
-    let attempts = 0;
-    for (const journal of journals)
-      attempts += (await this.merge(journal, journal === own ? door.sending() : new Set())).forgotten;
-    if (attempts > 0 && !this.rolledBack) {
-      this.rolledBack = true;
-      const note = { at: Date.now(), seen, found: fence.seq, by: session.id, attempts };
-      await noteRollback(books, note);
-      this.say(`the store has forgotten ${attempts} attempts; the journals put them back`);
-    }
-    await mergeParked(this.context());
-    await this.parts.retakeRun();
-    const merged = new Set(ended.map(({ head }) => head.session));
-    const whole = new Set(ended.filter(({ damaged }) => damaged === 0).map(({ head }) => head.session));
-    await this.parts.adopt(
-      (await listSessions(books)).filter(({ id }) => merged.has(id)),
-      whole,
-    );
-    // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
-    await session.register(books);
-    if (!(await reportMerged(books, fence.run, session.id, seen))) return;
-    this.merged = { run: fence.run, seen, atMs: performance.now() };
-    await this.armAgain(fence.run, seen);
+    const sameStore = this.merged.run === fence.run && fence.seq >= this.parts.books.mark.seen;
+    if (fresh && sameStore && (await this.armAgain(fence.run))) return;
+    await this.lookOnce(true);
+  }
+
+  private async lookOnce(all: boolean): Promise<void> {
+    const recovered = await recover({ ...this.parts, say: (message) => this.say(message) }, all);
+    this.isArmed = recovered.armed;
+    this.rolledBack ||= recovered.rolledBack;
+    if (recovered.armed) return this.goOn(recovered);
+    if (recovered.stopped !== null) return;
+    const { run } = await readFence(this.parts.books);
+    this.merged = { run, seen: recovered.seen, atMs: performance.now() };
+    await this.nameMissing(recovered.waitingFor);
+  }
+
+  private async goOn(recovered: Recovered): Promise<void> {
+    this.waitingSince = undefined;
+    this.merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
+    this.said = '';
+    await this.parts.onRecovered({ ...recovered, rolledBack: this.rolledBack });
+    this.rolledBack = false;
   }
 
   /** Answers no when the ledger does not know, or no longer, that this process has merged. */
-  private async armAgain(run: string, seen: number): Promise<boolean> {
-    const { books, session } = this.parts;
+  private async armAgain(run: string): Promise<boolean> {
+    const { books } = this.parts;
+    const { seen } = this.merged;
     const answer = await arm(books, run, seen);
-    if (answer.answer === 'changed') return true;
-    if (answer.answer === 'armed') {
-      this.adopt(answer.era, seen);
-      this.waitingSince = undefined;
-      this.isArmed = true;
-      this.merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
-      this.say('');
-      await this.parts.onArmed(this.rolledBack);
-      this.rolledBack = false;
-      return true;
-    }
-    if (answer.sessions.includes(session.id)) return false;
-    this.waitingSince ??= performance.now();
-    if (performance.now() - this.waitingSince < this.parts.patienceMs) return true;
-    const entries = await listSessions(books);
-    const missing = entries.filter(({ id }) => id !== session.id && answer.sessions.includes(id));
-    this.say(`waiting for the journals of ${missing.map(({ id }) => id).join(', ')}`);
-    await sayDisarmed(books, missingReason(missing));
+    if (answer.answer === 'changed' || answer.answer === 'armed') return false;
+    if (answer.sessions.includes(this.session.id)) return false;
+    await this.nameMissing(answer.sessions);
     return true;
   }
 
-  private async merge(journal: SessionJournal, underWay: ReadonlySet<string>): Promise<Merged> {
-    const merged = await mergeAttempts({ ...this.context(), underWay }, journal.attempts);
-    const { moved, unknown, parked } = merged;
-    if (moved + parked > 0)
-      this.parts.onTrouble(
-        `merged the journal of session ${journal.head.session}: ${moved} orders put right, ${unknown.length} of them unknown, ${parked} of batches that are not in the store`,
-      );
-    return merged;
+  private async nameMissing(sessions: readonly string[]): Promise<void> {
+    const { books, patienceMs } = this.parts;
+    this.waitingSince ??= performance.now();
+    if (sessions.length === 0 || performance.now() - this.waitingSince < patienceMs) return;
+    const entries = await listSessions(books);
+    const missing = entries.filter(({ id }) => id !== this.session.id && sessions.includes(id));
+    this.say(`waiting for the journals of ${missing.map(({ id }) => id).join(', ')}`);
+    await sayDisarmed(books, missingReason(missing));
   }
 
-  private context(): MergeContext {
-    return this.parts.door.mergeContext();
+  /** One look at a time: two would adopt the same orders. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.underWay.then(work, work);
+    this.underWay = next.catch(() => {});
+    return next;
   }
 
-  private adopt(era: string, seen: number): void {
-    const { mark } = this.parts.books;
-    mark.era = era;
-    mark.seen = Math.max(mark.seen, seen);
+  private get session(): Session {
+    return this.parts.self.session;
   }
 
   private say(message: string): void {
-    if (message !== '' && message !== this.said) this.parts.onTrouble(message);
+    if (message !== this.said) this.parts.onTrouble(message);
     this.said = message;
   }
 }

@@ -1,10 +1,9 @@
-import { appendFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { AlmonerError } from '../../src/core/errors/error.js';
 import { batchId } from '../../src/core/ids.js';
 import { fileName, Journal, type JournalLimits } from '../../src/ledger/journal.js';
-import { boundJournals, listJournals, readFloor, readHead } from '../../src/ledger/journal-folder.js';
+import { listJournals, readHead } from '../../src/ledger/journal-folder.js';
 import { decodeEntry, encodeEntry, type Intent } from '../../src/ledger/journal-line.js';
 import { readSessionJournal } from '../../src/ledger/journal-reader.js';
 import { journalHead } from '../support/journal-head.js';
@@ -54,7 +53,7 @@ async function openJournal(
 
 const read = async (folder: string) => {
   const files = (await listJournals(folder)).find(({ session }) => session === SESSION);
-  return readSessionJournal(files?.paths ?? [], REALM);
+  return readSessionJournal(files?.files ?? [], REALM, 0);
 };
 
 describe('what a journal tells when it is read again', () => {
@@ -68,6 +67,7 @@ describe('what a journal tells when it is read again', () => {
     const found = await read(folder);
     expect(found?.head).toEqual(journalHead(SESSION));
     expect(found?.seqSeen).toBe(3);
+    expect(found?.ended).toBe(true);
     expect(found?.attempts.map(({ intent: { index }, result: r }) => [index, r?.record ?? null])).toEqual([
       [1, 'P|1|1|0|200|5|1|1|a|'],
       [2, null],
@@ -86,24 +86,24 @@ describe('what a journal tells when it is read again', () => {
     expect([only?.intent.attempts, only?.result]).toEqual([2, null]);
   });
 
-  test('a torn tail is cut at any byte: the lines before it stand, and nothing is called damaged', async () => {
+  test('a torn tail is cut at any byte: the lines before it stand, and the journal is whole', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     for (const index of [1, 2]) await journal.intent(intent(index));
-    await journal.close();
     const path = fileName(folder, SESSION, 1);
     const whole = await readFile(path);
+    await journal.close();
     const lastLine = whole.lastIndexOf(10, whole.length - 2) + 1;
     for (let length = whole.length - 1; length >= lastLine; length -= 7) {
       await truncate(path, length);
       const found = await read(folder);
       // Without its line end a line may still be whole; then it counts, and it was fsynced.
       expect(found?.attempts.length).toBe(length === whole.length - 1 ? 2 : 1);
-      expect(found?.damaged).toBe(0);
+      expect(found?.whole).toBe(true);
     }
   });
 
-  test('a damaged line in the middle is counted, and the rest is read', async () => {
+  test('a damaged line in the middle: the journal is not whole, and the rest is read', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     for (const index of [1, 2, 3]) await journal.intent(intent(index));
@@ -112,7 +112,7 @@ describe('what a journal tells when it is read again', () => {
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"nonce-2-1"', '"nonce-2-9"'));
     const found = await read(folder);
-    expect(found?.damaged).toBe(1);
+    expect(found?.whole).toBe(false);
     expect(found?.attempts.map((one) => one.intent.index)).toEqual([1, 3]);
   });
 
@@ -141,6 +141,7 @@ describe('writing', () => {
     const journal = await openJournal(folder);
     await journal.intent(intent(1));
     expect(await readFile(fileName(folder, SESSION, 1), 'utf8')).toContain('nonce-1-1');
+    expect((await read(folder))?.ended).toBe(false);
     await journal.close();
   });
 
@@ -179,8 +180,8 @@ describe('writing', () => {
     for (const index of [1, 2, 3]) await journal.intent(intent(index));
     await journal.close();
     const [files] = await listJournals(folder);
-    expect((await readSessionJournal(files?.paths.slice(-1) ?? [], REALM))?.works).toBe(true);
-    expect((await readSessionJournal(files?.paths ?? [], 'another realm'))?.works).toBe(false);
+    expect((await readSessionJournal(files?.files.slice(-1) ?? [], REALM, 0))?.works).toBe(true);
+    expect((await readSessionJournal(files?.files ?? [], 'another realm', 0))?.works).toBe(false);
   });
 });
 
@@ -192,31 +193,41 @@ describe('size', () => {
     for (let index = 1; index <= 10; index++) journal.result(result(`nonce-${index}-1`, 'P|'));
     await journal.close();
     const [files] = await listJournals(folder);
-    expect(files?.paths.length).toBeGreaterThan(4);
-    for (const path of files?.paths ?? []) expect(await readHead(path)).toEqual(journalHead(SESSION));
+    expect(files?.files.length).toBeGreaterThan(4);
+    for (const file of files?.files ?? [])
+      expect(await readHead({ session: SESSION, files: [file], bytes: 0 })).toEqual(journalHead(SESSION));
     const found = await read(folder);
     expect(found?.attempts.length).toBe(10);
     expect(found?.attempts.every((one) => one.result !== null)).toBe(true);
   });
 
-  test('the folder is bounded by removing the oldest files, never those that must be kept', async () => {
+  test('is whole with all its files, and not when any of them is missing', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder, { fileBytesMax: 400, folderBytesMax: 1 << 20 });
-    for (let index = 1; index <= 20; index++) await journal.intent(intent(index));
+    for (let index = 1; index <= 10; index++) await journal.intent(intent(index));
     await journal.close();
-    await appendFile(join(folder, 'unrelated.txt'), 'stays');
-    // Even an almost empty file counts for 32 kB, so that there are never too many of them.
-    const LIMIT = 4 * 32 * 1024;
-    const before = (await listJournals(folder))[0]?.paths ?? [];
-    expect(await boundJournals(folder, LIMIT, () => true)).toBe(0);
-    const removed = await boundJournals(folder, LIMIT, (_, newest) => newest);
-    expect(removed).toBeGreaterThan(0);
-    const after = await listJournals(folder);
-    expect(after[0]?.paths).toEqual(before.slice(removed));
-    expect(after[0]?.paths.length).toBe(4);
-    // What is no longer known is known to be missing.
-    const oldest = Math.min(...((await read(folder))?.attempts ?? []).map((one) => one.intent.seq));
-    expect(await readFloor(folder, REALM)).toBe(oldest - 1);
-    expect(await readdir(folder)).toContain('unrelated.txt');
+    const [found] = await listJournals(folder);
+    const files = found?.files ?? [];
+    expect(files.length).toBeGreaterThan(3);
+    const whole = async (left: typeof files, removedUpTo = 0) =>
+      (await readSessionJournal(left, REALM, removedUpTo))?.whole;
+    expect(await whole(files)).toBe(true);
+    // The first, the last and any between: each file says that another follows.
+    for (const missing of files) expect(await whole(files.filter((file) => file !== missing))).toBe(false);
+    // Those that were removed in order, and no more, are not missed.
+    expect(await whole(files.slice(2), 2)).toBe(true);
+    expect(await whole(files.slice(3), 2)).toBe(false);
+  });
+
+  test('a process that died while it began its next file leaves a whole journal', async () => {
+    const folder = await tempFolder();
+    const journal = await openJournal(folder);
+    await journal.intent(intent(1));
+    await journal.close();
+    // The new file is there, and the line that announces it is not yet.
+    await writeFile(fileName(folder, SESSION, 2), encodeEntry({ kind: 'head', head: journalHead(SESSION) }));
+    expect(await read(folder)).toMatchObject({ whole: true });
+    await writeFile(fileName(folder, SESSION, 2), '');
+    expect(await read(folder)).toMatchObject({ whole: true });
   });
 });

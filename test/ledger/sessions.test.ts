@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/batches.js';
+import { localJournals } from '../../src/ledger/local-journals.js';
 import { forgetSession, listSessions, Session } from '../../src/ledger/sessions.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { claimFor, feedAll, held } from '../support/order-moves.js';
@@ -17,6 +18,24 @@ describe('the register of sessions', () => {
     expect(await listSessions(books)).toEqual([session.entry]);
     await session.deregister(books);
     expect(await listSessions(books)).toEqual([]);
+    await session.close();
+  });
+
+  test('a living session that a rolled-back register forgot is put back, but not one that only looks on', async () => {
+    const books = await bench.books();
+    const folder = await tempFolder();
+    const session = await Session.open('run', folder);
+    const place = { id: '', journal: session.entry.journal };
+    const forgotten = async () =>
+      (await localJournals(books, place, { era: null, seq: 0 }, true)).forgotten.map(({ id }) => id);
+    await session.register(books);
+    await session.deregister(books);
+    expect(await forgotten()).toEqual([]);
+    // It works again, and the store forgets that.
+    await session.register(books);
+    expect(await forgotten()).toEqual([]);
+    await books.caller.redis.del(`${books.realm}:sessions`);
+    expect(await forgotten()).toEqual([session.id]);
     await session.close();
   });
 

@@ -10,6 +10,7 @@ import { testProfile } from '../support/realm-profile.js';
 import { until } from '../support/until.js';
 
 const bench = ledgerBench();
+const ANY = () => Promise.resolve(true);
 
 function queueOf(books: Books) {
   const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
@@ -29,6 +30,7 @@ test('without a pace a job carries several orders, and a few orders still are a 
     queue,
     '',
     feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
+    ANY,
   );
   const large = await sealed(books, some(300), { id: 'large' });
   expect(await feeder.tick()).toBe(300);
@@ -52,7 +54,7 @@ test('behind a pace, and where members are held, every order has its own job', (
 test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
   const books = await bench.books();
   const queue = queueOf(books);
-  const feeder = new Feeder(books, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 });
+  const feeder = new Feeder(books, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
   const sweeper = new Sweeper(books, queue, '');
   const batch = await sealed(books, some(24));
   await feeder.tick();

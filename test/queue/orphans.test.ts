@@ -1,15 +1,21 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { Worker } from 'bullmq';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Certainty } from '../../src/core/profile.js';
+import { readBatch } from '../../src/ledger/batches.js';
 import { readRecord } from '../../src/ledger/rows.js';
-import { listSessions } from '../../src/ledger/sessions.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { listSessions, Session } from '../../src/ledger/sessions.js';
+import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf } from '../../src/queue/queues.js';
+import { startCrew } from '../support/crew-bench.js';
+import { DeafRealm } from '../support/deaf-realm.js';
+import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { Clocks, Realm } from '../support/little-realm.js';
 import { Sender } from '../support/little-world.js';
 import { feedAll } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
+import { until } from '../support/until.js';
 
 const bench = ledgerBench();
 
@@ -59,3 +65,45 @@ test.each([
     expect(await afterDeath(certainty, spoil)).toEqual({ code, sessions: 1, ties: [] });
   },
 );
+
+test('what a machine had taken from the queue before it fell silent is delivered by the others', async () => {
+  const books = await bench.books();
+  const { redis } = books.caller;
+  const manifest = { certainty: 'idempotent' } as const;
+  const realm = await DeafRealm.start(() => 200);
+  const paid = async ({ ref }: TestBatch) => (await readBatch(ref))?.counts.paid;
+  const before = await sealed(books, [{}], { manifest });
+  const first = await startCrew(before, bench.redis(), realm.url);
+  await until('the store to be in use', async () => (await paid(before)) === 1, 20_000);
+  await first.stop();
+  const batch = await sealed(books, [{}, {}, {}], { manifest });
+  const lost = await Session.open('worker', await tempFolder());
+  onTestFinished(() => lost.close());
+  await lost.register(books);
+  // Of another machine: whether it lives cannot be told from here.
+  const far = { ...lost.entry, machine: 'far', boot: 'another', socket: '/nowhere/x.sock', place: '1:1' };
+  await redis.hset(`${books.realm}:sessions`, lost.id, JSON.stringify(far));
+  const queue = openQueue<OrderJob>(books, ORDERS_QUEUE, bench.redis().client());
+  onTestFinished(() => queue.close());
+  // Its locks are renewed all the time, so that BullMQ itself never takes its deliveries away.
+  let letGo = () => {};
+  const held = new Promise<null>((resolve) => {
+    letGo = () => resolve(null);
+  });
+  const worker = new Worker<OrderJob>(ORDERS_QUEUE, () => held, {
+    connection: bench.redis().client(),
+    prefix: queuePrefixOf(books),
+    concurrency: 3,
+    name: lost.id,
+  });
+  onTestFinished(() => {
+    letGo();
+    return worker.close();
+  });
+  await addOrders(queue, batch.no, await feedAll(batch), 0);
+  await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
+  await redis.hset(`${books.realm}:seen`, lost.id, Date.now() - 21_000);
+  await startCrew(batch, bench.redis(), realm.url);
+  await until('all to be paid', async () => (await paid(batch)) === 3, 20_000);
+  expect(realm.asked).toHaveLength(4);
+});

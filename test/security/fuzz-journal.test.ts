@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
 import { fileName, Journal } from '../../src/ledger/journal.js';
-import { readFloor, readHead } from '../../src/ledger/journal-folder.js';
+import { readHead, readRemoved } from '../../src/ledger/journal-folder.js';
 import type { Intent, JournalResult } from '../../src/ledger/journal-line.js';
 import { readSessionJournal, type SessionJournal } from '../../src/ledger/journal-reader.js';
 import { journalHead } from '../support/journal-head.js';
@@ -73,8 +73,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function read(bytes: Uint8Array): Promise<SessionJournal | undefined> {
   await writeFile(damagedPath, bytes);
-  await readHead(damagedPath);
-  return readSessionJournal([damagedPath], REALM);
+  const files = [{ number: 1, path: damagedPath, bytes: bytes.length }];
+  await readHead({ session: SESSION, files, bytes: bytes.length });
+  return readSessionJournal(files, REALM, 0);
 }
 
 /** Every attempt that is told was written, word by word. */
@@ -94,7 +95,7 @@ const told = (found: SessionJournal | undefined) =>
 describe('a damaged journal', () => {
   test('is read whole when it is whole', async () => {
     expect(told(await read(whole))).toEqual(['1!', '2?', '3!', '4?', '5!', '6?']);
-    expect(await read(whole)).toMatchObject({ damaged: 0, works: true, seqSeen: ORDERS });
+    expect(await read(whole)).toMatchObject({ whole: true, works: true, seqSeen: ORDERS });
   });
 
   test('cut at any byte tells exactly the lines before the cut, and calls none of them damaged', async () => {
@@ -113,6 +114,7 @@ describe('a damaged journal', () => {
       5,
       5,
       6,
+      6,
     ]);
     for (let length = 0; length <= whole.length; length += 1) {
       const found = await read(whole.subarray(0, length));
@@ -120,7 +122,7 @@ describe('a damaged journal', () => {
       // A line counts from its last character on, with or without its line end.
       const count = starts.findLastIndex((start, line) => length >= (line === 0 ? 0 : start - 1));
       expect([length, found]).toEqual([length, lines[count]]);
-      if (found !== undefined) expect(found.damaged).toBe(0);
+      if (found !== undefined) expect(found.whole).toBe(true);
     }
   });
 
@@ -138,7 +140,7 @@ describe('a damaged journal', () => {
         if (line === 0) return;
         const same = told(found)?.join() === told(await read(whole))?.join() && found?.works === true;
         const tail = line >= starts.length - 3;
-        if (!same && !tail) expect([place, bit, found?.damaged]).not.toEqual([place, bit, 0]);
+        if (!same && !tail) expect([place, bit, found?.whole]).toEqual([place, bit, false]);
         const reached = await read(whole.subarray(0, starts[line]));
         for (const { intent } of reached?.attempts ?? [])
           expect(found?.attempts.map((each) => each.intent.index)).toContain(intent.index);
@@ -183,12 +185,20 @@ describe('a damaged journal', () => {
   });
 });
 
-test('a damaged note of removed journals stops the sender in plain words, and is never taken for none', async () => {
-  expect(await readFloor(folder, REALM)).toBe(0);
-  for (const text of ['', '{', '[]', 'null', '{"a":"b"}', '{"__proto__":{"polluted":1}', '\u0000']) {
-    await writeFile(join(folder, 'floor.json'), text);
-    await expect(readFloor(folder, REALM), text).rejects.toMatchObject({ code: 'ALM_LEDGER_FLOOR_DAMAGED' });
-  }
+test.each(['floor.json', `${SESSION}.floor`])(
+  'a damaged note of removed journals (%s) stops the sender in plain words, and is never taken for none',
+  async (name) => {
+    const path = join(folder, name);
+    expect(await readRemoved(folder)).toEqual({ seqs: {}, files: {} });
+    for (const text of ['', '{', '[]', 'null', '{"a":"b"}', '{"__proto__":{"polluted":1}', '\u0000']) {
+      await writeFile(path, text);
+      await expect(readRemoved(folder), text).rejects.toMatchObject({ code: 'ALM_LEDGER_FLOOR_DAMAGED' });
+    }
+    await rm(path);
+  },
+);
+
+test('a note of 0.1.0, which knew no eras, is still read', async () => {
   await writeFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 7 }));
-  expect(await readFloor(folder, REALM)).toBe(7);
+  expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { '': 7 } }, files: {} });
 });

@@ -9,6 +9,9 @@ import { readFence } from '../../src/ledger/fence.js';
 import { encodeManifest } from '../../src/ledger/manifest.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
 import { blockClaims, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { utcDay } from '../../src/ledger/sending.js';
+import { HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {
   countersOf,
   ledgerBench,
@@ -18,7 +21,7 @@ import {
   sealed,
   type TestBatch,
 } from '../support/ledger.js';
-import { begun, claimFor, feedAll, settleAs } from '../support/order-moves.js';
+import { begun, claimFor, feedAll, held, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
 /**
@@ -28,38 +31,6 @@ import { tieUp } from '../support/tie-up.js';
  * its day: the plan is compressed and only the caller has read it) is left as it is.
  */
 const bench = ledgerBench();
-
-const HOSTILE: readonly string[] = [
-  '',
-  '0',
-  '-1',
-  '1.5',
-  '01',
-  ' 1',
-  '1 ',
-  '+1',
-  '9',
-  '257',
-  '4294967297',
-  '1e3',
-  '1e21',
-  '1e308',
-  '-1e308',
-  'nan',
-  'inf',
-  '-inf',
-  '0x1',
-  '99999999999999999999',
-  'abc',
-  'null',
-  '[]',
-  '{}',
-  '*',
-  ':',
-  '|',
-  '\u0000',
-  'x'.repeat(5_000),
-];
 
 /** Calls as they are made, the arguments that may be attacked marked by their place. */
 type Call = {
@@ -115,6 +86,7 @@ async function world(): Promise<World> {
   ] as const)
     await settleAs(batch, index, code, await begun(batch, index));
   await begun(batch, 6);
+  const hold = await held(batch, 8);
   const { run, era, seq } = await readFence(books);
   const { no } = batch;
   const detail = JSON.stringify({
@@ -127,12 +99,37 @@ async function world(): Promise<World> {
   const audit = JSON.stringify({ at: START, who: 'ada', what: 'x', why: null });
   const why = JSON.stringify({ code: 'ALM_BATCH_REFUSALS', message: 'x', next: 'x' });
   const facts = JSON.stringify({ ref: null, undoes: null, balance: '', tries: null });
-  const moved = JSON.stringify({ ref: null, undoes: null, members: [], requests: 1, retries: 0, limited: 0 });
+  const moved = JSON.stringify({
+    ref: null,
+    undoes: null,
+    members: [],
+    unknown: 'u',
+    honoured: true,
+    answered: true,
+    requests: 1,
+    retries: 0,
+    limited: 0,
+  });
+  const turned = JSON.stringify({
+    tries: 1,
+    status: '404',
+    evidence: '',
+    slice: 0,
+    ref: null,
+    class: 'x',
+    silent: false,
+    unknowns: 20,
+    refusals: { reason: why, inARow: 20, beforePaid: 5 },
+  });
   const manifest = encodeManifest(manifestOf(books, batchId('half'), [planRow({}, 1)]));
   const counters = JSON.stringify(countersOf([planRow({}, 1)]));
-  const day = '2026-03-01';
+  const { sentAt } = await readRecord(batch.ref, 4);
+  const day = utcDay(sentAt ?? 0);
   const sent = START.toString(36);
+  await books.caller.script('register', books.realm, ['worker', '{}', 'place /journal', '', '']);
+  const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
   const calls: Call[] = [
+    { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
     {
       name: 'answer-slot',
       args: ['10', '1000', '0', '0', '', '', '', '', ''],
@@ -145,25 +142,31 @@ async function world(): Promise<World> {
       args: [no, '4', 'u', 'X', '5', 'o', detail, day, '0', '', facts, ''],
       open: [1, 2, 3, 6, 9, 12],
     },
-    { name: 'disarm', args: [String(seq), '{"at":1,"seen":1,"found":1,"by":"x"}', 's'], open: [3] },
+    { name: 'disarm', args: [String(seq), '{"at":1,"seen":1,"found":1,"by":"x"}', 's', ''], open: [3, 4] },
     { name: 'discard', args: [no, '2', detail], open: [1, 2] },
     { name: 'drop-batch', args: [half.no, 'im', '0', '{"refs":[],"replaces":[]}', '0'], open: [1, 2, 3, 5] },
     { name: 'feed', args: [other.no, '10', ''], open: [1, 2, 3] },
-    { name: 'fence', args: [], open: [] },
+    { name: 'fence', args: ['s'], open: [1] },
     { name: 'find-spent', args: [Buffer.alloc(28)], open: [1] },
-    { name: 'give-up', args: [no, 'worker', detail, day, '4', '5'], open: [1, 2, 5] },
-    { name: 'leave', args: ['s', String(seq), era], open: [1, 2, 3] },
+    { name: 'free-slots', args: ['s'], open: [1] },
+    {
+      name: 'give-up',
+      args: [no, 'worker', detail, '4', '5', '', '8', '5', '9008 77'],
+      open: [1, 2, 4, 6, 7, 9],
+    },
+    { name: 'leave', args: ['s', String(seq), era, ''], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0'], open: [1, 2] },
-    { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START)], open: [3, 4] },
+    { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
     { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u', day], open: [1, 2, 3] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
     { name: 'redispatch', args: [no, '', '7', '8'], open: [1, 2, 3, 4] },
+    { name: 'register', args: ['s', '{}', 'place /journal', '1000', ''], open: [1, 2, 3, 4, 5] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
     { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
     {
       name: 'roll-forward',
-      args: [no, batch.ref.id, '7', 'n', '1', '5', `P|1|1|0|200|5|${sent}|1|a|`, '0', day, '', moved],
+      args: [no, batch.ref.id, '7', 'n', '1', '5', `P|1|1|0|200|5|${sent}|1|a|`, '0', detail, moved],
       open: [1, 2, 3, 4, 5, 8],
     },
     {
@@ -172,7 +175,16 @@ async function world(): Promise<World> {
       open: [1, 2],
     },
     { name: 'steer', args: [no, 'pause', audit, why, '', '*', '', ''], open: [1, 2, 6, 7] },
-    { name: 'take-slot', args: ['10', '1000', '5000', '0', '1'], open: [1, 2, 3, 4, 5] },
+    {
+      name: 'turn-down',
+      args: [String(seq), era, no, '8', '5', 'w', 'R', hold, '0', detail, turned],
+      open: [1, 2, 3, 4, 6, 8, 9],
+    },
+    {
+      name: 'take-slot',
+      args: ['10', '1000', '5000', '0', '1', 's', 'n', ''],
+      open: [1, 2, 3, 4, 5, 6, 7, 8],
+    },
   ];
   return { books, batch, calls, lists: await recorded(batch, 7) };
 }
@@ -193,10 +205,10 @@ async function recorded(batch: TestBatch, index: number): Promise<World['lists']
   await claimFor(heard, index);
   const of = await begun(heard, index);
   await settleAs(heard, index, 'w', of);
-  // Members, amount, time and day of an order, and its new record, are the caller's word.
+  // Members and amount of an order, and its new record, are the caller's word.
   const open: Partial<Record<ScriptName, number[]>> = {
     claim: [1, 2, 3],
-    'begin-sending': [1, 2, 3, 4, 8, 10, 12],
+    'begin-sending': [1, 2, 3, 5, 7, 8, 10, 11],
     settle: [1, 2, 3, 6, 9, 10, 11, 12, 13],
   };
   return ear.heard.flatMap(({ name, head, orders: [order] }) =>
@@ -259,7 +271,7 @@ describe('hostile arguments', () => {
       call: fc.nat(),
       place: fc.nat(),
       value: fc.oneof(
-        fc.constantFrom(...HOSTILE),
+        fc.constantFrom(...HOSTILE_ARGUMENTS),
         fc.string({ unit: 'binary', maxLength: 20 }),
         fc.integer().map(String),
       ),

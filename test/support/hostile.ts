@@ -42,6 +42,39 @@ export const HOSTILE_TEXTS = [
   'A'.repeat(5_000),
 ] as const;
 
+/** Arguments of scripts: numbers of every shape, and what is none. */
+export const HOSTILE_ARGUMENTS: readonly string[] = [
+  '',
+  '0',
+  '-1',
+  '1.5',
+  '01',
+  ' 1',
+  '1 ',
+  '+1',
+  '9',
+  '257',
+  '4294967297',
+  '1e3',
+  '1e21',
+  '1e308',
+  '-1e308',
+  'nan',
+  'inf',
+  '-inf',
+  '0x1',
+  '99999999999999999999',
+  'abc',
+  'null',
+  '[]',
+  '{}',
+  '*',
+  ':',
+  '|',
+  '\u0000',
+  'x'.repeat(5_000),
+];
+
 export const hostileText = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS),
   fc.string({ unit: 'binary', maxLength: 60 }),

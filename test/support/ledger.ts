@@ -8,7 +8,13 @@ import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js'
 import { Caller } from '../../src/ledger/caller.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
-import { blockClaims, openBatch, putBlock, sealBatch } from '../../src/ledger/plan-store.js';
+import {
+  blockClaims,
+  type FormerIdentity,
+  openBatch,
+  putBlock,
+  sealBatch,
+} from '../../src/ledger/plan-store.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
@@ -87,6 +93,7 @@ export type SealOptions = {
   readonly owner?: string;
   readonly importer?: string;
   readonly manifest?: Partial<Manifest>;
+  readonly former?: FormerIdentity;
   readonly batchNumberOf?: (batch: BatchId) => string | undefined;
 };
 
@@ -100,7 +107,13 @@ export async function sealed(
   const id = batchId(options.id ?? `b-${content.slice(0, 10)}`);
   const importer = options.importer ?? 'importer';
   const owner = options.owner ?? '';
-  const opened = await openBatch(books, { content, id, importer, createdAt: START });
+  const opened = await openBatch(books, {
+    content,
+    id,
+    importer,
+    createdAt: START,
+    former: options.former ?? null,
+  });
   for (const [block, part] of blocksOf(rows).entries()) {
     const claims = blockClaims(block * PLAN_BLOCK_ROWS + 1, part, options.batchNumberOf ?? (() => undefined));
     const put = await putBlock(books, { no: opened.no, importer, block }, encodePlanBlock(part), claims);
@@ -191,6 +204,7 @@ export function manifestOf(
     rehearsal: false,
     certainty: 'manual',
     currency: null,
+    keyLifetimeMs: 60_000,
     source: 'orders.csv',
     delimiter: ',',
     header: ['member', 'tokens'],

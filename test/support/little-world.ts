@@ -4,6 +4,7 @@ import { orderId } from '../../src/core/ids.js';
 import { membersOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { Certainty } from '../../src/core/profile.js';
+import type { Terms } from '../../src/core/terms.js';
 import type { Books } from '../../src/ledger/books.js';
 import { type Detail, encodeDetail } from '../../src/ledger/detail.js';
 import { Door } from '../../src/ledger/door.js';
@@ -12,7 +13,6 @@ import { PlanReader } from '../../src/ledger/plan-store.js';
 import { type Begun, claim, type OrderRef } from '../../src/ledger/sending.js';
 import { Session } from '../../src/ledger/sessions.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
-import { Orphans } from '../../src/queue/orphans.js';
 import { type BalancesBefore, Readback } from '../../src/queue/readback.js';
 import { Recovery } from '../../src/queue/recovery.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
@@ -45,6 +45,7 @@ export class Sender {
   private readonly readback: Readback;
   alive = true;
   private readonly plans: PlanReader;
+  private readonly terms: Terms;
   private readonly door: Door;
   private readonly recovery: Recovery;
 
@@ -57,13 +58,14 @@ export class Sender {
     clocks: Clocks,
   ) {
     this.plans = new PlanReader(books);
+    this.terms = { certainty, currency: null, keyLifetimeMs: 1e9 };
+    const context = { books, plans: this.plans, termsOf: () => Promise.resolve(this.terms) };
     this.door = new Door({
       books,
       journal: session.journal,
       session: session.id,
-      plans: this.plans,
-      certainty,
-      onFenced: () => this.recovery.fenced(),
+      context,
+      onFenced: (why) => this.recovery.fenced(why),
     });
     const profile = testProfile({ certainty, settleMs: SETTLE_MS });
     const batchOf = () => Promise.resolve({ ...batch.ref, books });
@@ -84,28 +86,27 @@ export class Sender {
         () => clocks.ownMs,
       ),
       new BalanceWatch(books, () => {}),
+      { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
     );
-    const orphans = new Orphans(books, profile, this.plans, session.id, batchOf, null);
     this.recovery = new Recovery({
       books,
-      session,
-      door: this.door,
+      context,
+      self: { session, door: this.door },
+      journalFolder: session.entry.journal,
       patienceMs: 0,
       onTrouble: () => {},
+      onLost: () => {},
       forget: () => this.plans.clear(),
       retakeRun: () => Promise.resolve(),
-      adopt: async (dead, merged) => {
-        await orphans.adopt(dead, merged);
-      },
-      onArmed: () => Promise.resolve(),
+      onDoubt: () => Promise.resolve(),
+      floorReason: () => WHY,
+      onRecovered: () => Promise.resolve(),
     });
-    this.adoptDead = async () => {
-      const { dead } = await orphans.deadSessions();
-      await orphans.adopt(dead, await this.recovery.mergeEnded(dead));
-    };
   }
 
-  readonly adoptDead: () => Promise<void>;
+  adoptDead(): Promise<void> {
+    return this.recovery.adoptOrphans();
+  }
 
   static async start(
     books: Books,
@@ -140,9 +141,8 @@ export class Sender {
       const begun = await this.door.begin(ref, this.batch.ref.id, {
         nonce,
         order: this.batch.row(index).order,
-        sentAt: START,
         dayCap: null,
-        mayResend: this.certainty === 'idempotent',
+        resend: this.certainty === 'idempotent' ? { oldestMs: 1e9, known: null } : null,
         before: prepared.before,
         capReason: WHY,
         hold: prepared.hold,
@@ -158,11 +158,11 @@ export class Sender {
     if (answer.answer !== 'go') return undefined;
     failPoint('claimed');
     if (answer.unknown && reading) {
-      await this.readback.resolve(ref, row);
+      await this.readback.resolve(ref, row, this.terms);
       return undefined;
     }
-    const before = reading ? await this.readback.before(row.order) : null;
-    return before === 'unreadable' ? undefined : { hold: answer.hold, before };
+    const before = reading ? await this.readback.before(row.order, null) : null;
+    return before !== null && 'kind' in before ? undefined : { hold: answer.hold, before };
   }
 
   async finish(fate: Fate, crashAt: FailPoint | null): Promise<number | undefined> {
@@ -180,6 +180,12 @@ export class Sender {
     return index;
   }
 
+  /** Ends in order: nobody waits for it any more. */
+  async leave(): Promise<void> {
+    await this.session.deregister(this.books);
+    await this.die();
+  }
+
   /** The process is gone: its socket is refused, and it neither merged nor said goodbye. */
   async die(): Promise<void> {
     this.alive = false;
@@ -192,17 +198,16 @@ export class Sender {
     const decision = decide(outcome, {
       certainty: this.certainty,
       attempts: { max: 3, backoffMs: 1, backoffMaxMs: 1 },
-      keyLifetimeMs: 1e9,
-      resend: begun.resend,
+      resend: begun.resend ? { settleTime: 'over', settleLeftMs: 0 } : null,
       keyNumber: begun.keyNumber,
       tries: begun.tries,
       sent: begun.attempts,
-      unknownForMs: 0,
       random: () => 0,
     });
     await this.door.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
       code: CODES[decision.next],
       keyNumber: decision.keyNumber,
+      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
       attempts: begun.attempts,
       tries: decision.tries,
       status: null,

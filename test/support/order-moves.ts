@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../../src/core/errors/catalogue.js';
 import { membersOf } from '../../src/core/order.js';
+import type { Detail } from '../../src/ledger/detail.js';
 import { feed } from '../../src/ledger/feeding.js';
 import type { StateCode } from '../../src/ledger/record.js';
+import { readRecord } from '../../src/ledger/rows.js';
 import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/sending.js';
 import {
   type Conclusion,
@@ -31,24 +33,29 @@ export function audit(what: string): AuditEntry {
 export type BeginOptions = {
   readonly session?: string;
   readonly nonce?: string;
-  readonly sentAt?: number;
   readonly dayCap?: number | null;
-  readonly mayResend?: boolean;
+  /** Oldest age of a key that may be resent; nothing is resent without. */
+  readonly keyAgeMaxMs?: number;
+  readonly keyAgeKnownMs?: number | null;
   readonly hold?: string;
+  readonly before?: Detail;
 };
 
 export function begin(batch: TestBatch, index: number, options: BeginOptions = {}) {
+  const { keyAgeMaxMs, keyAgeKnownMs = 0 } = options;
+  batch.books.mark.session = options.session ?? (batch.owner || 'worker');
   return beginSending(
     batch.books,
     { no: batch.no, index },
     {
-      session: options.session ?? (batch.owner || 'worker'),
       nonce: options.nonce ?? `nonce-${index}`,
       order: batch.row(index).order,
-      sentAt: options.sentAt ?? START,
       dayCap: options.dayCap ?? null,
-      mayResend: options.mayResend ?? false,
-      before: null,
+      resend:
+        keyAgeMaxMs === undefined
+          ? null
+          : { oldestMs: keyAgeMaxMs, known: { keyNumber: 1, ms: keyAgeKnownMs } },
+      before: options.before ?? null,
       capReason: { ...WHY, code: 'ALM_BATCH_DAY_CAP' },
       hold: options.hold ?? '',
     },
@@ -93,6 +100,7 @@ export function settleAs(
   return settle(batch.books, { no: batch.no, index }, nonce, batch.row(index), {
     code,
     keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
+    keyFirstAt: code === 'R' ? null : of.keyFirstAt,
     attempts: of.attempts,
     tries: of.tries + (code === 'X' ? 1 : 0),
     status: code === 'P' ? 200 : code === 'R' ? 404 : null,
@@ -109,6 +117,7 @@ export function settleAs(
             event: 'attempt',
             at: START,
             key: `k.${of.keyNumber}`,
+            attempt: nonce,
             kind: code,
             code: CLASS[code] ?? null,
             message: `ended as ${code}`,
@@ -144,7 +153,7 @@ export function feedAll(batch: TestBatch): Promise<number[]> {
   return feed(batch.books, batch.no, 1_000, batch.owner);
 }
 
-export function concludeAs(
+export async function concludeAs(
   batch: TestBatch,
   index: number,
   from: Conclusion['from'],
@@ -161,7 +170,7 @@ export function concludeAs(
       to,
       evidence: from === 'D' ? 'operator' : 'readback',
       detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
-      sentAt: START,
+      sentAt: (await readRecord(batch.ref, index)).sentAt ?? START,
       dueInMs: 0,
       audit: null,
       balance: null,

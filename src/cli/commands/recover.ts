@@ -1,4 +1,7 @@
+import type { Waiting } from '../../core/waiting.js';
+import { REMOVED } from '../../ledger/accept-missing.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../runtime/operations/recovery.js';
+import { allWaiting } from '../../runtime/operations/waiting.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { text } from '../options.js';
@@ -9,13 +12,23 @@ export const command = defineCommand({
     'After the store was restarted, failed over or restored: merges the journals of this machine and lets orders be sent again where nothing is missing.',
   arguments: {},
   options: {
-    acceptMissing: text('SESSION', 'this session’s journal is lost: what it may have sent becomes a doubt'),
+    acceptMissing: text(
+      'SESSION',
+      'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals that were removed are missed',
+    ),
   },
   examples: ['almoner recover', 'almoner recover --accept-missing 0f3a9c21b7de'],
   run: async (context) =>
     withApp(context, 'recover', async (app) => {
       const result = await recoverRealms(app, context.options.acceptMissing ?? null);
-      context.output.print({ json: result, text: lines(result), ...next(result) });
+      const lost = (await allWaiting(app)).flatMap(({ waiting }) =>
+        waiting.filter(({ session }) => session !== null),
+      );
+      context.output.print({
+        json: { ...result, waiting: lost },
+        text: [...lines(result), ...lost.map(lostLine)],
+        ...next(result, lost),
+      });
       return result.realms.every(isFine) ? 0 : 5;
     }),
 });
@@ -25,49 +38,80 @@ function isFine(realm: RealmRecovery): boolean {
   return realm.armed || realm.untouched;
 }
 
-function lines({ realms, merged, doubts }: RecoverResult): string[] {
+function lines({ realms, merged, accepted }: RecoverResult): string[] {
   return [
     ...realms.flatMap(realmLines),
-    `${merged} orders were put right from journals; ${doubts} became doubts. Nothing was sent.`,
+    ...(accepted === null ? [] : [acceptedLine(accepted)]),
+    `${merged} orders were put right from journals. Nothing was sent.`,
   ];
 }
 
+function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
+  return exact
+    ? `Given up: the ${orders} orders (${tokens} tokens) that it was sending are unknown now, or in doubt where nothing can be asked.`
+    : `Given up: ${orders} orders (${tokens} tokens) are in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: a file that was paid and is not listed by almoner status would be paid again, so look upstream before you run one.`;
+}
+
 function realmLines(realm: RealmRecovery): string[] {
-  const { rollback } = realm;
+  const { rollback, reason } = realm;
   return [
-    `Realm ${realm.realm}: ${isFine(realm) ? 'safe to send' : 'nothing is sent until every journal is merged'}`,
-    ...(rollback === null
-      ? []
-      : [
-          `  the store had forgotten moves ${rollback.found + 1} to ${rollback.seen} on ${new Date(rollback.at).toISOString()}`,
-        ]),
-    ...(isFine(realm)
-      ? []
-      : realm.sessions.map(
-          ({ session, kind, pid, machine, liveness }) =>
-            `  not merged: session ${session} (${kind}, pid ${pid}, machine ${machine}, ${SAID[liveness]})`,
-        )),
+    `Realm ${realm.realm}: ${isFine(realm) ? 'safe to send' : 'nothing is sent'}`,
+    ...(isFine(realm) || reason === null ? [] : [`  ${reason.message}`]),
+    ...(rollback === null ? [] : [`  ${rollbackText(rollback)}`]),
+    ...realm.sessions
+      .filter(({ liveness }) => !isFine(realm) || liveness !== 'alive')
+      .map(
+        ({ session, kind, pid, machine, liveness, lastSeen }) =>
+          `  session ${session} (${kind}, pid ${pid}, machine ${machine}, last seen ${lastSeen ?? 'never'}): ${SAID[liveness]}`,
+      ),
+    ...realm.losses.map(lossLine),
     ...realm.parked.map(
-      ({ batch, orders }) =>
-        `  ${orders} payments are known of batch ${batch}, which the store has forgotten`,
+      ({ batch, orders, incomplete }) =>
+        `  ${orders} payments are known of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
     ),
   ];
 }
 
+function rollbackText({ at, found, seen, attempts }: NonNullable<RealmRecovery['rollback']>): string {
+  const when = new Date(at).toISOString();
+  return attempts === undefined
+    ? `the store had forgotten moves ${found + 1} to ${seen} on ${when}`
+    : `the store had forgotten what journals still knew on ${when} (${attempts} attempts)`;
+}
+
+/** What only a person may decide, in one sentence: what it does, to how many orders and tokens. */
+function lossLine({ session, exact, orders, tokens }: RealmRecovery['losses'][number]): string {
+  const becomes = exact
+    ? `the ${orders} orders (${tokens} tokens) that it was sending become unknown, and nothing else changes`
+    : `every order of this realm that is not settled becomes a doubt: up to ${orders} orders (${tokens} tokens)`;
+  return `  almoner recover --accept-missing ${session}: ${becomes}; nothing is sent by it`;
+}
+
 const SAID = {
   alive: 'alive here: it merges by itself unless it is frozen',
-  dead: 'dead; its journal is not where it was',
-  elsewhere: 'on another machine: run `almoner recover` there',
+  dead: 'dead, and its journal is not here',
+  elsewhere: 'elsewhere: run `almoner recover` where its data folder is',
 } as const;
 
-function next({ realms }: RecoverResult): { next?: string } {
-  const missing = realms.filter((realm) => !isFine(realm)).flatMap(({ sessions }) => sessions);
-  if (missing.some(({ liveness }) => liveness !== 'alive'))
+/** Safe to send, and yet not all is well: what a silent process was sending is in nobody's hands. */
+function lostLine({ orders, tokens, message }: Waiting): string {
+  return `${orders} orders, ${tokens} tokens stand still. ${message}`;
+}
+
+function next({ realms }: RecoverResult, lost: readonly Waiting[]): { next?: string } {
+  const stopped = realms.find(
+    (realm) => !isFine(realm) && realm.losses.some(({ session }) => session === REMOVED),
+  );
+  if (stopped?.reason != null) return { next: stopped.reason.next };
+  const missing = realms.flatMap(({ sessions }) => sessions).filter(({ liveness }) => liveness !== 'alive');
+  if (missing.length > 0)
     return {
       next: 'almoner recover on the machine of each session; where its disk is lost, almoner recover --accept-missing SESSION',
     };
-  if (missing.length > 0) return { next: 'let the frozen process go on (kill -CONT), or end it' };
+  if (!realms.every(isFine)) return { next: 'let the frozen process go on (kill -CONT), or end it' };
+  const ends = lost.find((one) => one.next !== null)?.next ?? null;
+  if (ends !== null) return { next: ends };
   return realms.some(({ parked }) => parked.length > 0)
-    ? { next: 'run the file of each forgotten batch again: what was paid stays paid' }
+    ? { next: 'run the file of each forgotten batch again: what the journals know as paid stays paid' }
     : {};
 }

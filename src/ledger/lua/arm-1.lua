@@ -5,21 +5,26 @@
   KEYS[1] the realm
   ARGV[1] run_id for which the journals were merged  ARGV[2] new era  ARGV[3] highest sequence seen by anybody
 
-  Returns {'armed', era} | {'waiting', session, …} | {'changed'}
+  Returns {'armed', era} | {'waiting', session, …} (none: something is missed that a person has to accept) | {'changed'}
 ]]
+--- @include "record"
 --- @include "fence"
 local T, run = KEYS[1], ARGV[1]
 if serverRun() ~= run then return { 'changed' } end
-local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen')
+local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen', 'found')
 if state[1] == run and state[2] then return { 'armed', state[2] } end
 local waiting = { 'waiting' }
-for _, session in ipairs(redis.call('HKEYS', T .. ':sessions')) do
+if redis.call('HEXISTS', T, 'missed') == 1 then return waiting end
+local sessions = redis.call('HKEYS', T .. ':sessions')
+for _, session in ipairs(sessions) do
   if redis.call('HGET', T .. ':merged', session) ~= run then waiting[#waiting + 1] = session end
 end
 if #waiting > 1 then return waiting end
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
 local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
-redis.call('HDEL', T, 'fenceReason', 'mergedSeen')
+redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
 redis.call('DEL', T .. ':merged')
+redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
+for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

@@ -1,17 +1,23 @@
 --[[
-  A sender has seen a higher sequence than the ledger has: the store has forgotten moves. Nothing is sent
-  until every journal is merged again, also where the run_id is the same as before.
+  Lowers the fence: a sender has seen a higher sequence than the ledger has, or a journal knows attempts which the
+  ledger does not. The store has forgotten moves, so nothing is sent until every journal is merged again, also
+  where the run_id is the same as before.
 
   KEYS[1] the realm
-  ARGV[1] highest sequence seen  ARGV[2] note JSON for people  ARGV[3] session that has seen it
+  ARGV[1] highest sequence seen ('' where a journal knows more)  ARGV[2] note JSON for people
+  ARGV[3] session that has seen it  ARGV[4] JSON of what no journal tells any more, and a person has to accept ('' for none)
 
   Returns 'disarmed' | 'no' (the ledger is not behind)
 ]]
+--- @include "record"
 local T = KEYS[1]
 local seq = tonumber(redis.call('HGET', T, 'seq') or '0')
-if seq >= tonumber(ARGV[1]) then return 'no' end
+if ARGV[1] ~= '' and seq >= tonumber(ARGV[1]) then return 'no' end
 -- Only the note stays of it: without a sequence the ledger would take itself for a new one and arm itself.
 redis.call('HSET', T, 'rollback', ARGV[2], 'seq', seq)
+local found = redis.call('HGET', T, 'found')
+if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
+if ARGV[4] ~= '' then redis.call('HSET', T, 'missed', ARGV[4]) end
 -- Who has merged since the store came back stays merged: two that disarm in turn would wait for ever.
 if redis.call('HDEL', T, 'armed') == 1 then
   redis.call('DEL', T .. ':merged')

@@ -2,11 +2,15 @@
   How the fence stands. Reads only.
 
   KEYS[1] the realm
+  ARGV[1] session that asks ('' for none)
 
   Returns {run_id of this server, armed run_id or '', era or '', seq, reason JSON why it stays disarmed or '',
-    note JSON of the last rollback or ''}
+    note JSON of the last rollback or '', note JSON of who gave the session up or '', JSON of what is missed or '',
+    sequence at which it was found, before anything was put back}
 ]]
+--- @include "record"
 --- @include "fence"
 local T = KEYS[1]
-local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'fenceReason', 'rollback')
-return { serverRun(), state[1] or '', state[2] or '', state[3] or '0', state[4] or '', state[5] or '' }
+local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'fenceReason', 'rollback', 'missed', 'found')
+return { serverRun(), state[1] or '', state[2] or '', state[3] or '0', state[4] or '', state[5] or '',
+  redis.call('HGET', T .. ':lost', ARGV[1]) or '', state[6] or '', state[7] or state[3] or '0' }

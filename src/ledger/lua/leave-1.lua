@@ -1,14 +1,20 @@
 --[[
   A session ends in order. It leaves the registry only while the ledger knows all it did: one that leaves a
-  store which was restarted or rolled back under it has not merged, and must still be waited for.
+  store which was restarted or rolled back under it has not merged, and must still be waited for. One that never
+  began anything has nothing to be waited for.
 
   KEYS[1] the realm
-  ARGV[1] session  ARGV[2] highest sequence seen  ARGV[3] era
+  ARGV[1] session  ARGV[2] highest sequence seen  ARGV[3] era  ARGV[4] '1': it never began anything, or is dead and merged
+  ARGV[5] the store for which the dead one was merged ('' for one that leaves by itself)
 
   Returns 'left' | 'stays'
 ]]
+--- @include "record"
 --- @include "fence"
-local T = KEYS[1]
-if fenced(T, ARGV[2], ARGV[3]) then return 'stays' end
-redis.call('HDEL', T .. ':sessions', ARGV[1])
+local T, session = KEYS[1], ARGV[1]
+if not isSameStore(T, ARGV[5]) then return 'stays' end
+if ARGV[4] ~= '1' and fenced(T, ARGV[2], ARGV[3], '') then return 'stays' end
+for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged' }) do redis.call('HDEL', T .. name, session) end
+-- For people: since when nobody is there.
+redis.call('HSET', T, 'leftAt', nowMs())
 return 'left'

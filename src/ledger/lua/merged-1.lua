@@ -6,6 +6,7 @@
 
   Returns 'ok' | 'changed' (another server answers by now: merge again)
 ]]
+--- @include "record"
 --- @include "fence"
 local T = KEYS[1]
 if serverRun() ~= ARGV[1] then return 'changed' end

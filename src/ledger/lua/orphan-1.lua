@@ -5,38 +5,44 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
   ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent  ARGV[7] UTC day it was counted for
+  ARGV[8] the store for which its journal was merged (see `isSameStore`)
 
   Returns {'ok'} | {'stale'}
 ]]
 --- @include "record"
 --- @include "move"
 --- @include "hold"
-local T, no, index, session, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local B = batchKey(T, no)
+--- @include "fence"
+--- @include "orphan"
+local T, no, index, session, tokens, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 local old = readRecord(T, no, index)
-if not old then return { 'stale' } end
-local was = split(old)
+local was = old and split(old) or { 'p' }
 if was[1] ~= 's' or was[5] ~= session then
   return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
 end
-
-local code = ARGV[6]
--- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
-local attempts = code == 'w' and tostring(tonumber(was[3]) - 1) or was[3]
--- A resend that never left: what it was to resend is as unknown as before.
-if code == 'w' and was[8] == 'u' then code = 'u' end
-if code == 'w' then redis.call('HINCRBY', T .. ':days', ARGV[7], '-' .. tokens) end
-if code == 'w' and isCancelled(T, no) then code = 'c' end
+if not isSameStore(T, ARGV[8]) then return { 'stale' } end
 local now = nowMs()
-writeRecord(T, no, index, table.concat(
-  { code, was[2], attempts, was[4], '', '', was[7], '', '', was[10] or '' }, '|'))
+if code ~= 'w' then return { orphanOrder(T, no, index, session, tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
+
+local B = batchKey(T, no)
+-- A resend that never left: what it was to resend is as unknown as before.
+local took = string.match(was[8], '^u(.*)$')
+if took then
+  code = 'u'
+else
+  bump(T .. ':days', ARGV[7], '-' .. tokens)
+  if isCancelled(T, no) then code = 'c' end
+end
+-- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
+writeRecord(T, no, index, table.concat({ code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
+  took and was[7] or '', took or '', '', was[10] or '', '' }, '|'))
 move(T, no, index, 's', code, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
-if code == 'u' or code == 'w' then
-  redis.call('ZADD', B .. ':due', now, index)
-else
+if code == 'c' then
   redis.call('ZREM', B .. ':due', index)
   redis.call('HDEL', B .. ':g', index)
+else
+  redis.call('ZADD', B .. ':due', now, index)
 end
 if code ~= 'u' then releaseHolds(T, no, index, now) end
 finishIfDone(T, no)

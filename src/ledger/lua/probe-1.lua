@@ -13,11 +13,11 @@ if state[3] then return 'halted' end
 if not state[1] then return 'closed' end
 local now = nowMs()
 if now - tonumber(state[1]) > tonumber(ARGV[2]) then
-  redis.call('HSETNX', T, 'halt', ARGV[3])
-  redis.call('HDEL', T, 'breaker', 'probeAt', 'unknowns')
+  redis.call('HSET', T, 'halt', ARGV[3], 'haltAt', now)
+  redis.call('HDEL', T, 'breaker', 'breakerUntil', 'probeAt', 'unknowns')
   return 'halted'
 end
 local probeAt = tonumber(state[2] or '0')
 if now < probeAt and probeAt - now <= tonumber(ARGV[1]) then return 'wait' end
-redis.call('HSET', T, 'probeAt', now + tonumber(ARGV[1]))
+redis.call('HSET', T, 'probeAt', now + tonumber(ARGV[1]), 'breakerUntil', tonumber(state[1]) + tonumber(ARGV[2]))
 return 'probe'

@@ -1,24 +1,32 @@
 --[[
-  Merges one attempt of a journal into the ledger. Attempts that were journaled are counted and never go back,
-  so they tell who knows more: a ledger that is behind takes the journal's state, with counters, day's sum,
-  references and holds; one that stands at this very attempt is settled by it; one that is ahead stays as it
-  is. An attempt of the same number that is merely being sent is one that no journal knows, begun in a past
-  that a restored store brought back: it never left. And paid is paid, whatever the ledger says.
+  Merges one attempt of a journal into the ledger. An attempt is known by its nonce, never by its number: after
+  a rollback the same number may have been given to another one, and both may have left. The ledger knows an
+  attempt when its record or its history names the nonce.
+
+    known, being sent            settled by what the journal says
+    known, and given up since    its answer, where the journal has one, counts: it is about this very attempt
+    known otherwise              stays as it is, but paid is paid, whatever the ledger says
+    not known                    paid is paid; what may have been applied makes the order unknown, whatever it
+                                 was before, and it never waits to be sent again by this; a definite no is
+                                 taken only where the ledger is behind, and ends no doubt
+    beside one that was paid     a second payment, proven or possible, which is said once and changes nothing
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] batch id  ARGV[3] index  ARGV[4] nonce  ARGV[5] attempts  ARGV[6] tokens
-  ARGV[7] new record, ending with '|': settled; u or D for an intent without result; s while it is under way
-  ARGV[8] due at, ms from now  ARGV[9] UTC day it was sent  ARGV[10] detail JSON ('' for none)
-  ARGV[11] JSON {ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index]|null,
-    members: [...] to hold while it is sent or unknown, requests, retries, limited}
+  ARGV[7] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
+  ARGV[8] due at, ms from now  ARGV[9] detail JSON, with the nonce in it ('' while it is under way)
+  ARGV[10] JSON {ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index]|null,
+    members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
+    honoured: the realm answers a key again, answered: the journal has an answer to it, requests, retries, limited}
 
-  Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'gone'} (no such batch here)
+  Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'gone'} (no such batch here)
 ]]
 --- @include "record"
 --- @include "row"
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
+--- @include "day"
 local T, no, index, nonce, tokens = KEYS[1], ARGV[1], ARGV[3], ARGV[4], ARGV[6]
 local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'id', 'state', 'rows')
@@ -27,27 +35,105 @@ if meta[1] ~= ARGV[2] or meta[2] == 'importing' then return { 'gone' } end
 if meta[2] == 'archived' then return { 'ahead', 'P' } end
 if not isRow(meta[3], index) then return { 'gone' } end
 
+local facts = cjson.decode(ARGV[10])
+local now = nowMs()
 local old = readRecord(T, no, index)
 local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
 local from = stateOf(old, meta[2] == 'cancelled')
-local new, code = ARGV[7], string.sub(ARGV[7], 1, 1)
-local known = was[1] == 's' and was[6] == nonce
-if known then
-  if code == 's' then return { 'ahead', 's' } end
-else
-  local ahead = tonumber(was[3]) - tonumber(ARGV[5])
-  if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then return { 'ahead', was[1] } end
-  if code ~= 'P' and (ahead > 0 or (ahead == 0 and was[1] ~= 's')) then return { 'ahead', was[1] } end
+local new = split(ARGV[7])
+local code = new[1]
+local mayBeApplied = code == 's' or code == 'u' or code == 'D'
+local known = lastNonce(was) == nonce
+local noted = known or attemptNoted(T, no, index, nonce)
+local met = false
+local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
+
+--- Noted, so that the same journal says it once.
+local function noteDetail(detail)
+  redis.call('RPUSH', B .. ':x:' .. index, detail)
+  redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
+end
+local function note()
+  if ARGV[9] == '' then return end
+  noteDetail(ARGV[9])
+  noteAttempt(T, no, index, nonce)
 end
 
-local facts = cjson.decode(ARGV[11])
--- It moved its members, and the ledger did not know: what was read of them before proves nothing, for
--- whichever order it was read, and nobody knows what they should have now.
-if not known then
-  for _, member in ipairs(facts.members) do redis.call('HSET', T .. ':expected', member, '?') end
+--- The ledger knows enough. Noted all the same: what was looked at once is known from then on.
+local function ahead()
+  if not noted then note() end
+  return { 'ahead', was[1] }
 end
-local now = nowMs()
+
+--- Two attempts that may both have left: the history names each, and the record none, so that whatever one of them
+--- hears later, short of having paid, ends nothing.
+local function noteMet(attempt, session, key)
+  noteDetail(cjson.encode({ event = 'orphaned', at = now, attempt = attempt, session = session,
+    key = ARGV[2] .. '-' .. index .. '.' .. string.match(key, '^%d+'), code = 'ALM_SEND_OWNER_DIED',
+    message = 'two attempts on this order may both have left; what one of them hears does not speak for the other' }))
+  noteAttempt(T, no, index, attempt)
+end
+
+--- Its request may arrive from now on as well, and nobody knows when.
+local function mayArrive()
+  voidMembers(T, facts.members, now + settleMs(T))
+end
+
+--- No state can tell of a second payment: it is kept with the batch ('<index>:<nonce>:<P or u> …') and in its audit.
+local function saySecond()
+  local said = redis.call('HGET', B, 'second') or ''
+  local proven = code == 'P'
+  local word = index .. ':' .. nonce .. (proven and ':P' or ':u')
+  if string.find(said, word, 1, true) then return false end
+  redis.call('HSET', B, 'second', said .. ' ' .. word)
+  redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
+    what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid twice' or ' may have been paid twice'),
+    why = (proven and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied')
+      .. '; look upstream, and where both are there, take one back with the row that almoner undo writes for it' }))
+  return true
+end
+
+if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then
+  -- The same stamp is the same attempt, simply paid; and a key that is honoured pays once.
+  local same = known or was[7] == new[7] or (facts.honoured and sameKey)
+  local tells = code == 'P' or (mayBeApplied and not noted)
+  if same or not tells or not saySecond() then return was[7] == new[7] and { 'ahead', was[1] } or ahead() end
+  note()
+  mayArrive()
+  bump(B, 'version', 1)
+  return { 'second', was[1] }
+elseif known then
+  if code == 's' then return { 'ahead', was[1] } end
+  local given = (was[1] == 'u' or was[1] == 'D') and facts.answered
+  if was[1] ~= 's' and not given and code ~= 'P' then return { 'ahead', was[1] } end
+elseif code ~= 'P' then
+  if noted then return { 'ahead', was[1] } end
+  if was[1] == 'D' then
+    -- What it doubts is another attempt, or one that nobody knows of at all: a no to this one does not end it.
+    note()
+    if mayBeApplied then
+      mayArrive()
+      writeRecord(T, no, index, unanswered('D', was, now))
+    end
+    return { 'ahead', was[1] }
+  elseif not mayBeApplied then
+    if was[1] == 's' or tonumber(was[3]) >= tonumber(ARGV[5]) then return ahead() end
+  elseif was[1] == 's' or was[1] == 'u' then
+    -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
+    -- ask under one key.
+    code = sameKey and facts.unknown or 'D'
+    met = true
+  end
+end
+local attempts = math.max(tonumber(was[3]), tonumber(ARGV[5]))
+
 if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
+-- Its row stands in another file by now, or its reference pays another order: nothing sends it again by itself.
+local ref = type(facts.ref) == 'table' and { facts.ref[1], unhex(facts.ref[2]), facts.ref[3] }
+if (was[10] or '') ~= '' or (ref and spentBy(T, ref[1], ref[2], no, index)) then
+  if code == 'w' then code = 'X' end
+  if code == 's' or code == 'u' then code = 'D' end
+end
 
 -- What is sent or unknown holds its members. Where another order holds one by now, nothing read proves anything.
 local holds = code == 's' or code == 'u'
@@ -61,11 +147,30 @@ if holds and #facts.members > 0 and not holdToken(T, no, index) then
   end
 end
 
-writeRecord(T, no, index, code .. string.sub(new, 2) .. (was[10] or ''))
+-- It moved its members, and the ledger did not know: what was read of them before proves nothing, for
+-- whichever order it was read. Where it holds none and has no answer, it may move them still.
+local loose = code == 'D' or (code == 's' and not holdToken(T, no, index))
+if not known or loose then voidMembers(T, facts.members, now + (loose and settleMs(T) or 0)) end
+
+new[1], new[3], new[10] = code, tostring(attempts), was[10] or ''
+local firstUsed = keyFirstUsed(was)
+if sameKey and firstUsed and firstUsed < keyFirstUsed(new) then
+  new[2] = string.match(new[2], '^%d+') .. '@' .. base36(firstUsed)
+end
+if code ~= 'P' and code ~= 's' then new[11] = met and '' or nonce end
+if met then
+  if was[1] == 's' then noteMet(was[6], was[5], was[2]) end
+  if ARGV[9] == '' then noteMet(nonce, new[5], new[2]) end
+end
+local record = table.concat(new, '|')
+-- What nobody has answered stays so up to now; only the attempt's own result says since when.
+if (code == 'u' or code == 'D') and not (known and facts.answered) then record = unanswered(code, new, now) end
+writeRecord(T, no, index, record)
 if meta[2] == 'planned' then
   redis.call('HSET', B, 'state', 'running')
   redis.call('HSETNX', B, 'startedAt', now)
 end
+if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end
 move(T, no, index, from, code, tokens)
 
 if code == 'w' or code == 'u' or code == 's' then
@@ -74,25 +179,19 @@ else
   redis.call('ZREM', B .. ':due', index)
   redis.call('HDEL', B .. ':g', index)
 end
-if ARGV[10] ~= '' then
-  redis.call('RPUSH', B .. ':x:' .. index, ARGV[10])
-  redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
-end
+note()
 
 -- The day's sum holds what may have been applied.
 local COUNTS = { s = true, u = true, D = true, P = true }
-if COUNTS[code] and not COUNTS[from] then
-  redis.call('HINCRBY', T .. ':days', ARGV[9], tokens)
-elseif COUNTS[from] and not COUNTS[code] then
-  redis.call('HINCRBY', T .. ':days', ARGV[9], '-' .. tokens)
+local function count(fields, sum)
+  bump(T .. ':days', utcDay(tonumber(fields[7], 36) or 0), sum)
 end
-if type(facts.ref) == 'table' then
-  local shard, field = facts.ref[1], unhex(facts.ref[2])
-  if code == 'R' or code == 'X' or code == 'c' then
-    releaseReference(T, shard, field, no, index)
-  elseif not spentBy(T, shard, field, no, index) then
-    takeReference(T, shard, field, facts.ref[3], no, index)
-  end
+if COUNTS[from] then count(was, '-' .. tokens) end
+if COUNTS[code] then count(new, tokens) end
+if ref and (code == 'R' or code == 'X' or code == 'c') then
+  releaseReference(T, ref[1], ref[2], no, index)
+elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
+  takeReference(T, ref[1], ref[2], ref[3], no, index)
 end
 if code == 'P' and type(facts.undoes) == 'table' then
   releaseReference(T, facts.undoes[1], unhex(facts.undoes[2]), facts.undoes[3], facts.undoes[4])

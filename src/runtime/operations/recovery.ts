@@ -1,18 +1,20 @@
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { acceptMissing } from '../../ledger/accept-missing.js';
+import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
 import { allBooks, type Books } from '../../ledger/books.js';
-import { arm, disarm, type Rollback, readFence } from '../../ledger/fence.js';
+import { acceptRemoved, disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
-import { type Liveness, liveness } from '../../ledger/liveness.js';
+import type { Liveness } from '../../ledger/liveness.js';
 import { journalOf, localJournals } from '../../ledger/local-journals.js';
-import { mergeAttempts, mergeParked } from '../../ledger/merge.js';
+import { type MergeContext, mergeTidings, tidingsFor } from '../../ledger/merge.js';
 import { parkedAttempts } from '../../ledger/parked.js';
 import { PlanReader } from '../../ledger/plan-store.js';
-import { JOURNAL_FOLDER, listSessions, registerAgain } from '../../ledger/sessions.js';
+import { recover } from '../../ledger/recovery.js';
+import { JOURNAL_FOLDER, listSessions } from '../../ledger/sessions.js';
 import { KnownBatches } from '../../queue/known-batches.js';
-import { Orphans } from '../../queue/orphans.js';
+import { floorReason } from '../../queue/reasons.js';
+import { Seals } from '../../queue/seals.js';
 import type { App } from '../app.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
@@ -30,38 +32,69 @@ export type RealmRecovery = {
     readonly pid: number;
     readonly machine: string;
     readonly liveness: Liveness;
+    /** ISO time of its last sign of life; null where it never gave one. */
+    readonly lastSeen: string | null;
+  }[];
+  /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
+  readonly losses: readonly {
+    readonly session: string;
+    readonly exact: boolean;
+    readonly orders: number;
+    readonly tokens: string;
   }[];
   /** Payments that journals know, of batches that the store has forgotten. */
-  readonly parked: readonly { readonly batch: string; readonly orders: number }[];
+  readonly parked: readonly {
+    readonly batch: string;
+    readonly orders: number;
+    /** More may have been sent of it than the journals know: the rest becomes a doubt when it is imported again. */
+    readonly incomplete: boolean;
+  }[];
 };
 
 export async function recoveryState(app: App): Promise<RealmRecovery[]> {
-  return Promise.all((await allBooks(app.caller)).map(stateOf));
+  return Promise.all((await allBooks(app.caller)).map((books) => stateOf(app, books)));
 }
 
-async function stateOf(books: Books): Promise<RealmRecovery> {
-  const [fence, entries, parked] = await Promise.all([
+async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
+  const { redis, here } = app.caller;
+  const [fence, entries, parked, seen] = await Promise.all([
     readFence(books),
     listSessions(books),
     parkedAttempts(books),
+    app.caller.patiently('read sessions', () => redis.hgetall(`${books.realm}:seen`)),
   ]);
+  const sessions = await Promise.all(
+    entries.map(async (entry) => ({
+      session: entry.id,
+      kind: entry.kind,
+      pid: entry.pid,
+      machine: entry.machine,
+      liveness: await here.liveness(entry),
+      lastSeen: seen[entry.id] === undefined ? null : new Date(Number(seen[entry.id])).toISOString(),
+    })),
+  );
+  const profile = profileOf(app, books);
+  const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
+  if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
   return {
     realm: books.owner.name,
     armed: fence.armed,
     untouched: fence.untouched,
     reason: fence.reason,
     rollback: fence.rollback,
-    sessions: await Promise.all(
-      entries.map(async (entry) => ({
-        session: entry.id,
-        kind: entry.kind,
-        pid: entry.pid,
-        machine: entry.machine,
-        liveness: await liveness(entry),
-      })),
-    ),
-    parked: parked.map(({ batch, attempts }) => ({ batch, orders: attempts.length })),
+    sessions,
+    losses:
+      profile === undefined
+        ? []
+        : await Promise.all(
+            missing.map(async (session) => told(session, await lossOf(contextOf(books, profile), session))),
+          ),
+    parked: parked.map(({ batch, attempts, incomplete }) => ({ batch, orders: attempts.length, incomplete })),
   };
+}
+
+function told(session: string, { exact, orders, tokens }: Loss) {
+  return { session, exact, orders, tokens: String(tokens) };
 }
 
 export type JournalsHere = { readonly folder: string; readonly sessions: number; readonly bytes: number };
@@ -76,74 +109,98 @@ export type RecoverResult = {
   readonly realms: readonly RealmRecovery[];
   /** Orders that the store had forgotten something of. */
   readonly merged: number;
-  readonly doubts: number;
+  /** What was given up by this command; null where nothing was. */
+  readonly accepted: { readonly exact: boolean; readonly orders: number; readonly tokens: string } | null;
 };
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
 export async function recoverRealms(app: App, lost: string | null): Promise<RecoverResult> {
-  let [merged, doubts] = [0, 0];
   const all = await allBooks(app.caller);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
-  if (lost !== null && !known.includes(lost))
+  if (lost !== null && lost !== REMOVED && !known.includes(lost))
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
+  let merged = 0;
+  const losses: Loss[] = [];
   for (const books of all) {
-    const profile = app.config.profiles.find(
-      ({ baseUrl, realmId }) => baseUrl === books.owner.baseUrl && realmId === books.owner.realmId,
-    );
+    const profile = profileOf(app, books);
     if (profile === undefined) continue;
-    merged += await mergeHere(app, books, profile);
-    if (lost !== null) doubts += await giveUp(app, books, profile, lost);
-    const fence = await readFence(books);
-    if (!fence.armed && !fence.untouched) await arm(books, fence.run, fence.rollback?.seen ?? 0);
+    merged += await recoverOne(app, books, profile);
+    const loss = lost === null ? null : await giveUp(app, books, profile, lost);
+    if (loss === null) continue;
+    losses.push(loss);
+    merged += await recoverOne(app, books, profile);
   }
-  return { realms: await recoveryState(app), merged, doubts };
+  return {
+    realms: await recoveryState(app),
+    merged,
+    accepted:
+      losses.length === 0
+        ? null
+        : {
+            exact: losses.every(({ exact }) => exact),
+            orders: losses.reduce((sum, { orders }) => sum + orders, 0),
+            tokens: String(losses.reduce((sum, { tokens }) => sum + tokens, 0n)),
+          },
+  };
 }
 
-async function mergeHere(app: App, books: Books, { certainty, ...rest }: RealmProfile): Promise<number> {
-  const plans = new PlanReader(books);
-  const context = { books, plans, certainty, underWay: new Set<string>() };
-  const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
-  const { ended: journals, forgotten } = await localJournals(books, { id: '', journal: folder });
-  for (const entry of forgotten) await registerAgain(books, entry);
-  const seen = Math.max(0, ...journals.map(({ seqSeen }) => seqSeen));
-  const { seq } = await readFence(books);
-  if (seq < seen) await disarm(books, { at: Date.now(), seen, found: seq, by: 'recover' });
-  let moved = 0;
-  for (const { attempts } of journals) moved += (await mergeAttempts(context, attempts)).moved;
-  moved += await mergeParked(context);
-  const here = new Set(journals.map(({ head }) => head.session));
-  const dead = (await listSessions(books)).filter(({ id }) => here.has(id));
-  const orphans = new Orphans(
-    books,
-    { ...rest, certainty },
-    plans,
-    '',
-    (no) => new KnownBatches(books).ref(no),
-    null,
+function profileOf(app: App, { owner }: Books): RealmProfile | undefined {
+  return app.config.profiles.find(
+    ({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId,
   );
-  await orphans.adopt(dead);
+}
+
+function contextOf(books: Books, profile: RealmProfile): Omit<MergeContext, 'underWay'> {
+  const seals = new Seals(books, profile, new KnownBatches(books));
+  return { books, plans: new PlanReader(books), termsOf: (no) => seals.termsOf(no) };
+}
+
+/** Books that nothing was ever sent from arm themselves at the first order. */
+async function recoverOne(app: App, books: Books, profile: RealmProfile): Promise<number> {
+  if ((await readFence(books)).untouched) return 0;
+  const { moved } = await recover({
+    books,
+    context: contextOf(books, profile),
+    self: null,
+    journalFolder: join(app.config.dataFolder, JOURNAL_FOLDER),
+    forget: () => {},
+    retakeRun: () => Promise.resolve(),
+    onDoubt: () => Promise.resolve(),
+    say: (message) => app.logger.warn({ message }, 'recovery'),
+    floorReason,
+  });
   return moved;
 }
 
-/** An operator says it is lost. Where its journal lies here after all, what it tells is worth more than doubts. */
-async function giveUp(app: App, books: Books, profile: RealmProfile, lost: string): Promise<number> {
+/** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
+async function giveUp(app: App, books: Books, profile: RealmProfile, lost: string): Promise<Loss | null> {
+  const context = contextOf(books, profile);
+  const by = { who: app.config.operator, at: Date.now() };
+  const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
+  if (lost === REMOVED) {
+    if ((await readFence(books)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
+    const loss = await acceptMissing(context, lost, by);
+    await acceptRemoved(
+      books,
+      (await localJournals(books, { id: '', journal: folder }, { era: null, seq: 0 }, true)).removed,
+    );
+    return loss;
+  }
   const entry = (await listSessions(books)).find(({ id }) => id === lost);
-  if (entry === undefined) return 0;
-  if ((await liveness(entry)) === 'alive')
+  if (entry === undefined) return null;
+  if ((await app.caller.here.liveness(entry)) === 'alive')
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',
       `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
       { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
     );
-  const plans = new PlanReader(books);
-  const journal = await journalOf(
-    { id: lost, journal: join(app.config.dataFolder, JOURNAL_FOLDER) },
-    books.realm,
-  );
-  if (journal === undefined)
-    return acceptMissing(books, plans, lost, { who: app.config.operator, at: Date.now() });
-  await mergeAttempts({ books, plans, certainty: profile.certainty, underWay: new Set() }, journal.attempts);
-  const orphans = new Orphans(books, profile, plans, '', (no) => new KnownBatches(books).ref(no), null);
-  await orphans.adopt([entry]);
-  return 0;
+  const journal = await journalOf({ id: lost, journal: folder }, books.realm);
+  const tidings = journal === undefined ? [] : await tidingsFor(books, journal.attempts);
+  if (tidings.some(({ standing }) => standing === 'forgotten')) {
+    const { seq } = await readFence(books);
+    const note = { at: by.at, seen: journal?.seqSeen ?? seq, found: seq, by: 'recover' };
+    await disarm(books, { ...note, attempts: tidings.length });
+  }
+  await mergeTidings({ ...context, underWay: new Set() }, tidings);
+  return acceptMissing(context, lost, by);
 }

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { acceptMissing } from '../../../src/ledger/accept-missing.js';
-import { readBatch } from '../../../src/ledger/batches.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/fence.js';
-import { PlanReader } from '../../../src/ledger/plan-store.js';
 import { ledgerBench, sealed } from '../../support/ledger.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
 
@@ -68,22 +65,5 @@ describe('the fence', () => {
     const { run } = await readFence(books);
     await arm(books, run, 0);
     expect(await begin(batch, 2)).toEqual({ no: 'era' });
-  });
-});
-
-describe('a journal given up', () => {
-  test('what its session may have sent becomes a doubt, what others send stays, and is never sent', async () => {
-    const batch = await sealed(await bench.books(), [{ reference: 'a' }, {}, {}, {}, {}]);
-    const { books } = batch;
-    await feedAll(batch);
-    await sendAs(batch, 1, 'P');
-    await begun(batch, 2, { session: 'lost' });
-    await begun(batch, 3, { session: 'other' });
-    await sendAs(batch, 4, 'u');
-    const doubts = await acceptMissing(books, new PlanReader(books), 'lost', { who: 'ada', at: Date.now() });
-    expect(doubts).toBe(3);
-    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, sending: 1, doubt: 3 });
-    const day = new Date().toISOString().slice(0, 10);
-    expect(Number(await books.caller.redis.hget(`${books.realm}:days`, day))).toBeGreaterThan(0);
   });
 });

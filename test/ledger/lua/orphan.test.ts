@@ -4,7 +4,7 @@ import type { Detail } from '../../../src/ledger/detail.js';
 import { readDetails, readRecord } from '../../../src/ledger/rows.js';
 import { orphan } from '../../../src/ledger/sending.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
-import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
 import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
@@ -25,18 +25,20 @@ describe('orphan', () => {
     const books = await bench.books();
     const batch = await sealed(books, [{ tokens: 7, reference: 'r' }]);
     await feedAll(batch);
-    await begun(batch, 1);
+    const { sentAt } = await begun(batch, 1);
     expect(await adopt(batch, 1)).toBe(true);
     expect(await readRecord(batch.ref, 1)).toMatchObject({
       code: 'u',
       keyNumber: 1,
       attempts: 1,
-      sentAt: START,
+      sentAt,
+      nonce: 'nonce-1',
     });
     expect(await tieUp(books)).toEqual([]);
-    expect(await begun(batch, 1, { nonce: 'two', mayResend: true })).toMatchObject({
+    expect(await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({
       resend: true,
-      firstSentAt: START,
+      firstSentAt: sentAt,
+      keyFirstAt: sentAt,
     });
   });
 

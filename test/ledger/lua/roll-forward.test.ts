@@ -1,52 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
 import { readBatch } from '../../../src/ledger/batches.js';
-import type { Intent } from '../../../src/ledger/journal-line.js';
-import { mergeAttempts } from '../../../src/ledger/merge.js';
+import { storeNowMs } from '../../../src/ledger/feeding.js';
+import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/merge.js';
 import { parkedAttempts } from '../../../src/ledger/parked.js';
 import { findSpent, PlanReader } from '../../../src/ledger/plan-store.js';
 import { readRecord } from '../../../src/ledger/rows.js';
+import { cancelBatch } from '../../../src/ledger/steering.js';
+import {
+  attemptOf,
+  JOURNAL_SESSION,
+  merge,
+  mergeContext,
+  PAID,
+  REFUSED,
+  WAITS,
+} from '../../support/journaled-attempt.js';
 import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
-import { begun, feedAll, sendAs } from '../../support/order-moves.js';
+import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
-const SESSION = '0000000000aa';
-
-function attempt(batch: TestBatch, index: number, record: string | null, changes: Partial<Intent> = {}) {
-  const intent: Intent = {
-    realm: batch.books.realm,
-    batch: batch.ref.id,
-    no: batch.no,
-    index,
-    nonce: `nonce-${index}`,
-    keyNumber: 1,
-    attempts: 1,
-    tries: 0,
-    tokens: batch.row(index).order.tokens,
-    seq: index,
-    sentAt: START,
-    firstSentAt: START,
-    resend: false,
-    ...changes,
-  };
-  const result =
-    record === null
-      ? null
-      : { nonce: intent.nonce, record, dueInMs: 0, detail: '', requests: 1, limited: false };
-  return { session: SESSION, intent, result };
-}
-
-function merge(
-  batch: TestBatch,
-  certainty: 'manual' | 'readback',
-  ...attempts: ReturnType<typeof attempt>[]
-) {
-  const { books } = batch;
-  return mergeAttempts({ books, plans: new PlanReader(books), certainty, underWay: new Set() }, attempts);
-}
-
-const SENT = START.toString(36);
-const PAID = `P|1|1|0|200|105|${SENT}|1|a|`;
 
 describe('roll-forward', () => {
   test('a ledger that is behind takes the journal’s state, and everything still ties', async () => {
@@ -55,11 +29,11 @@ describe('roll-forward', () => {
     const merged = await merge(
       batch,
       'manual',
-      attempt(batch, 1, PAID),
-      attempt(batch, 2, `R|2|1|0|404||${SENT}|1|a|`),
-      attempt(batch, 3, null),
+      attemptOf(batch, 1, PAID),
+      attemptOf(batch, 2, REFUSED),
+      attemptOf(batch, 3, null),
     );
-    expect(merged).toMatchObject({ moved: 3, parked: 0, unknown: [{ index: 3, code: 'D' }] });
+    expect(merged).toMatchObject({ moved: 3, parked: 0, unknown: 1, second: [] });
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, refused: 1, doubt: 1 });
     expect((await readBatch(batch.ref))?.state).toBe('done');
     expect(await tieUp(batch.books)).toEqual([]);
@@ -68,8 +42,8 @@ describe('roll-forward', () => {
   test('asked twice it counts once', async () => {
     const batch = await sealed(await bench.books(), [{}, {}]);
     await feedAll(batch);
-    await merge(batch, 'manual', attempt(batch, 1, PAID));
-    expect(await merge(batch, 'manual', attempt(batch, 1, PAID))).toMatchObject({ moved: 0 });
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+    expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 0 });
     expect(await tieUp(batch.books)).toEqual([]);
   });
 
@@ -77,7 +51,7 @@ describe('roll-forward', () => {
     const batch = await sealed(await bench.books(), [{}]);
     await feedAll(batch);
     await begun(batch, 1);
-    expect(await merge(batch, 'manual', attempt(batch, 1, PAID))).toMatchObject({ moved: 1 });
+    expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect((await readRecord(batch.ref, 1)).code).toBe('P');
     expect(await tieUp(batch.books)).toEqual([]);
   });
@@ -87,8 +61,8 @@ describe('roll-forward', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'w');
     await sendAs(batch, 1, 'P', { nonce: 'second' });
-    const late = await merge(batch, 'manual', attempt(batch, 1, null), attempt(batch, 1, `w|1|1|1||||||`));
-    expect(late).toMatchObject({ moved: 0, unknown: [] });
+    const late = await merge(batch, 'manual', attemptOf(batch, 1, null), attemptOf(batch, 1, WAITS));
+    expect(late).toMatchObject({ moved: 0, unknown: 0, second: [] });
     expect((await readRecord(batch.ref, 1)).code).toBe('P');
     expect(await tieUp(batch.books)).toEqual([]);
   });
@@ -99,8 +73,17 @@ describe('roll-forward', () => {
       { member: '8', to: '9' },
     ]);
     await feedAll(batch);
-    const merged = await merge(batch, 'readback', attempt(batch, 1, null), attempt(batch, 2, null));
-    expect(merged.unknown.map(({ code }) => code)).toEqual(['u', 'D']);
+    const merged = await merge(batch, 'readback', attemptOf(batch, 1, null), attemptOf(batch, 2, null));
+    expect(merged.unknown).toBe(2);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, doubt: 1 });
+    // The doubt's request may still arrive; what the other was read for is void while it holds.
+    const now = await storeNowMs(batch.books);
+    const marks = await batch.books.caller.redis.hgetall(`${batch.books.realm}:void`);
+    const alive = Object.keys(marks).filter((member) => Number(marks[member]) > now);
+    expect([Object.keys(marks).sort(), alive.sort()]).toEqual([
+      ['7', '8', '9'],
+      ['8', '9'],
+    ]);
     expect(await tieUp(batch.books)).toEqual([]);
   });
 
@@ -108,9 +91,9 @@ describe('roll-forward', () => {
     const books = await bench.books();
     const elsewhere = await sealed(await bench.books(), [{}, {}], { id: 'forgotten' });
     const known = { ...elsewhere, books };
-    await merge(known, 'manual', attempt(known, 1, PAID));
+    await merge(known, 'manual', attemptOf(known, 1, PAID));
     expect(await parkedAttempts(books)).toMatchObject([
-      { batch: 'forgotten', attempts: [{ session: SESSION }] },
+      { batch: 'forgotten', attempts: [{ session: JOURNAL_SESSION }] },
     ]);
     const again = await sealed(books, [{}, {}], { id: 'forgotten' });
     expect(await feedAll(again)).toEqual([]);
@@ -119,8 +102,8 @@ describe('roll-forward', () => {
   test('a number that went to another file is not taken for the batch', async () => {
     const batch = await sealed(await bench.books(), [{}]);
     const merged = await merge(batch, 'manual', {
-      ...attempt(batch, 1, PAID),
-      intent: { ...attempt(batch, 1, PAID).intent, batch: 'b-other' as typeof batch.ref.id },
+      ...attemptOf(batch, 1, PAID),
+      intent: { ...attemptOf(batch, 1, PAID).intent, batch: batchId('b-other') },
     });
     expect(merged).toMatchObject({ moved: 0, parked: 1 });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
@@ -137,23 +120,13 @@ describe('roll-forward', () => {
     const batch = await sealed(books, [{ reference: 'of-this' }], { id: 'this' });
     expect(batch.no).toBe(other.no);
     await feedAll(batch);
-    const context = { books, plans, certainty: 'manual', underWay: new Set<string>() } as const;
-    expect(await mergeAttempts(context, [attempt(batch, 1, PAID)])).toMatchObject({ moved: 1 });
+    const context = { ...mergeContext(batch, 'manual'), plans };
+    const tell = async (one: ReturnType<typeof attemptOf>) =>
+      mergeTidings(context, await tidingsFor(books, [one]));
+    expect(await tell(attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect([...(await findSpent(books, ['of-the-other', 'of-this'])).keys()]).toEqual(['of-this']);
-    expect(await mergeAttempts(context, [attempt(other, 1, PAID)])).toMatchObject({ parked: 1 });
+    expect(await tell(attemptOf(other, 1, PAID))).toMatchObject({ parked: 1 });
     expect(await tieUp(books)).toEqual([]);
-  });
-
-  test('an attempt that no journal knows gives way to one that a journal does', async () => {
-    const batch = await sealed(await bench.books(), [{}, {}, {}]);
-    await feedAll(batch);
-    for (const index of [1, 2, 3]) await begun(batch, index, { nonce: `never-sent-${index}` });
-    const lost = attempt(batch, 2, null);
-    const earlier = attempt(batch, 3, `w|1|0|0|||${SENT}|1||`, { attempts: 0 });
-    const merged = await merge(batch, 'manual', attempt(batch, 1, PAID), lost, earlier);
-    expect(merged).toMatchObject({ moved: 2 });
-    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, doubt: 1, sending: 1 });
-    expect(await tieUp(batch.books)).toEqual([]);
   });
 
   test('paid is paid, also where the ledger has counted further', async () => {
@@ -161,8 +134,82 @@ describe('roll-forward', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'w');
     await sendAs(batch, 1, 'D', { nonce: 'second' });
-    await merge(batch, 'manual', attempt(batch, 1, PAID));
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1 });
     expect(await tieUp(batch.books)).toEqual([]);
+  });
+
+  test.each([
+    ['unknown', null, 'u'],
+    ['waiting', WAITS, 'w'],
+  ] as const)('reopens a batch that was done for an order that is %s again', async (_, record, code) => {
+    const batch = await sealed(await bench.books(), [{}, {}], { owner: 'run-1' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await sendAs(batch, 2, 'X');
+    expect((await readBatch(batch.ref))?.state).toBe('done');
+    const later = { nonce: 'later', attempts: 2 };
+    const told = attemptOf(batch, 2, record === null ? null : record.replace('|1|1|1|', '|1|2|1|'), later);
+    expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 1 });
+    expect((await readRecord(batch.ref, 2)).code).toBe(code);
+    // Whose process is over does not own it any more: a worker may take it, and so may a run.
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '', finishedAt: null });
+    expect(await batch.books.caller.redis.smembers(`${batch.books.realm}:open`)).toEqual([batch.no]);
+    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
+      resend: code === 'u',
+    });
+  });
+
+  test('an unknown of a cancelled batch is worked again, and nothing else of it', async () => {
+    const batch = await sealed(await bench.books(), [{}, {}], { owner: 'run-1' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await cancelBatch(batch.books, batch.no, audit('cancelled'));
+    expect(await batch.books.caller.redis.smembers(`${batch.books.realm}:open`)).toEqual([]);
+    expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null))).toMatchObject({ unknown: 1 });
+    expect(await readBatch(batch.ref)).toMatchObject({
+      state: 'cancelled',
+      owner: '',
+      counts: { unknown: 1 },
+    });
+    expect(await batch.books.caller.redis.smembers(`${batch.books.realm}:open`)).toEqual([batch.no]);
+    expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
+      resend: true,
+      firstSentAt: START,
+    });
+  });
+});
+
+describe('attempts of a batch that had another id before its currency was part of it', () => {
+  const FORMER = batchId('b-former');
+  const former = { content: 'content-of-before', id: FORMER, currency: 'gold' };
+  const inGold = (books: TestBatch['books']) =>
+    sealed(books, [{}, {}, {}, {}], { former, manifest: { currency: 'gold', certainty: 'idempotent' } });
+
+  test('are put back into it, and what is not definite becomes a doubt: its key is not this one', async () => {
+    const batch = await inGold(await bench.books());
+    await feedAll(batch);
+    const old = (index: number, record: string | null) => attemptOf(batch, index, record, { batch: FORMER });
+    const unknown = `u|1|1|0|||${START.toString(36)}|||`;
+    const merged = await merge(batch, 'idempotent', old(1, PAID), old(2, null), old(3, unknown));
+    expect(merged).toMatchObject({ moved: 3, parked: 0 });
+    const codes = await Promise.all([1, 2, 3, 4].map((index) => readRecord(batch.ref, index)));
+    expect(codes.map(({ code }) => code)).toEqual(['P', 'D', 'D', 'p']);
+    expect(await tieUp(batch.books)).toEqual([]);
+  });
+
+  test('keep it from being fed until they are, also when they were parked before it was imported', async () => {
+    const books = await bench.books();
+    const other = await sealed(books, [{ member: '1' }], { id: 'other' });
+    await merge(other, 'idempotent', attemptOf(other, 1, PAID, { batch: FORMER }));
+    expect(await parkedAttempts(books)).toMatchObject([{ batch: FORMER }]);
+    const batch = await inGold(books);
+    expect(await feedAll(batch)).toEqual([]);
+    expect(await mergeParked(mergeContext(other, 'idempotent'))).toBe(1);
+    expect((await readRecord(batch.ref, 1)).code).toBe('P');
+    expect(await parkedAttempts(books)).toEqual([]);
+    expect(await feedAll(batch)).toEqual([2, 3, 4]);
+    expect(await tieUp(books)).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { isAlmonerError } from '../../../core/errors/error.js';
-import { App } from '../../../runtime/app.js';
 import type { Config } from '../../../runtime/config/config.js';
 import type { Logger } from '../../../runtime/logger.js';
 import { journalsHere, type RealmRecovery, recoveryState } from '../../../runtime/operations/recovery.js';
 import { type Check, failed, ok, warning } from '../check.js';
+import { openForDoctor } from './store.js';
 
 /** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
 export function recovery(config: Config, env: NodeJS.ProcessEnv, logger: () => Promise<Logger>): Check {
@@ -11,13 +11,7 @@ export function recovery(config: Config, env: NodeJS.ProcessEnv, logger: () => P
     name: 'journals',
     async run() {
       try {
-        const app = await App.open({
-          config,
-          logger: await logger(),
-          env,
-          clientName: 'doctor',
-          patienceMs: 5_000,
-        });
+        const app = await openForDoctor(config, env, logger);
         try {
           const here = await journalsHere(config.dataFolder);
           const size = `${here.sessions} journals, ${Math.ceil(here.bytes / 1024)} kB of at most ${config.limits.journalMegabytes} MB`;

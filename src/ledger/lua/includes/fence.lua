@@ -5,25 +5,37 @@
     T armed    run_id of the server for which the journals were merged
     T era      new with every arming: a sender that was not there when it happened merges its journal first
     T seq      grows with every move: lower than a sender has seen, and the store has forgotten something
+    T found    the sequence at which a store that is not armed was found, before anything was put back; gone once armed
+    T missed   what no journal tells any more, as era → sequence: nobody arms until a person has accepted it
     T:merged   session → run_id for which it has merged its journal; gone once armed
+    T:eras     every arming: '<era> <sequence found then>'. A sequence found lower than a moment of an earlier era
+               is a store that forgot that moment, however far it has come since
+    T:joined   session → '<run_id> <era>' since which the store has forgotten nothing of what it did
+    T:lost     session → who gave it up, and when: it never begins anything again
 
   A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
   the caller knows better (a crew merges the journals that lie around first).
 ]]
-local function serverRun()
-  local info = redis.pcall('INFO', 'server')
-  -- A managed Redis may deny INFO; the operator has attested then that it does not forget.
-  if type(info) == 'table' then return 'unproven' end
-  return string.match(info, 'run_id:(%w+)') or 'unproven'
+--- Whether the store is still the one of which something was concluded: '<run_id> <sequence then> <era, or nothing
+--- where it was not armed>'. One that took its place, or went back meanwhile, may remember less. Empty: any will do.
+local function isSameStore(T, seen)
+  if not seen or seen == '' then return true end
+  local run, seq, era = string.match(seen, '^(%S+) (%d+) ?(%S*)$')
+  local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
+  if not run or serverRun() ~= run or tonumber(state[2] or '0') < tonumber(seq) then return false end
+  if era == '' then return state[1] ~= run end
+  return state[1] == run and state[3] == era
 end
 
---- Why nothing may be sent, or nil. Empty `era`: the caller has not seen one yet.
-local function fenced(T, seen, era)
+--- Why nothing may be sent by the session, or nil. Empty `era`: the caller has not seen one yet.
+local function fenced(T, seen, era, session)
+  if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
   local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
   if tonumber(state[2] or '0') < tonumber(seen) then return 'rollback' end
   local run = serverRun()
   if not state[1] and not state[2] and era == '' then
     redis.call('HSET', T, 'armed', run, 'era', 'first')
+    redis.call('RPUSH', T .. ':eras', 'first 0')
     return nil
   end
   if state[1] ~= run then return 'disarmed' end

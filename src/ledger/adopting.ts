@@ -1,0 +1,98 @@
+import { orderId } from '../core/ids.js';
+import type { Order } from '../core/order.js';
+import { attention } from './attention.js';
+import { type BatchRef, batchRef } from './batches.js';
+import { newNonce } from './caller.js';
+import { openBatches } from './feeding.js';
+import type { MergeContext } from './merge.js';
+import { readRecord } from './rows.js';
+import { type OrderRef, orphan } from './sending.js';
+import { forgetSession, type SessionEntry } from './sessions.js';
+import { freeSlots } from './slots.js';
+import { unsend } from './unsend.js';
+
+/**
+ * What dead sessions leave behind. An order that one of them was sending becomes unknown, or a doubt where nothing
+ * can be asked. Where its journal was read whole and merged, what is still in its name was never sent and goes
+ * back. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere is
+ * left alone.
+ */
+export type Adopting = {
+  readonly context: Omit<MergeContext, 'underWay'>;
+  readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
+};
+
+/** Answers the orders that are to be worked on again. */
+export async function adoptDead(
+  adopting: Adopting,
+  dead: readonly SessionEntry[],
+  /** Sessions whose journal was read whole and merged. */
+  whole: ReadonlySet<string>,
+  /** The store for which it was: one that took its place since may remember less. */
+  store: string,
+): Promise<OrderRef[]> {
+  if (dead.length === 0) return [];
+  const { books } = adopting.context;
+  // First of all: what follows reads at the pace, which would wait for them.
+  for (const { id } of dead) await freeSlots(books, id);
+  const ids = new Set(dead.map(({ id }) => id));
+  const adopted: OrderRef[] = [];
+  for (const { ref, index, session } of await sendingOf(adopting.context, ids)) {
+    const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
+    if (open) adopted.push({ no: ref.no, index });
+  }
+  for (const { id } of dead) await forgetSession(books, id, store);
+  return adopted;
+}
+
+export type Sending = { readonly ref: BatchRef; readonly index: number; readonly session: string };
+
+/** The orders that these sessions are sending, in open batches: nothing is sent in others. */
+export async function sendingOf(
+  { books }: Pick<MergeContext, 'books'>,
+  sessions: ReadonlySet<string>,
+): Promise<Sending[]> {
+  const found: Sending[] = [];
+  for (const { no } of await openBatches(books, 0)) {
+    const ref = await batchRef(books, no);
+    for await (const index of attention(ref, 'sending')) {
+      const { session } = await readRecord(ref, index);
+      if (session !== null && sessions.has(session)) found.push({ ref, index, session });
+    }
+  }
+  return found;
+}
+
+async function adoptOne(
+  { context: { books, plans, termsOf }, onDoubt }: Adopting,
+  batch: BatchRef,
+  index: number,
+  session: string,
+  neverSent: boolean,
+  store: string,
+): Promise<boolean> {
+  const [row, record] = await Promise.all([plans.row(batch.no, index), readRecord(batch, index)]);
+  if (row.order === null || record.nonce === null) return false;
+  const ref = { no: batch.no, index };
+  const { tokens } = row.order;
+  const about = {
+    event: 'orphaned',
+    at: Date.now(),
+    key: `${orderId(batch.id, index)}.${record.keyNumber}`,
+    session,
+  } as const;
+  if (neverSent) {
+    const detail = { ...about, code: 'ALM_SEND_NOT_SENT', message: NEVER_SENT };
+    return unsend(books, ref, session, { tokens, sentAt: record.sentAt ?? 0, detail }, store);
+  }
+  const { certainty, currency } = await termsOf(batch.no);
+  const toDoubt = certainty === 'manual';
+  const detail = { ...about, attempt: record.nonce, code: 'ALM_SEND_OWNER_DIED', message: OWNER_DIED };
+  const done = await orphan(books, ref, session, tokens, detail, toDoubt, newNonce(), store);
+  if (done && toDoubt) await onDoubt(ref, row.order, currency);
+  return done && !toDoubt;
+}
+
+const NEVER_SENT =
+  'the process that was about to send it died before; its journal proves that nothing was sent';
+const OWNER_DIED = 'the process that was sending it died; whether the request arrived is not known';

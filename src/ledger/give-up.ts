@@ -1,0 +1,54 @@
+import { membersOf } from '../core/order.js';
+import type { Terms } from '../core/terms.js';
+import type { Books } from './books.js';
+import { texts } from './caller.js';
+import { encodeDetail } from './detail.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import type { PlanReader } from './plan-store.js';
+
+type GivingUp = {
+  readonly books: Books;
+  readonly plans: PlanReader;
+  readonly termsOf: (no: string) => Promise<Terms>;
+};
+
+/** Every order of the batch that is planned, waiting, unknown, or being sent by that session becomes a doubt. */
+export async function giveUpBatch(
+  { books, plans, termsOf }: GivingUp,
+  no: string,
+  why: { readonly session: string; readonly message: string; readonly at: number },
+): Promise<{ orders: number; tokens: bigint }> {
+  const { redis } = books.caller;
+  const rows = Number(
+    await books.caller.patiently('read batch', () => redis.hget(batchKeys(books.realm, no).meta, 'rows')),
+  );
+  const detail = encodeDetail({
+    event: 'concluded',
+    at: why.at,
+    state: 'doubt',
+    by: 'recovery',
+    code: 'ALM_SEND_OWNER_DIED',
+    message: why.message,
+  });
+  const { certainty } = await termsOf(no);
+  let [orders, tokens] = [0, 0n];
+  for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
+    const list = (await plans.block(no, block)).flatMap((row, offset) =>
+      row.order === null || row.duplicateOf !== null
+        ? []
+        : [
+            block * PLAN_BLOCK_ROWS + offset + 1,
+            row.order.tokens,
+            // Nobody can speak for what may have been sent to them.
+            certainty === 'readback' ? membersOf(row.order).join(' ') : '',
+          ],
+    );
+    if (list.length === 0) continue;
+    const [count = '0', sum = '0'] = texts(
+      await books.caller.script('give-up', books.realm, [no, why.session, detail, ...list]),
+    );
+    orders += Number(count);
+    tokens += BigInt(sum);
+  }
+  return { orders, tokens };
+}

@@ -1,0 +1,28 @@
+--[[
+  An operator says that a session is gone for good. From here on it begins nothing more, and exactly what it was
+  sending becomes unknown, as long as the store has forgotten nothing since the session joined it. Where it may
+  have, which of the others were sent is not known either, and this is not enough.
+
+  KEYS[1] the realm
+  ARGV[1] session  ARGV[2] note JSON: who, when  ARGV[3] JSON list of orders: [no, index, tokens, detail JSON, 'u' | 'D']
+
+  Returns {'exactly', how many became unknown} | {'wide'} | {'gone'}
+]]
+--- @include "record"
+--- @include "move"
+--- @include "hold"
+--- @include "orphan"
+--- @include "fence"
+local T, session = KEYS[1], ARGV[1]
+if redis.call('HEXISTS', T .. ':sessions', session) == 0 then return { 'gone' } end
+redis.call('HSET', T .. ':lost', session, ARGV[2])
+local state = redis.call('HMGET', T, 'armed', 'era')
+local run = serverRun()
+if run == 'unproven' or state[1] ~= run then return { 'wide' } end
+if redis.call('HGET', T .. ':joined', session) ~= run .. ' ' .. (state[2] or '') then return { 'wide' } end
+local now, moved = nowMs(), 0
+for _, order in ipairs(cjson.decode(ARGV[3])) do
+  local no, index, tokens, detail, code = unpack(order, 1, 5)
+  if orphanOrder(T, no, index, session, tokens, detail, code, now) then moved = moved + 1 end
+end
+return { 'exactly', moved }

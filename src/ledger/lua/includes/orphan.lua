@@ -1,0 +1,24 @@
+--[[
+  An order whose sender will not settle it: unknown, or a doubt where nothing can be asked. Answers whether it
+  moved: only what that session is sending does.
+]]
+local function orphanOrder(T, no, index, session, tokens, detail, code, now)
+  local old = readRecord(T, no, index)
+  local was = old and split(old)
+  if not was or was[1] ~= 's' or was[5] ~= session then return false end
+  local B = batchKey(T, no)
+  writeRecord(T, no, index, unanswered(code, was, now))
+  move(T, no, index, 's', code, tokens)
+  redis.call('RPUSH', B .. ':x:' .. index, detail)
+  noteAttempt(T, no, index, was[6])
+  if code == 'u' then
+    redis.call('ZADD', B .. ':due', now, index)
+  else
+    redis.call('ZREM', B .. ':due', index)
+    redis.call('HDEL', B .. ':g', index)
+    voidHeld(T, no, index, now)
+    releaseHolds(T, no, index, now)
+  end
+  finishIfDone(T, no)
+  return true
+end

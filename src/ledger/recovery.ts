@@ -1,0 +1,188 @@
+import type { Order } from '../core/order.js';
+import { adoptDead } from './adopting.js';
+import type { Books } from './books.js';
+import type { Door } from './door.js';
+import {
+  arm,
+  disarm,
+  type Fence,
+  forgottenRemoved,
+  type Missed,
+  readFence,
+  reportMerged,
+  sayDisarmed,
+} from './fence.js';
+import { noteMerged } from './journal-folder.js';
+import { journalOf, localJournals } from './local-journals.js';
+import { type MergeContext, mergeParked, mergeTidings, tidingsFor } from './merge.js';
+import type { OrderRef } from './sending.js';
+import { listSessions, registerAgain, type Session, type SessionEntry } from './sessions.js';
+import type { Reason } from './views.js';
+
+/**
+ * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
+ * over the same evidence, so that nothing arms what another refuses.
+ *
+ *   look     the journals that lie here, of this session and of those proven dead; what was removed of them
+ *   lower    a journal that knows what the ledger does not means that the store has forgotten: nothing is sent
+ *            from here on, by anybody, before anything else is done
+ *   stop     where the store has forgotten more than the journals here still know, a person has to decide
+ *   merge    results roll orders forward, intents without one make them unknown
+ *   adopt    what the dead were sending, and left neither result nor intent of, was never sent, if their journal is
+ *            whole; otherwise it is unknown
+ *   arm      once every registered session has merged
+ *
+ * Nothing is concluded from a file that is missing: a dead session whose journal is not here stays in the
+ * registry while the fence is down, and is waited for by name.
+ */
+export type RecoveryParts = {
+  readonly books: Books;
+  readonly context: Omit<MergeContext, 'underWay'>;
+  /** The sending process that recovers; null for a command that never sends. */
+  readonly self: { readonly session: Session; readonly door: Pick<Door, 'merging' | 'sending'> } | null;
+  /** Where journals lie, for a command without a session. */
+  readonly journalFolder: string;
+  /** The store may have another past by now: what was read from it before is void. */
+  readonly forget: () => void;
+  /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
+  readonly retakeRun: () => Promise<void>;
+  /** Reads the members of an order that became a doubt, so that a person can judge. */
+  readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
+  readonly say: (message: string) => void;
+  readonly floorReason: (found: number, removed: number) => Reason;
+};
+
+export type Recovered = {
+  readonly armed: boolean;
+  readonly era: string;
+  readonly seen: number;
+  /** The store was found to have forgotten something. */
+  readonly rolledBack: boolean;
+  /** Only a person can decide how it goes on. */
+  readonly stopped: Reason | null;
+  /** Registered sessions that have not merged. */
+  readonly waitingFor: readonly string[];
+  readonly moved: number;
+  readonly unknown: number;
+  /** What dead sessions were sending and is to be worked on again. */
+  readonly adopted: readonly OrderRef[];
+  readonly dead: readonly SessionEntry[];
+};
+
+/** `all`: every journal that lies here is looked at, also of sessions that the registry does not know. */
+export async function recover(
+  parts: RecoveryParts,
+  all = true,
+  /** This very recovery has lowered the fence before. */
+  lowered = false,
+): Promise<Recovered> {
+  const { books, self, context } = parts;
+  const { mark } = books;
+  const { seen: seenBefore } = mark;
+  const fence = await readFence(books);
+  const current = fence.armed && (self === null || fence.era === mark.era) && fence.seq >= seenBefore;
+  if (!current) parts.forget();
+  if (!current) await self?.door.merging();
+
+  const place = self?.session.entry ?? { id: '', journal: parts.journalFolder };
+  const own = current || self === null ? undefined : await journalOf(self.session.entry, books.realm);
+  const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
+  const { ended, missing, forgotten, removed } = await localJournals(books, place, known, all || !current);
+  // Arming waits for everybody in the registry, so whoever lives here must stand in it.
+  for (const entry of forgotten) await registerAgain(books, entry);
+  const journals = [...(own === undefined ? [] : [own]), ...ended];
+  const seen = Math.max(seenBefore, ...journals.map(({ seqSeen }) => seqSeen));
+  const tidings = await tidingsFor(
+    books,
+    journals.flatMap(({ attempts }) => attempts),
+  );
+  const unknownHere = tidings.filter(({ standing }) => standing === 'forgotten').length;
+  const missed = await forgottenRemoved(books, fence, removed);
+  const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
+  // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
+  if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
+  const result = {
+    armed: false,
+    era: '',
+    seen,
+    rolledBack,
+    waitingFor: [],
+    moved: 0,
+    unknown: 0,
+    adopted: [],
+    dead: [],
+  };
+  if (Object.keys(missed).length > 0) {
+    const stopped = parts.floorReason(fence.seq, Math.max(...Object.values(missed)));
+    parts.say('the store has forgotten more than the journals still know');
+    await sayDisarmed(books, stopped);
+    return { ...result, stopped };
+  }
+
+  const underWay = self?.door.sending() ?? new Set<string>();
+  const merged = await mergeTidings({ ...context, underWay }, tidings);
+  if (merged.moved + merged.parked > 0)
+    parts.say(
+      `merged the journals here: ${merged.moved} orders put right, ${merged.unknown} of them unknown, ${merged.parked} of batches that are not in the store`,
+    );
+  for (const order of merged.second)
+    parts.say(
+      `order ${order} may have been paid twice: a journal knows an attempt beside the one that counts`,
+    );
+  await mergeParked({ ...context, underWay });
+  if (!current) await parts.retakeRun();
+
+  const isArmed = fence.armed && !rolledBack;
+  // While the fence is down, whoever left no journal here is missing and waited for.
+  const gone = new Set([
+    ...ended.map(({ head }) => head.session),
+    ...(isArmed ? missing.map(({ id }) => id) : []),
+  ]);
+  const dead = (await listSessions(books)).filter(({ id }) => gone.has(id));
+  const whole = new Set(ended.filter((one) => one.whole).map(({ head }) => head.session));
+  const adopted = await adoptDead(
+    parts,
+    dead,
+    whole,
+    `${fence.run} ${fence.seq} ${isArmed ? fence.era : ''}`.trimEnd(),
+  );
+  const done = { ...result, stopped: null, moved: merged.moved, unknown: merged.unknown, adopted, dead };
+  const armed = isArmed
+    ? { answer: 'armed' as const, era: fence.era }
+    : await armAgain(parts, fence.run, seen);
+  if (armed.answer !== 'armed')
+    return { ...done, waitingFor: armed.answer === 'waiting' ? armed.sessions : [] };
+  mark.era = self === null ? mark.era : armed.era;
+  mark.seen = Math.max(mark.seen, seen, fence.seq);
+  for (const { head, folder, works } of ended)
+    if (works) await noteMerged(folder, head.session, books.realm, armed.era);
+  return { ...done, armed: true, era: armed.era };
+}
+
+/** Before anything is merged: whoever sends by what the store says now would send what others have sent. */
+async function lower(
+  { books, self, say }: RecoveryParts,
+  fence: Fence,
+  { seen, attempts, missed }: { seen: number; attempts: number; missed: Missed },
+): Promise<boolean> {
+  const behind = fence.seq < seen;
+  const gap = Object.entries(missed).some(([era, seq]) => fence.armed || fence.missed[era] !== seq);
+  if (!behind && attempts === 0 && !gap) return false;
+  const note = { at: Date.now(), seen, found: fence.seq, by: self?.session.id ?? 'recover' };
+  // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
+  const whatever = attempts > 0 || gap;
+  if (!(await disarm(books, whatever ? { ...note, attempts } : note, missed))) return false;
+  if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
+  else if (attempts > 0) say(`the store has forgotten ${attempts} attempts; the journals put them back`);
+  return true;
+}
+
+/** This process says that it has merged, and arms if all others have. */
+async function armAgain({ books, self }: RecoveryParts, run: string, seen: number) {
+  // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
+  if (self !== null) {
+    await self.session.register(books);
+    if (!(await reportMerged(books, run, self.session.id, seen))) return { answer: 'changed' } as const;
+  }
+  return arm(books, run, seen);
+}

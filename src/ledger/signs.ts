@@ -1,0 +1,36 @@
+import type { Sign } from '../core/standing.js';
+import { isAtWork } from '../core/what-waits.js';
+import type { Books } from './books.js';
+import { storeNowMs } from './feeding.js';
+import { listSessions } from './sessions.js';
+
+/** The signs of life of a realm's sending processes, and the store's time. */
+export type Signs = { readonly nowMs: number; readonly signs: readonly Sign[] };
+
+export async function readSigns(books: Books): Promise<Signs> {
+  const { caller, realm } = books;
+  const [entries, [seen, nowMs]] = await Promise.all([
+    listSessions(books),
+    caller.patiently('read signs of life', () =>
+      Promise.all([caller.redis.hgetall(`${realm}:seen`), storeNowMs(books)]),
+    ),
+  ]);
+  const signs = await Promise.all(
+    entries.map(async (entry): Promise<Sign> => {
+      const { id: session, kind, pid, machine, startedAt } = entry;
+      const beat = seen[session];
+      const seenMs = beat === undefined ? startedAt : Number(beat);
+      const life = await caller.here.liveness(entry);
+      return { session, kind, pid, machine, life, seenMs, beats: beat !== undefined };
+    }),
+  );
+  return { nowMs, signs };
+}
+
+/** The workers of a realm that are neither dead nor silent. */
+export async function workersAtWork(books: Books): Promise<string[]> {
+  const { nowMs, signs } = await readSigns(books);
+  return signs
+    .filter((sign) => sign.kind === 'worker' && isAtWork(sign, nowMs))
+    .map(({ session }) => session);
+}

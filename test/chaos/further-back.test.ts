@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/fence.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
+import { Arena } from '../support/arena.js';
+import { uniqueRows } from '../support/unique-rows.js';
+
+/** The store is restored from further back than the journals reach: what was sent in between nobody knows. */
+const ROWS = 12;
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds });
+});
+afterAll(() => arena.close());
+
+const RUN = ['run', 'pay.csv', '--yes', '--json'] as const;
+
+/** As rotation does it, once the ledger has settled all of them. */
+async function removeJournals(): Promise<void> {
+  const books = arena.books();
+  const { era, seq } = await readFence(books);
+  const folder = join(arena.folder, 'data', 'journal');
+  for (const { session, files } of await listJournals(folder)) {
+    const removed = { seqs: { [books.realm]: { [era]: seq } }, files: { [session]: files.length } };
+    await noteRemoved(folder, session, removed, () => Promise.resolve(false));
+    for (const { path } of files) await rm(path);
+  }
+}
+
+test('nothing is sent and nothing armed, by any command, until a person has accepted what it means', async () => {
+  await arena.file('pay.csv', uniqueRows(ROWS).csv);
+  const first = await arena.run(...RUN, '--first', '3');
+  expect(JSON.parse(first.stdout), first.stderr).toMatchObject({ counts: { paid: 3, planned: ROWS - 3 } });
+  const restore = await arena.photograph('early');
+  const second = await arena.run(...RUN);
+  expect(second.status, second.stderr).toBe(0);
+  await removeJournals();
+  await restore();
+
+  const refused = await arena.run(...RUN);
+  expect(refused.status, refused.stderr).toBe(5);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    state: 'halted',
+    reason: { code: 'ALM_LEDGER_ROLLED_BACK', next: expect.stringContaining('almoner recover') },
+    counts: { paid: 3, planned: ROWS - 3 },
+  });
+
+  const looked = await arena.run('recover', '--json');
+  expect(looked.status, looked.stderr).toBe(5);
+  expect(JSON.parse(looked.stdout)).toMatchObject({
+    accepted: null,
+    realms: [
+      {
+        armed: false,
+        reason: { code: 'ALM_LEDGER_ROLLED_BACK' },
+        losses: [{ session: 'removed', exact: false, orders: ROWS - 3 }],
+      },
+    ],
+  });
+  const said = await arena.run('recover');
+  expect(said.status).toBe(5);
+  expect(said.stdout).not.toContain('safe to send');
+  expect(said.stdout).toMatch(
+    new RegExp(
+      `recover --accept-missing removed: every order .* doubt: up to ${ROWS - 3} orders \\(\\d+ tokens\\)`,
+    ),
+  );
+  const again = await arena.run(...RUN);
+  expect(again.status).toBe(5);
+  expect((await arena.applied()).length).toBe(ROWS);
+
+  const accepted = await arena.run('recover', '--accept-missing', 'removed', '--json');
+  expect(accepted.status, accepted.stderr).toBe(0);
+  expect(JSON.parse(accepted.stdout)).toMatchObject({
+    accepted: { exact: false, orders: ROWS - 3 },
+    realms: [{ armed: true, reason: null }],
+  });
+  const last = await arena.run(...RUN);
+  expect(JSON.parse(last.stdout)).toMatchObject({ state: 'done', counts: { paid: 3, doubt: ROWS - 3 } });
+  expect((await arena.applied()).length).toBe(ROWS);
+}, 120_000);

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { recover } from '../../src/ledger/recovery.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll, WHY } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('what was read of one store is not concluded upon in another: a store restored while the dead are adopted', async () => {
+  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'idempotent');
+  const [one, three] = [await tempFolder(), await tempFolder()];
+  const dead = await machines.start(one);
+  expect(await dead.sender.recover()).toBe(true);
+  await dead.sender.begin(1, null);
+  const restore = await photograph(batch.books); // order 1 is being sent by it
+  await dead.sender.finish('paid', null);
+  await dead.sender.begin(2, null);
+  await dead.sender.die(); // its journal knows: 1 paid, 2 was about to be sent
+
+  // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.
+  const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), batch.books.owner);
+  let restored = false;
+  await recover({
+    books,
+    context: {
+      books,
+      plans: new PlanReader(books),
+      termsOf: async () => {
+        if (!restored) {
+          restored = true;
+          await restore();
+        }
+        return { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 };
+      },
+    },
+    self: null,
+    journalFolder: join(one, 'journal'),
+    forget: () => {},
+    retakeRun: () => Promise.resolve(),
+    onDoubt: () => Promise.resolve(),
+    say: () => {},
+    floorReason: () => WHY,
+  });
+  expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  expect(await listSessions(batch.books)).toHaveLength(1);
+  // Whoever looks next finds the journal, and what it tells.
+  const next = await machines.start(three);
+  expect(await next.sender.recover()).toBe(true);
+  expect((await readRecord(batch.ref, 1)).code).toBe('P');
+  await next.sender.die();
+});

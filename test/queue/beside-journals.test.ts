@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/fence.js';
+import { parkedAttempts } from '../../src/ledger/parked.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { begin, feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { tieUp } from '../support/tie-up.js';
+import { photograph } from '../support/unreliable-store.js';
+
+/**
+ * Machine 2 has sent after the backup was made. The store is restored, machine 1 arms it and goes on, and machine 2
+ * starts again: the ledger is armed, and the journals that lie beside it know what the ledger does not.
+ */
+const bench = ledgerBench();
+
+const code = async (batch: TestBatch, index: number) => (await readRecord(batch.ref, index)).code;
+
+async function restoredUnder(fate: 'paid' | 'dies') {
+  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const [one, two] = [await tempFolder(), await tempFolder()];
+  const first = await machines.start(one);
+  expect(await first.sender.recover()).toBe(true);
+  await first.sender.die();
+  const restore = await photograph(batch.books);
+  const second = await machines.start(two);
+  expect(await second.sender.recover()).toBe(true);
+  await second.sender.begin(1, null);
+  if (fate === 'paid') await second.sender.finish('paid', null);
+  await second.sender.die();
+  await restore();
+  const again = await machines.start(one);
+  expect(await again.sender.recover()).toBe(true);
+  expect(await readFence(batch.books)).toMatchObject({ armed: true });
+  return { batch, machines, two, again };
+}
+
+describe('a process that starts on an armed ledger', () => {
+  test('lowers the fence before it merges what the journals beside it know, and arms only then', async () => {
+    const { batch, machines, two, again } = await restoredUnder('paid');
+    expect(await code(batch, 1)).toBe('p');
+    await again.sender.die();
+    const late = await machines.start(two);
+    expect(await late.sender.recover()).toBe(true);
+    const moves = late.scripts.filter((name) => ['disarm', 'roll-forward', 'arm'].includes(name));
+    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'roll-forward', 'arm']);
+    expect(await code(batch, 1)).toBe('P');
+    expect((await readFence(batch.books)).rollback).toMatchObject({ found: expect.any(Number) });
+    expect(machines.realm.applied.get(1)).toBe(1);
+    expect(await tieUp(batch.books)).toEqual([]);
+    await late.sender.die();
+  });
+
+  test('stops those who were sending by what the store says, until they have merged as well', async () => {
+    const { batch, machines, two, again } = await restoredUnder('paid');
+    const late = await machines.start(two);
+    expect(await late.sender.recover()).toBe(false);
+    // Machine 1 took order 1 for one that nobody has sent.
+    await again.sender.begin(1, null);
+    expect(again.sender.open).toEqual([]);
+    expect(await begin(batch, 2)).toEqual({ no: 'disarmed' });
+    expect(await again.sender.recover()).toBe(true);
+    expect(await late.sender.recover()).toBe(true);
+    expect(await code(batch, 1)).toBe('P');
+    await late.sender.begin(2, null);
+    expect(late.sender.open).toHaveLength(1);
+    expect(await tieUp(batch.books)).toEqual([]);
+    for (const { sender } of [late, again]) await sender.die();
+  });
+
+  test('finds its own attempt in flight beside the other’s intent under the same number: never waiting', async () => {
+    const { batch, machines, two, again } = await restoredUnder('dies');
+    await again.sender.begin(1, null);
+    expect(await code(batch, 1)).toBe('s');
+    const late = await machines.start(two);
+    await late.sender.recover();
+    expect(await code(batch, 1)).toBe('D');
+    await again.sender.recover();
+    // The answer to the attempt of machine 1 still counts, as what it is.
+    await again.sender.finish('paid', null);
+    expect(await code(batch, 1)).toBe('P');
+    expect(await tieUp(batch.books)).toEqual([]);
+    for (const { sender } of [late, again]) await sender.die();
+  });
+
+  test('leaves the fence up at the next start: what was merged is known from then on', async () => {
+    const { batch, machines, two, again } = await restoredUnder('dies');
+    await again.sender.die();
+    const late = await machines.start(two);
+    expect(await late.sender.recover()).toBe(true);
+    expect(await code(batch, 1)).toBe('D');
+    await late.sender.die();
+    const { era } = await readFence(batch.books);
+    const next = await machines.start(two);
+    expect(await next.sender.recover()).toBe(true);
+    expect(next.scripts).not.toContain('disarm');
+    expect(next.scripts).not.toContain('roll-forward');
+    expect((await readFence(batch.books)).era).toBe(era);
+    await next.sender.die();
+  });
+});
+
+describe('payments of batches that the store has forgotten', () => {
+  test('are written once, and not again at every look', async () => {
+    const ORDERS = 40;
+    const books = await bench.books();
+    const small = await sealed(books, [{}], { id: 'small' });
+    const machines = new Machines(bench.redis(), small, 'manual');
+    const folder = await tempFolder();
+    const before = await photograph(books);
+    const large = await sealed(
+      books,
+      Array.from({ length: ORDERS }, () => ({})),
+      { id: 'large' },
+    );
+    await feedAll(large);
+    const payer = await new Machines(bench.redis(), large, 'manual').start(folder);
+    expect(await payer.sender.recover()).toBe(true);
+    for (let index = 1; index <= ORDERS; index++) {
+      await payer.sender.begin(index, null);
+      await payer.sender.finish('paid', null);
+    }
+    await payer.sender.die();
+    await before();
+    const { sender } = await machines.start(folder);
+    expect(await sender.recover()).toBe(true);
+    expect(await parkedAttempts(books)).toMatchObject([{ batch: 'large' }]);
+    const written = async () => {
+      const info = await bench.redis().client().info('commandstats');
+      const calls = [...info.matchAll(/cmdstat_(?:hset|hdel|del|set|rpush|sadd):calls=(\d+)/g)];
+      return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const start = await written();
+    for (let look = 0; look < 10; look++) {
+      expect(await sender.recover()).toBe(true);
+      await sender.adoptDead();
+    }
+    expect((await written()) - start).toBeLessThan(ORDERS);
+    // Also at the next start, which reads the journals again.
+    await sender.die();
+    const next = await machines.start(folder);
+    expect(await next.sender.recover()).toBe(true);
+    expect((await written()) - start).toBeLessThan(ORDERS);
+    await next.sender.die();
+  });
+});

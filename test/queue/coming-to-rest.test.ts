@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/fence.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('two processes come to rest after a restore', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, [{}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'idempotent');
+  const first = await machines.start(await tempFolder());
+  expect(await first.sender.recover()).toBe(true);
+  const restore = await photograph(books);
+  // Machine 2 joins after the backup; order 1 is applied, its answer lost.
+  const second = await machines.start(await tempFolder());
+  expect(await second.sender.recover()).toBe(true);
+  await second.sender.begin(1, null);
+  await second.sender.finish('lost-after', null);
+  await restore();
+  expect(await first.sender.recover()).toBe(true);
+  await new Promise((r) => setTimeout(r, 20));
+  await first.sender.begin(1, null);
+  await first.sender.finish('paid', null); // by its key: applied once
+  expect((await readRecord(batch.ref, 1)).code).toBe('P');
+  expect(machines.realm.applied.get(1)).toBe(1);
+  const eras: string[] = [];
+  for (let round = 0; round < 30; round++) {
+    const b = await second.sender.recover();
+    const a = await first.sender.recover();
+    eras.push(`${(await readFence(books)).era} ${a} ${b}`);
+  }
+  expect(new Set(eras.slice(-10)).size).toBe(1);
+  await first.sender.die();
+  await second.sender.die();
+});

@@ -1,0 +1,40 @@
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { fileName, Journal } from '../../src/ledger/journal.js';
+import { listJournals } from '../../src/ledger/journal-folder.js';
+import { readSessionJournal } from '../../src/ledger/journal-reader.js';
+import { journalHead } from '../support/journal-head.js';
+import { attemptOf } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+void [writeFile, openBooks, Caller, truncate, join];
+const bench = ledgerBench();
+
+test.each(['cut at a line', 'torn'])(
+  'a file that is not the last and has lost its tail (%s) is not whole',
+  async (how) => {
+    const batch = await sealed(await bench.books(), [{}, {}, {}]);
+    const folder = await tempFolder();
+    const head = journalHead('0000000000aa');
+    const journal = await Journal.open({
+      folder,
+      head,
+      limits: { fileBytesMax: 1, folderBytesMax: 1e9 },
+      onFailure: () => {},
+    });
+    for (const index of [1, 2]) await journal.intent(attemptOf(batch, index, null).intent);
+    await journal.written();
+    const path = fileName(folder, head.session, 1);
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    // What the disk lost: the intent and the word that another file follows.
+    const kept = `${lines.slice(0, -2).join('\n')}\n`;
+    await writeFile(path, how === 'torn' ? `${kept}${lines.at(-2)?.slice(0, 20)}` : kept);
+    const [files] = await listJournals(folder);
+    const read = await readSessionJournal(files?.files ?? [], batch.books.realm, 0);
+    expect(read?.whole).toBe(false);
+  },
+);

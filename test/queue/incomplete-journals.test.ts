@@ -1,0 +1,85 @@
+import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fileName } from '../../src/ledger/journal.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
+import { encodeEntry } from '../../src/ledger/journal-line.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Clocks, Realm } from '../support/little-realm.js';
+import { Sender } from '../support/little-world.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { tieUp } from '../support/tie-up.js';
+
+/**
+ * A sender dies after the ledger has said `sending` and before its intent is written. Its journal proves that nothing
+ * was sent, as long as it is whole; from a file that is missing nothing is concluded.
+ */
+const bench = ledgerBench();
+
+/** Answers what the order becomes that was never sent. */
+async function adopted(spoil: (folder: string, session: string) => Promise<unknown>): Promise<string> {
+  const books = await bench.books();
+  const batch = await sealed(books, [{}, {}]);
+  await feedAll(batch);
+  const clocks = new Clocks();
+  const realm = new Realm(true, (index) => batch.row(index).order, clocks);
+  const [dying, other] = [await tempFolder(), await tempFolder()];
+  const dead = await Sender.start(books, batch, 'idempotent', dying, realm, clocks);
+  expect(await dead.recover()).toBe(true);
+  await dead.begin(1, null);
+  await dead.finish('paid', null);
+  await dead.begin(2, 'begun');
+  expect(dead.alive).toBe(false);
+  const folder = join(dying, 'journal');
+  const [journal] = await listJournals(folder);
+  await spoil(folder, journal?.session ?? '');
+  const finder = await Sender.start(books, batch, 'idempotent', other, realm, clocks);
+  expect(await finder.recover()).toBe(true);
+  await finder.adoptDead();
+  const { code } = await readRecord(batch.ref, 2);
+  expect((await readRecord(batch.ref, 1)).code).toBe('P');
+  expect(await tieUp(books)).toEqual([]);
+  await finder.die();
+  return code;
+}
+
+/** The one file becomes the second, as if the first had been removed. */
+const withoutFirst = (folder: string, session: string) =>
+  rename(fileName(folder, session, 1), fileName(folder, session, 2));
+
+test('whole: it goes back to where it was', async () => {
+  expect(await adopted(() => Promise.resolve())).toBe('w');
+});
+
+test('without its first file: it is unknown', async () => {
+  expect(await adopted(withoutFirst)).toBe('u');
+});
+
+test('without the file that follows its last: it is unknown', async () => {
+  const spoil = (folder: string, session: string) =>
+    appendFile(fileName(folder, session, 1), encodeEntry({ kind: 'continues', number: 2 }));
+  expect(await adopted(spoil)).toBe('u');
+});
+
+test('without a file in the middle: it is unknown', async () => {
+  const spoil = async (folder: string, session: string) => {
+    const [head = ''] = (await readFile(fileName(folder, session, 1), 'utf8')).split('\n');
+    await writeFile(fileName(folder, session, 3), `${head}\n`);
+  };
+  expect(await adopted(spoil)).toBe('u');
+});
+
+test('without any file: it is unknown', async () => {
+  expect(await adopted((folder) => rm(folder, { recursive: true }))).toBe('u');
+});
+
+test('without a first file that was removed in order, after the ledger had settled all in it: it goes back', async () => {
+  const spoil = async (folder: string, session: string) => {
+    await withoutFirst(folder, session);
+    const removed = { seqs: {}, files: { [session]: 1 } };
+    await noteRemoved(folder, session, removed, () => Promise.resolve(false));
+  };
+  expect(await adopted(spoil)).toBe('w');
+});

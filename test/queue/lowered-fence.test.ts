@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('journals that know more lower the fence, also when the sequence has caught up meanwhile', async () => {
+  const books = await bench.books();
+  const batch = await sealed(
+    books,
+    Array.from({ length: 9 }, () => ({})),
+  );
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const [one, two] = [await tempFolder(), await tempFolder()];
+  const first = await machines.start(one);
+  expect(await first.sender.recover()).toBe(true);
+  const restore = await photograph(books);
+  const second = await machines.start(two);
+  expect(await second.sender.recover()).toBe(true);
+  for (const index of [1, 2]) {
+    await second.sender.begin(index, null);
+    await second.sender.finish('paid', null);
+  }
+  await second.sender.leave();
+  await restore();
+  expect(await first.sender.recover()).toBe(true); // machine 1 arms and goes on
+  await first.sender.begin(5, null);
+  await first.sender.finish('paid', null);
+  const late = await machines.start(two);
+  // While machine 2 reads its journals, machine 1 goes on paying; then while it merges them.
+  const script = late.books.caller.script.bind(late.books.caller);
+  let busy = false;
+  const seen: string[] = [];
+  late.books.caller.script = async (name, realm, args, again) => {
+    if (!busy && (name === 'disarm' || name === 'roll-forward')) {
+      busy = true;
+      const indexes = name === 'disarm' ? [6, 7] : [2];
+      for (const index of indexes) {
+        await first.sender.begin(index, null);
+        await first.sender.finish('paid', null);
+      }
+      busy = false;
+    }
+    const reply = await script(name, realm, args, again);
+    if (name === 'disarm') seen.push(`disarm: ${String(reply)}`);
+    if (name === 'roll-forward') seen.push('roll-forward');
+    return reply;
+  };
+  await late.sender.recover();
+  expect(machines.realm.applied.get(2)).toBe(1);
+  await first.sender.die();
+  await late.sender.die();
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { acceptMissing } from '../../src/ledger/accept-missing.js';
+import { rollForward } from '../../src/ledger/merge.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { attemptOf, mergeContext, REFUSED, WAITS } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { SETTLE_MS } from '../support/little-realm.js';
+import { Machines } from '../support/machine.js';
+import { begin, begun, concludeAs, feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('an attempt without an answer does not bring a doubt back to read-back', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, [{ member: '77' }, { member: '77' }]);
+  await feedAll(batch);
+  await books.caller.redis.hset(books.realm, 'settleMs', 300);
+  const machines = new Machines(bench.redis(), batch, 'readback');
+  const frozen = await machines.start(await tempFolder());
+  expect(await frozen.sender.recover()).toBe(true);
+  const other = await machines.start(await tempFolder());
+  expect(await other.sender.recover()).toBe(true);
+  // Order 1 is on its way from a process that freezes; a person gives the session up, and calls the order a doubt.
+  await frozen.sender.begin(1, null);
+  const lost = (await listSessions(books)).find(({ id }) => id === frozen.books.mark.session)?.id ?? '';
+  await acceptMissing(mergeContext(batch, 'readback'), lost, { who: 'ada', at: Date.now() });
+  expect((await readRecord(batch.ref, 1)).code).toBe('u');
+  expect(await concludeAs(batch, 1, 'u', 'D', { evidence: null })).toMatchObject({ concluded: true });
+  // The settle time goes by; order 2 of the same member is paid.
+  await later(400);
+  machines.realm.pass(SETTLE_MS + 1);
+  await other.sender.begin(2, null);
+  await other.sender.finish('paid', null);
+  expect((await readRecord(batch.ref, 2)).code).toBe('P');
+  // The frozen one wakes: its request never arrived, and it hears nothing.
+  await frozen.sender.finish('lost-before', null);
+  await later(20);
+  await other.sender.begin(1, null);
+  expect(machines.realm.applied.get(1)).toBeUndefined();
+  expect((await readRecord(batch.ref, 1)).code).toBe('D');
+  await other.sender.die();
+  await frozen.sender.die();
+});
+
+for (const certainty of ['readback', 'manual', 'idempotent'] as const)
+  for (const fate of ['slow-down', 'refused'] as const)
+    test(`two attempts under one number never become waiting or refused by the answer to one of them: ${certainty} ${fate}`, async () => {
+      const batch = await sealed(await bench.books(), [{ reference: 'r' }, {}]);
+      await feedAll(batch);
+      const machines = new Machines(bench.redis(), batch, certainty);
+      const [one, two] = [await tempFolder(), await tempFolder()];
+      const first = await machines.start(one);
+      expect(await first.sender.recover()).toBe(true);
+      const restore = await photograph(batch.books);
+      // Machine 2 joins after the backup and is sending order 1 when the store is restored.
+      const second = await machines.start(two);
+      expect(await second.sender.recover()).toBe(true);
+      await second.sender.begin(1, null);
+      await restore();
+      // To machine 1 the folder of machine 2 is nowhere; it arms and sends order 1 as well: that cannot be known.
+      expect(await first.sender.recover()).toBe(true);
+      await first.sender.begin(1, null);
+      expect(first.sender.open).toHaveLength(1);
+      // Machine 2 finds out, merges; then its own request is answered with a definite no. The other one is in flight.
+      await second.sender.recover();
+      await first.sender.recover();
+      await second.sender.recover();
+      await second.sender.finish(fate, null);
+      const code = (await readRecord(batch.ref, 1)).code;
+      await later(20);
+      if (code === 'w' || code === 'p') {
+        await second.sender.recover();
+        await second.sender.begin(1, null);
+        await second.sender.finish('paid', null);
+      }
+      await first.sender.finish('paid', null);
+      expect(['u', 'D']).toContain(code);
+      expect(machines.realm.applied.get(1)).toBe(1);
+      await first.sender.die();
+      await second.sender.die();
+    });
+void [REFUSED, WAITS, attemptOf, rollForward, begin, begun];

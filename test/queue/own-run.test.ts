@@ -1,0 +1,77 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { readBatch } from '../../src/ledger/batches.js';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { Session } from '../../src/ledger/sessions.js';
+import { resumeBatch } from '../../src/ledger/steering.js';
+import { Crew } from '../../src/queue/crew.js';
+import { createRealmClient } from '../../src/realm/client/client.js';
+import { DeafRealm } from '../support/deaf-realm.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { WHY } from '../support/order-moves.js';
+import { testProfile } from '../support/realm-profile.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { tieUp } from '../support/tie-up.js';
+import { photograph } from '../support/unreliable-store.js';
+import { until } from '../support/until.js';
+
+const bench = ledgerBench();
+
+/** As `almoner run --first 3` does it, with the store put back to an earlier moment in the middle of it. */
+test.each(['before the run took the batch', 'when the run had just begun'])(
+  'run --first N pays N, also where the store comes back as it was %s',
+  async (moment) => {
+    const shared = await bench.books();
+    const { baseUrl, realmId } = shared.owner;
+    const realm = await DeafRealm.start((before) => (before === 1 ? 'hang' : 200));
+    const rows = Array.from({ length: 12 }, () => ({}));
+    const batch = await sealed(shared, rows, { manifest: { certainty: 'idempotent', mode: 'run' } });
+    const profile = testProfile({
+      baseUrl,
+      realmId,
+      certainty: 'idempotent',
+      timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 500, totalMs: 500 },
+      attempts: { max: 3, backoffMs: 1_000, backoffMaxMs: 1_000 },
+    });
+    const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), shared.owner);
+    const session = await Session.open('run', await tempFolder());
+    const first = { orders: 3, reason: WHY };
+    const early = await photograph(shared);
+    await session.register(books, 1_000);
+    await resumeBatch(books, batch.no, null, { owner: session.id, first });
+    const late = await photograph(shared);
+    const client = createRealmClient({
+      profile,
+      baseUrl: realm.url,
+      readKey: () => 'key',
+      userAgent: 'test',
+    });
+    const crew = new Crew({
+      books,
+      profile,
+      client,
+      session,
+      run: { ...batch.ref, books },
+      first,
+      concurrency: 1,
+      connect: () => bench.redis().client(),
+      onTrouble: () => {},
+    });
+    onTestFinished(async () => {
+      await crew.stop();
+      await client.close();
+      await session.close();
+    });
+    await crew.start();
+    await until('two are asked for', () => realm.asked.length === 2, 20_000);
+    await (moment.startsWith('before') ? early : late)();
+    const isStill = async () => {
+      const view = await readBatch(batch.ref);
+      return view?.state === 'paused' || view?.state === 'done' ? view : undefined;
+    };
+    const end = await until('the run to stand still', isStill, 30_000);
+    expect(end).toMatchObject({ state: 'paused', reason: WHY, counts: { paid: 3, planned: 9 } });
+    expect(realm.applied).toHaveLength(3);
+    expect(await tieUp(shared)).toEqual([]);
+  },
+);

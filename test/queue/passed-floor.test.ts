@@ -1,0 +1,58 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/fence.js';
+import { fileName } from '../../src/ledger/journal.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('a floor is not passed because another machine has merged its journals first', async () => {
+  const batch = await sealed(
+    await bench.books(),
+    Array.from({ length: 10 }, () => ({})),
+  );
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const [one, two] = [await tempFolder(), await tempFolder()];
+  const first = await machines.start(one);
+  expect(await first.sender.recover()).toBe(true);
+  const restore = await photograph(batch.books);
+  // Machine 2 joins after the backup, pays order 1, ends, and its journal goes by the budget: the floor says so.
+  const second = await machines.start(two);
+  expect(await second.sender.recover()).toBe(true);
+  await second.sender.begin(1, null);
+  await second.sender.finish('paid', null);
+  const { era, seq } = await readFence(batch.books);
+  await second.sender.leave();
+  const journals = join(two, 'journal');
+  const session = (await listJournals(journals))[0]?.session ?? '';
+  await noteRemoved(
+    journals,
+    session,
+    { seqs: { [batch.books.realm]: { [era]: seq } }, files: { [session]: 1 } },
+    () => Promise.resolve(false),
+  );
+  await rm(fileName(journals, session, 1));
+  // Machine 1 goes on and pays five.
+  for (const index of [2, 3, 4, 5, 6]) {
+    await first.sender.begin(index, null);
+    await first.sender.finish('paid', null);
+  }
+  await restore();
+  expect(await first.sender.recover()).toBe(true);
+  const late = await machines.start(two);
+  await late.sender.recover();
+  await first.sender.recover();
+  await late.sender.recover();
+  await late.sender.begin(1, null);
+  await late.sender.finish('paid', null);
+  expect(machines.realm.applied.get(1)).toBe(1);
+  await late.sender.die();
+  await first.sender.die();
+});

@@ -1,0 +1,155 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { acceptMissing, lossOf, REMOVED } from '../../src/ledger/accept-missing.js';
+import { readBatch } from '../../src/ledger/batches.js';
+import { acceptRemoved, readFence } from '../../src/ledger/fence.js';
+import { fileName } from '../../src/ledger/journal.js';
+import { listJournals, noteRemoved, readRemoved } from '../../src/ledger/journal-folder.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import { mergeContext } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { begin, feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { tieUp } from '../support/tie-up.js';
+import { photograph } from '../support/unreliable-store.js';
+
+/** Order 1 is paid; its journal was removed after the ledger had settled it, and the floor says so. */
+const bench = ledgerBench();
+
+async function removedAfterPaying() {
+  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const folder = await tempFolder();
+  const payer = await machines.start(folder);
+  expect(await payer.sender.recover()).toBe(true);
+  // Made before this machine had joined: the backup knows neither its session nor its folder.
+  const { redis } = batch.books.caller;
+  const registry = [`${batch.books.realm}:sessions`, `${batch.books.realm}:places`];
+  await redis.del(...registry);
+  const restore = await photograph(batch.books);
+  await payer.sender.begin(1, null);
+  await payer.sender.finish('paid', null);
+  const { era, seq } = await readFence(batch.books);
+  await payer.sender.die();
+  const journals = join(folder, 'journal');
+  const [journal] = await listJournals(journals);
+  const session = journal?.session ?? '';
+  const removed = { seqs: { [batch.books.realm]: { [era]: seq } }, files: { [session]: 1 } };
+  await noteRemoved(journals, session, removed, () => Promise.resolve(false));
+  await rm(fileName(journals, session, 1));
+  return { batch, machines, folder, journals, restore };
+}
+
+const removedHere = async (batch: TestBatch, journals: string) =>
+  Object.entries((await readRemoved(journals)).seqs[batch.books.realm] ?? {}).map(([era, seq]) => ({
+    era,
+    seq,
+  }));
+
+describe('a store that was restored to before what was removed', () => {
+  test('is not trusted: nothing is armed, and it is said why', async () => {
+    const { batch, machines, folder, restore } = await removedAfterPaying();
+    await restore();
+    const { sender } = await machines.start(folder);
+    expect(await sender.recover()).toBe(false);
+    expect(await sender.recover()).toBe(false);
+    expect(await readFence(batch.books)).toMatchObject({
+      armed: false,
+      reason: { message: 'a test says so' },
+    });
+    await sender.begin(1, null);
+    expect(sender.open).toEqual([]);
+    expect((await readRecord(batch.ref, 1)).code).toBe('p');
+    await sender.die();
+  });
+
+  test('is not trusted either after another machine has armed it and has gone on past that point', async () => {
+    const { batch, machines, folder, restore } = await removedAfterPaying();
+    await restore();
+    const other = await machines.start(await tempFolder());
+    expect(await other.sender.recover()).toBe(true);
+    for (const index of [2, 3]) {
+      await other.sender.begin(index, null);
+      await other.sender.finish('paid', null);
+    }
+    expect(await readFence(batch.books)).toMatchObject({ armed: true });
+    const late = await machines.start(folder);
+    expect(await late.sender.recover()).toBe(false);
+    expect(await readFence(batch.books)).toMatchObject({ armed: false });
+    await other.sender.begin(1, null);
+    expect(other.sender.open).toEqual([]);
+    // Nobody arms what another refuses, also when the one who found out has ended in order.
+    expect(await other.sender.recover()).toBe(false);
+    await late.sender.leave();
+    // To the other machine that folder is nowhere.
+    await batch.books.caller.redis.del(`${batch.books.realm}:places`);
+    expect(await listSessions(batch.books)).toHaveLength(1);
+    expect(await other.sender.recover()).toBe(false);
+    await other.sender.begin(1, null);
+    expect(other.sender.open).toEqual([]);
+    // Accepted on whichever machine, it is accepted for all.
+    await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
+    await acceptRemoved(batch.books, []);
+    expect(await other.sender.recover()).toBe(true);
+    await other.sender.die();
+    const last = await machines.start(folder);
+    expect(await last.sender.recover()).toBe(true);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ doubt: 1, paid: 2 });
+    expect(machines.realm.applied.get(1)).toBe(1);
+    await last.sender.die();
+  });
+
+  test('accepted by a person: what is not settled is a doubt, and it goes on and does not stop again', async () => {
+    const { batch, machines, folder, journals, restore } = await removedAfterPaying();
+    await restore();
+    const { sender } = await machines.start(folder);
+    expect(await sender.recover()).toBe(false);
+    const context = mergeContext(batch, 'manual');
+    expect(await lossOf(context, REMOVED)).toEqual({ exact: false, orders: 3, tokens: 15n });
+    const by = { who: 'ada', at: Date.now() };
+    expect(await acceptMissing(context, REMOVED, by)).toEqual({ exact: false, orders: 3, tokens: 15n });
+    await acceptRemoved(batch.books, await removedHere(batch, journals));
+    expect(await sender.recover()).toBe(true);
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 3 } });
+    await sender.die();
+    const next = await machines.start(folder);
+    expect(await next.sender.recover()).toBe(true);
+    expect(await begin(batch, 1, { nonce: 'never' })).toEqual({ no: 'done' });
+    expect(machines.realm.applied.get(1)).toBe(1);
+    expect(await tieUp(batch.books)).toEqual([]);
+    await next.sender.die();
+  });
+});
+
+describe('a store that knows what was removed', () => {
+  test('is armed again, as often as it is restarted', async () => {
+    const { batch, machines, folder } = await removedAfterPaying();
+    for (let restarts = 0; restarts < 3; restarts++) {
+      await batch.books.caller.redis.hset(batch.books.realm, 'armed', `server-${restarts}`);
+      const { sender } = await machines.start(folder);
+      expect(await sender.recover()).toBe(true);
+      await sender.die();
+    }
+    expect((await readRecord(batch.ref, 1)).code).toBe('P');
+  });
+
+  test('restored to before a later move, but not before the removed ones: the journals put it right', async () => {
+    const { batch, machines, folder } = await removedAfterPaying();
+    const restore = await photograph(batch.books);
+    const { sender } = await machines.start(folder);
+    expect(await sender.recover()).toBe(true);
+    await sender.begin(2, null);
+    await sender.finish('paid', null);
+    await sender.die();
+    await restore();
+    const next = await machines.start(folder);
+    expect(await next.sender.recover()).toBe(true);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 2, planned: 1 });
+    expect(await tieUp(batch.books)).toEqual([]);
+    await next.sender.die();
+  });
+});

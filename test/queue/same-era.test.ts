@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test.each(['while it lives', 'at its start'])(
+  'a store that forgets under the same run_id, found out by a process %s: all journals beside it are merged',
+  async (when) => {
+    const books = await bench.books();
+    const { redis } = books.caller;
+    const batch = await sealed(books, [{}, {}, {}]);
+    await feedAll(batch);
+    const machines = new Machines(bench.redis(), batch, 'manual');
+    const folder = await tempFolder();
+    const zero = await machines.start(folder);
+    expect(await zero.sender.recover()).toBe(true);
+    await zero.sender.leave();
+    const armed = (await redis.hget(books.realm, 'armed')) ?? '';
+    const restore = await photograph(books);
+    // Monday's run pays order 1 and ends in order.
+    const monday = await machines.start(folder);
+    expect(await monday.sender.recover()).toBe(true);
+    await monday.sender.begin(1, null);
+    await monday.sender.finish('paid', null);
+    await monday.sender.leave();
+    // Tuesday's finds all that in the ledger, notes so, and pays order 2.
+    let tuesday = await machines.start(folder);
+    expect(await tuesday.sender.recover()).toBe(true);
+    await tuesday.sender.begin(2, null);
+    await tuesday.sender.finish('paid', null);
+    if (when === 'at its start') await tuesday.sender.leave();
+    // The same server gets Sunday's data back (REPLICAOF a backup and NO ONE; or a store that denies INFO): same run_id, same era.
+    await restore();
+    await redis.hset(books.realm, 'armed', armed);
+    if (when === 'at its start') tuesday = await machines.start(folder);
+    await tuesday.sender.recover();
+    await tuesday.sender.recover();
+    await tuesday.sender.begin(1, null);
+    await tuesday.sender.finish('paid', null);
+    expect(machines.realm.applied.get(1)).toBe(1);
+    await tuesday.sender.die();
+  },
+);

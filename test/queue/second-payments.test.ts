@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { orderId } from '../../src/core/ids.js';
+import { acceptMissing } from '../../src/ledger/accept-missing.js';
+import { readBatch } from '../../src/ledger/batches.js';
+import { retryOrder } from '../../src/ledger/dead.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { readAudit, snapshotBatch } from '../../src/ledger/snapshot.js';
+import { startCrew } from '../support/crew-bench.js';
+import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../support/order-moves.js';
+import { until } from '../support/until.js';
+
+const bench = ledgerBench();
+
+const retry = (batch: TestBatch) =>
+  retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: moment(), nonce: `retry ${moment()}` });
+const seconds = async ({ ref }: TestBatch) =>
+  (await readAudit(ref)).filter(({ what }) => what.includes('twice'));
+
+/** Of a realm that applies what it is asked for; the first change is answered when the test says so. */
+async function slowRealm() {
+  const slow: ServerResponse[] = [];
+  const paid = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"newBalance":105}');
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      if (request.method === 'GET') response.end('{"id":"1","tokenBalance":100}');
+      else if (slow.length === 0) slow.push(response);
+      else paid(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    asked: () => slow.length,
+    answer: () => slow.map(paid),
+  };
+}
+
+test('a process that hears of a second payment says so, and it is kept where people look', async () => {
+  const batch = await sealed(await bench.books(), [{}]);
+  const realm = await slowRealm();
+  const profile = {
+    certainty: 'manual',
+    settleMs: 500,
+    timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 20_000, totalMs: 20_000 },
+  } as const;
+  const one = await startCrew(batch, bench.redis(), realm.url, profile);
+  await until('it is sent', () => realm.asked() === 1, 20_000);
+  await acceptMissing(mergeContext(batch, 'manual'), one.session.id, { who: 'ada', at: Date.now() });
+  // An operator waits the settle time out, calls it unpaid and has it sent again.
+  await concludeAs(batch, 1, 'D', 'X', { settleMs: 500 });
+  await until('the retry', async () => (await retry(batch)) === 'ok', 10_000);
+  await startCrew(batch, bench.redis(), realm.url, profile);
+  await until('it is paid', async () => (await readRecord(batch.ref, 1)).code === 'P', 20_000);
+  realm.answer();
+  await until('it is said', async () => (await seconds(batch)).length > 0, 20_000);
+  const order = orderId(batch.ref.id, 1);
+  expect(await seconds(batch)).toMatchObject([
+    { who: 'almoner', what: `order ${order} was paid twice`, why: expect.stringContaining('almoner undo') },
+  ]);
+  expect(one.trouble).toContainEqual(expect.stringContaining(`order ${order}`));
+  expect((await readBatch(batch.ref))?.notes).toEqual([expect.stringContaining(order)]);
+  const report = await snapshotBatch(batch.ref, new PlanReader(batch.books), []);
+  expect(report.caveats).toEqual([expect.stringContaining(order)]);
+});
+
+/** A session given up while it was sending; the order was called unpaid, sent again by another, and paid. */
+async function givenUpAndPaid() {
+  const batch = await sealed(await bench.books(), [{}]);
+  await feedAll(batch);
+  const first = await begun(batch, 1, { nonce: 'nonce-1', session: 'frozen' });
+  await settleAs(batch, 1, 'D', first, { nonce: 'nonce-1' });
+  await concludeAs(batch, 1, 'D', 'X');
+  expect(await retry(batch)).toBe('ok');
+  await sendAs(batch, 1, 'P', { nonce: 'nonce-2' });
+  return batch;
+}
+
+test('the journal of one that was given up says it at the next look, once', async () => {
+  const batch = await givenUpAndPaid();
+  const paid = attemptOf(batch, 1, PAID);
+  for (const second of [[orderId(batch.ref.id, 1)], []])
+    expect(await merge(batch, 'manual', paid)).toMatchObject({ moved: 0, second });
+  expect(await seconds(batch)).toHaveLength(1);
+});
+
+test('an attempt that heard nothing, and that an operator called unpaid, is not said again', async () => {
+  const batch = await givenUpAndPaid();
+  expect(await merge(batch, 'manual', attemptOf(batch, 1, null))).toMatchObject({ second: [] });
+  expect(await seconds(batch)).toEqual([]);
+  expect((await readBatch(batch.ref))?.notes).toEqual([]);
+});
+
+test('a possible second payment that turns out to be one is said as that', async () => {
+  const batch = await sealed(await bench.books(), [{}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'P', { nonce: 'nonce-2' });
+  await merge(batch, 'manual', attemptOf(batch, 1, null));
+  await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+  const order = `order ${orderId(batch.ref.id, 1)}`;
+  expect((await seconds(batch)).map(({ what }) => what)).toEqual([
+    `${order} may have been paid twice`,
+    `${order} was paid twice`,
+  ]);
+  expect((await readBatch(batch.ref))?.notes).toHaveLength(1);
+});
+
+test('the late answer to the very attempt that a person called paid is no second payment', async () => {
+  const batch = await sealed(await bench.books(), [{}]);
+  await feedAll(batch);
+  const only = await begun(batch, 1, { nonce: 'nonce-1' });
+  await settleAs(batch, 1, 'D', only, { nonce: 'nonce-1' });
+  await concludeAs(batch, 1, 'D', 'P');
+  const sent = only.firstSentAt;
+  const late = attemptOf(batch, 1, PAID.replace(/[a-z0-9]{8}/, sent.toString(36)), {
+    sentAt: sent,
+    firstSentAt: sent,
+  });
+  expect(await merge(batch, 'manual', late)).toMatchObject({ second: [] });
+  expect(await seconds(batch)).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { BatchDigest } from '../../src/intake/digest.js';
+import { shortId } from '../../src/intake/plan.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { type Line, ledgerBench, planRow, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+const A: Line = { member: '1001', tokens: 5 };
+const B: Line = { member: '1002', tokens: 700 };
+const BAD: Line = { invalid: true };
+
+/** As plan.ts counts it: rows that are no orders are no part of it. */
+function idOf(lines: readonly Line[]) {
+  const digest = new BatchDigest({ baseUrl: 'http://127.0.0.1:1', realmId: 'r' }, null, null);
+  for (const [i, line] of lines.entries()) {
+    const { order, reference, replaces } = planRow(line, i + 1);
+    if (order !== null) digest.add({ order, reference, replaces });
+  }
+  return shortId(digest.hex());
+}
+
+async function imported(before: readonly Line[], after: readonly Line[], id: string, pays: number) {
+  const books = await bench.books();
+  const restore = await photograph(books);
+  const first = await sealed(books, before, { id });
+  await feedAll(first);
+  const folder = await tempFolder();
+  const monday = await new Machines(bench.redis(), first, 'manual').start(folder);
+  expect(await monday.sender.recover()).toBe(true);
+  await monday.sender.begin(pays, null);
+  await monday.sender.finish('paid', null);
+  await monday.sender.leave();
+  // The store is restored to before the import; `recover` says: run the file of each forgotten batch again.
+  await restore();
+  const again = await sealed(books, after, { id });
+  const tuesday = await new Machines(bench.redis(), again, 'manual').start(folder);
+  expect(await tuesday.sender.recover()).toBe(true);
+  await tuesday.sender.recover();
+  await feedAll(again);
+  const codes = await Promise.all(after.map(async (_, i) => (await readRecord(again.ref, i + 1)).code));
+  await tuesday.sender.die();
+  return codes;
+}
+
+test('rows that are no orders were taken out of the file, or put in: nothing is paid by the attempts of another row', async () => {
+  expect(idOf([BAD, A, B])).toBe(idOf([A, B]));
+  expect(await imported([BAD, A, B], [A, B], idOf([A, B]), 2)).toEqual(['D', 'D']);
+  expect(await imported([A, B], [BAD, A, B], 'same', 1)).toEqual(['i', 'D', 'D']);
+});
+
+test('a name given again (--batch-id) to other orders: none of them is paid by the attempts of the former ones', async () => {
+  expect(await imported([A], [B], 'week-12', 1)).toEqual(['D']);
+});
