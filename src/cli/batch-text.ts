@@ -1,5 +1,6 @@
 import { ORDER_STATES } from '../core/states.js';
-import { duration, grouped } from '../report/spelling.js';
+import type { Waiting } from '../core/waiting.js';
+import { counted, duration, grouped } from '../report/spelling.js';
 import type { BatchStatus } from '../runtime/operations/batch-status.js';
 import type { Colours } from './colour.js';
 
@@ -20,7 +21,20 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.etaSeconds !== null && status.etaSeconds > 0
       ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
       : []),
+    ...status.waiting.flatMap((one) => waitingLines(one, status.reason?.message ?? '', colours)),
     ...(status.report === null ? [] : [`Report: ${status.report}`]),
+  ];
+}
+
+/** Orders that stand still, why, since when and what ends it; what the reason above has said is not said again. */
+function waitingLines(waiting: Waiting, said: string, colours: Colours): string[] {
+  const { why, orders, tokens, since, until, message, next } = waiting;
+  const end = until === null ? '' : `, until ${until}`;
+  const known = said !== '' && message.startsWith(said);
+  return [
+    `  ${colours.yellow('waiting')}: ${counted(orders, 'order')}, ${grouped(BigInt(tokens))} tokens (${why}), since ${since}${end}`,
+    ...(known ? [] : [`    ${message}`]),
+    ...(next === null ? [] : [`    ${next}`]),
   ];
 }
 
@@ -32,7 +46,8 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
     return rerun === null
       ? `almoner resume ${batch}`
       : `${rerun}, or hand it to the workers: almoner resume ${batch}`;
-  if (status.state === 'running' || status.state === 'planned') return `almoner status ${batch} --watch`;
+  if (status.state === 'running' || status.state === 'planned')
+    return status.waiting.find(({ next }) => next !== null)?.next ?? `almoner status ${batch} --watch`;
   if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
   if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
     return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;

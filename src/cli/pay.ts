@@ -52,7 +52,7 @@ export async function payAndReport(
       ...options,
       concurrency: 64,
       stop: signals.requested,
-      onProgress: (view, trouble) => progress.show(view, trouble),
+      onProgress: (...seen) => progress.show(...seen),
     });
   } finally {
     progress.end();

@@ -1,6 +1,7 @@
 import type { WriteOutcome } from '../core/outcome.js';
 import type { Rate } from '../core/profile.js';
 import { formatRate } from '../core/rate.js';
+import { etaSeconds, type Waiting } from '../core/waiting.js';
 import type { BatchView } from '../ledger/views.js';
 import { duration, grouped } from '../report/spelling.js';
 
@@ -23,8 +24,8 @@ export class Progress {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  show(view: BatchView, lastTrouble: WriteOutcome | null): void {
-    const line = this.line(view, lastTrouble);
+  show(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
+    const line = this.line(view, lastTrouble, waiting);
     if (this.stream.isTTY === true) {
       const width = Math.max(20, this.stream.columns ?? 80);
       this.stream.write(`\r\u001b[2K${line.slice(0, width - 1)}`);
@@ -41,23 +42,29 @@ export class Progress {
     if (this.drawn) this.stream.write('\n');
   }
 
-  line(view: BatchView, lastTrouble: WriteOutcome | null): string {
+  line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
     const { counts, manifest } = view;
     const open = (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0);
     const settled = manifest.rows - open;
     const share = manifest.rows === 0 ? 1 : settled / manifest.rows;
     const filled = Math.round(share * BAR_CELLS);
     const { perSecond, requestsPerSecond } = this.pace(settled, view.requests);
+    const [first] = waiting.filter(({ why }) => why !== 'doubt');
+    // What it did while it stood still says nothing of how fast it goes on.
+    if (first !== undefined) this.recent.length = 0;
+    const seconds = etaSeconds({ state: view.state, open, perSecond, waiting, nowMs: Date.now() });
     const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
     return [
       `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)}%`,
       `${grouped(settled)}/${grouped(manifest.rows)}`,
+      // Before the numbers, which stand still meanwhile: a narrow terminal cuts the end off.
+      ...(first === undefined ? [] : [waitingWords(first)]),
       `paid ${grouped(counts.paid ?? 0)}`,
       ...(bad > 0 ? [`failed ${grouped(bad)}`] : []),
       ...((counts.unknown ?? 0) > 0 ? [`unknown ${grouped(counts.unknown ?? 0)}`] : []),
       ...((counts.doubt ?? 0) > 0 ? [`doubt ${grouped(counts.doubt ?? 0)}`] : []),
       `${requestsPerSecond < 10 ? `${(requestsPerSecond * 60).toFixed(0)}/min` : `${requestsPerSecond.toFixed(0)}/s`} of ${formatRate(this.rate)}`,
-      ...(open > 0 && perSecond > 0 ? [`${duration((open / perSecond) * 1000)} to go`] : []),
+      ...(seconds !== null && seconds > 0 ? [`${duration(seconds * 1000)} to go`] : []),
       ...(lastTrouble?.code == null ? [] : [`last: ${lastTrouble.code}`]),
     ].join('  ');
   }
@@ -74,4 +81,9 @@ export class Progress {
       requestsPerSecond: (requests - first.requests) / seconds,
     };
   }
+}
+
+function waitingWords({ why, orders, since, until, message }: Waiting): string {
+  const end = until === null ? '' : `, until ${until.slice(11, 19)} UTC`;
+  return `${grouped(orders)} wait (${why} since ${since.slice(11, 19)} UTC${end}): ${message}`;
 }

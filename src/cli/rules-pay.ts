@@ -25,16 +25,10 @@ export async function payRuleRun(
   if (options.import) {
     const { ref, existing } = await importRun(app, realm, run, planned);
     const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
-    const idle = workers === 0 && status.state !== 'done';
     output.print({
       json: { ...status, ...told, workers },
-      text: [
-        ...batchLines(status, output.colours),
-        ...(idle
-          ? [output.colours.yellow('NO WORKER IS RUNNING: nothing is sent until one is started.')]
-          : []),
-      ],
-      next: idle ? 'almoner worker' : `almoner status ${status.batch} --watch`,
+      text: batchLines(status, output.colours),
+      next: batchNext(status),
     });
     return 0;
   }
@@ -69,7 +63,7 @@ async function payHere(
       first,
       concurrency: 64,
       stop: signals.requested,
-      onProgress: (view, trouble) => progress.show(view, trouble),
+      onProgress: (...seen) => progress.show(...seen),
     });
   } finally {
     progress.end();

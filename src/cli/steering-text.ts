@@ -15,9 +15,3 @@ export function underWayLines({ counts }: BatchStatus): string[] {
       : []),
   ];
 }
-
-/** Work waits and nobody does it. */
-export function noWorkerLine(status: BatchStatus, workers: number): string[] {
-  const waits = status.state === 'running' || status.state === 'planned';
-  return waits && workers === 0 ? ['NO WORKER IS RUNNING: nothing is sent until one is started.'] : [];
-}

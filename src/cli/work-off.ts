@@ -24,7 +24,7 @@ export async function workOff(context: CommandBase, app: App, ref: BatchRef): Pr
       concurrency: 64,
       who: app.config.operator,
       stop: signals.requested,
-      onProgress: (view, trouble) => progress.show(view, trouble),
+      onProgress: (...seen) => progress.show(...seen),
     });
   } finally {
     progress.end();

@@ -1,5 +1,6 @@
 import type { Certainty } from '../core/profile.js';
 import type { BatchState, OrderMark, OrderState } from '../core/states.js';
+import type { Waiting } from '../core/waiting.js';
 import type { Detail } from '../ledger/detail.js';
 import type { LatencyHistogram, Reason, RunSeries } from '../ledger/views.js';
 
@@ -21,7 +22,12 @@ export type BatchSummary = {
   /** Orders settled per second of late; null when it does not run. */
   readonly perSecond: number | null;
   readonly allowedPerSecond: number | null;
+  /** Null where it depends on a person, or on something whose end nobody knows. */
   readonly etaSeconds: number | null;
+  /** Orders that are neither final nor moving, by why. */
+  readonly waiting: readonly Waiting[];
+  /** What must be known beside the numbers: read-back ended, orders that may have been paid twice. */
+  readonly notes: readonly string[];
   readonly mode: 'run' | 'import';
   readonly createdAt: string;
   readonly createdBy: string;

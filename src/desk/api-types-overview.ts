@@ -66,7 +66,8 @@ export type WorkerRow = {
   readonly session: string;
   readonly kind: string;
   readonly machine: string;
-  readonly state: 'alive' | 'dead' | 'elsewhere';
+  /** `silent`: it gives no sign, and whether it lives is not known. */
+  readonly state: 'alive' | 'dead' | 'elsewhere' | 'silent';
   readonly realms: readonly string[];
 };
 

@@ -62,7 +62,8 @@
  * | viewer   | GET  /metrics · /queues · /api/openapi.json         | Prometheus text · queue board · OpenAPI  |
  *
  * Changes since the first version (only ever additions): FilesReply was missing; RealmCard.fence;
- * RulePlanPage.stops; RealmCard.pace.configured, learntBy, others and holdSeconds.
+ * RulePlanPage.stops; RealmCard.pace.configured, learntBy, others and holdSeconds; ResolveRequest.mayArrive;
+ * BatchSummary.waiting.
  */
 export type * from './api-types-batches.js';
 export type * from './api-types-overview.js';

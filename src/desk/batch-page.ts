@@ -22,7 +22,7 @@ export async function describeBatch(board: OverviewBoard, ref: BatchRef): Promis
   const [latency, run, summary] = await Promise.all([
     caller.patiently('read latency', () => caller.redis.hgetall(keys.latency)),
     caller.patiently('read run', () => caller.redis.hgetall(keys.run)),
-    board.summary({ ref, view, dispatched: 0 }),
+    board.summaryOf({ ref, view, dispatched: 0 }),
   ]);
   const { manifest } = view;
   const { credit, debit, transfer } = manifest.tokens;

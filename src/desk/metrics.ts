@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ORDER_STATES } from '../core/states.js';
+import { lostSessions } from '../core/waiting.js';
 import { batchKeys } from '../ledger/keys.js';
 import { histogram } from '../ledger/snapshot.js';
 import type { Desk } from './desk.js';
@@ -33,7 +34,7 @@ export class DeskMetrics {
     gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
     gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
     gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
-    gauge('workers', 'Worker processes not proven dead.', []).set(workers.alive);
+    gauge('workers', 'Worker processes that are neither dead nor silent.', []).set(workers.alive);
     const gone = workers.processes.filter(({ state }) => state === 'dead').length;
     gauge('journal_lag_sessions', 'Senders that are gone and whose journals are not merged yet.', []).set(
       gone,
@@ -89,9 +90,20 @@ function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
   const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
   const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
   const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
+  const waiting = gauge('orders_waiting', 'Orders that are neither final nor moving, by why.', [
+    'realm',
+    'why',
+  ]);
+  const missing = gauge('sessions_missing', 'Senders that are silent or dead with orders under way.', [
+    'realm',
+  ]);
   const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
-  for (const { view } of seen) {
+  const lost = new Map<string, Set<string>>();
+  for (const { view, waiting: list } of seen) {
     const { realm } = view.manifest;
+    for (const { why, orders: count } of list) waiting.inc({ realm, why }, count);
+    for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
+    missing.set({ realm }, lost.get(realm)?.size ?? 0);
     for (const state of ORDER_STATES) {
       orders.inc({ realm, state }, view.counts[state] ?? 0);
       tokens.inc({ realm, state }, Number(view.sums[state] ?? 0n));

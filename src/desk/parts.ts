@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { RealmProfile } from '../core/profile.js';
+import type { Waiting } from '../core/waiting.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { Caller } from '../ledger/caller.js';
-import type { BatchView } from '../ledger/views.js';
+import type { BatchView, Reason } from '../ledger/views.js';
 import type { PlanReply, WorkerRow } from './api-types.js';
 import type { By, OrderPlace } from './by.js';
 import type { RuleParts } from './rule-parts.js';
@@ -23,7 +24,15 @@ export type DeskParts = {
   readonly reportsFolder: string;
   /** The built pages. */
   readonly webFolder: string;
-  readonly isInterrupted: (ref: BatchRef, view: BatchView & { readonly owner: string }) => Promise<boolean>;
+  /** Where a batch stands still and the ledger does not say so. */
+  readonly standsStill: (
+    ref: BatchRef,
+    view: BatchView & { readonly owner: string },
+  ) => Promise<{ readonly state: 'paused' | 'halted'; readonly reason: Reason } | null>;
+  /** What of each batch stands still, and for what. */
+  readonly waiting: (
+    batches: readonly { readonly ref: BatchRef; readonly view: BatchView & { readonly owner: string } }[],
+  ) => Promise<readonly (readonly Waiting[])[]>;
   readonly processes: () => Promise<readonly WorkerRow[]>;
   readonly steer: (ref: BatchRef, verb: 'pause' | 'resume' | 'cancel', by: By) => Promise<void>;
   readonly writeReport: (ref: BatchRef) => Promise<void>;
@@ -38,6 +47,8 @@ export type DeskParts = {
     by: By & { readonly why: string },
     onProgress: (done: number) => void,
   ) => Promise<Mended>;
+  /** Throws where the request of one of these may still arrive: a person confirms that before saying unpaid. */
+  readonly checkArriving: (places: readonly OrderPlace[]) => Promise<void>;
   readonly rules: RuleParts | null;
 };
 

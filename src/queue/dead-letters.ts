@@ -1,5 +1,9 @@
 import type { ConnectionOptions, Queue } from 'bullmq';
+import { type BatchId, orderId } from '../core/ids.js';
+import type { WriteOutcome } from '../core/outcome.js';
 import type { Books } from '../ledger/books.js';
+import type { PlanRow } from '../ledger/plan-block.js';
+import { STATE_CODES, type StateCode } from '../ledger/record.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { DEAD_QUEUE, openQueue } from './queues.js';
 
@@ -17,6 +21,19 @@ export type DeadLetter = {
   readonly message: string;
   readonly attempts: number;
 };
+
+export function deadLetter(
+  batch: BatchId,
+  ref: OrderRef,
+  { line }: Pick<PlanRow, 'line'>,
+  code: StateCode,
+  why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
+  attempts: number,
+): DeadLetter {
+  const { code: errorClass, status, message } = why;
+  const order = orderId(batch, ref.index);
+  return { order, batch, line, state: STATE_CODES[code], class: errorClass, status, message, attempts };
+}
 
 const KEEP_MAX = 10_000;
 const TRIM_EVERY = 500;

@@ -4,6 +4,7 @@ import type { RealmProfile } from '../core/profile.js';
 import { type Books, openBooks } from '../ledger/books.js';
 import { Caller } from '../ledger/caller.js';
 import type { JournalLimits } from '../ledger/journal.js';
+import { Here } from '../ledger/liveness.js';
 import { PlanReader } from '../ledger/plan-store.js';
 import { Session } from '../ledger/sessions.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
@@ -43,13 +44,15 @@ export class App {
     patienceMs: number;
   }): Promise<App> {
     const { config, logger, env, clientName } = options;
-    const { redisUrl, dataFolder } = config;
-    const store = await openStore({ redisUrl, dataFolder, clientName, logger });
+    const { redisUrl, dataFolder, limits } = config;
+    const answerMs = limits.storeAnswerMs;
+    const store = await openStore({ redisUrl, dataFolder, clientName, logger, answerMs });
     const caller = new Caller(
       store.ledger,
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
       archiveFolder(dataFolder),
+      new Here(dataFolder),
     );
     return new App(config, logger, store, caller, env);
   }
@@ -106,6 +109,7 @@ export class App {
     const session = await Session.open(kind, this.config.dataFolder, {
       onFailure: (error) => this.fail(error),
       limits: journalLimits(this.config.limits.journalMegabytes),
+      here: this.caller.here,
     });
     this.sessions.push(session);
     return session;
@@ -119,6 +123,7 @@ export class App {
     for (const { client } of this.realms) await client.close();
     for (const { embedded } of this.realms) await embedded?.close();
     for (const session of this.sessions) await session.close();
+    await this.caller.settled();
     await this.store.close();
   }
 

@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { BatchSummary } from '../../src/desk/api-types.js';
 import { discord } from '../../src/desk/notify/discord.js';
-import { eventsFor, type Notice } from '../../src/desk/notify/notice.js';
+import { messageText } from '../../src/desk/notify/message-text.js';
+import { eventsFor, type Notice, toldOf } from '../../src/desk/notify/notice.js';
 import { Notifier } from '../../src/desk/notify/notifier.js';
 import { ToldStore } from '../../src/desk/notify/told-store.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
@@ -75,6 +76,8 @@ const summary: BatchSummary = {
   perSecond: 1,
   allowedPerSecond: 1,
   etaSeconds: 6,
+  waiting: [],
+  notes: [],
   mode: 'import',
   createdAt: '2026-01-01T00:00:00.000Z',
   createdBy: 'olga',
@@ -176,16 +179,35 @@ describe('the chat message of a batch', () => {
 
 describe('what is news', () => {
   test('an end, a halt and every new doubt once, progress in between', () => {
-    expect(eventsFor(summary, null)).toEqual(['progress']);
-    expect(eventsFor({ ...summary, counts: { doubt: 2 } }, { state: 'running', doubts: 1 })).toEqual([
-      'doubt',
-    ]);
-    expect(eventsFor({ ...summary, counts: { doubt: 2 } }, { state: 'running', doubts: 2 })).toEqual([
-      'progress',
-    ]);
-    expect(eventsFor({ ...summary, state: 'halted' }, { state: 'running', doubts: 0 })).toEqual(['halted']);
-    expect(eventsFor({ ...summary, state: 'done' }, { state: 'running', doubts: 0 })).toEqual(['finished']);
-    expect(eventsFor({ ...summary, state: 'done' }, { state: 'done', doubts: 0 })).toEqual([]);
+    const told = { state: 'running', doubts: 0, lost: '' };
+    expect(eventsFor(told, null)).toEqual(['progress']);
+    expect(eventsFor({ ...told, doubts: 2 }, { ...told, doubts: 1 })).toEqual(['doubt']);
+    expect(eventsFor({ ...told, doubts: 2 }, { ...told, doubts: 2 })).toEqual(['progress']);
+    expect(eventsFor({ ...told, state: 'halted' }, told)).toEqual(['halted']);
+    expect(eventsFor({ ...told, state: 'done' }, told)).toEqual(['finished']);
+    expect(eventsFor({ ...told, state: 'done' }, { ...told, state: 'done' })).toEqual([]);
+  });
+
+  test('a sending process that is lost with orders in its hands, once, and not one that was just killed', () => {
+    const nowMs = Date.parse(summary.createdAt);
+    const lost = (session: string, agoMs: number): BatchSummary['waiting'][number] => ({
+      why: 'missing-session',
+      message: `Session ${session} was last seen long ago.`,
+      orders: 2,
+      tokens: '20',
+      since: new Date(nowMs - agoMs).toISOString(),
+      until: null,
+      next: `almoner recover --accept-missing ${session}`,
+      session,
+    });
+    const batch = { ...summary, waiting: [lost('bb', 50_000), lost('cc', 3_000)] };
+    const told = toldOf(batch, nowMs);
+    expect(told).toEqual({ state: 'running', doubts: 0, lost: 'bb' });
+    expect(eventsFor(told, { ...told, lost: '' })).toEqual(['missing-session']);
+    expect(eventsFor(told, told)).toEqual(['progress']);
+    const text = messageText({ ...notice('missing-session'), batch });
+    expect(text).toContain('2 orders (20 tokens) wait: Session bb was last seen long ago.');
+    expect(text).toContain('almoner recover --accept-missing bb');
   });
 
   test('a batch that a worker finishes is told once, also by a desk that was started anew', async () => {

@@ -101,19 +101,24 @@ test('a wrong address that answers 404 burns five rows, not the file', async () 
   expect(failed.trim().split('\n')).toHaveLength(status.counts.refused + 1);
 });
 
-test('an address where nothing listens exhausts nothing by itself for long and pays nobody', async () => {
+test('an address where nothing listens halts the realm in the end and burns nothing', async () => {
   town = await startTown({ members });
   await town.file('a.csv', csv(3));
   await town.file(
     'almoner.config.yaml',
-    `realms:\n  town:\n    baseUrl: http://127.0.0.1:${await freePort()}\n    realmId: town\n    keyEnv: ALMONER_API_KEY\n    attempts: { max: 3, backoffMs: 10, backoffMaxMs: 20 }\n    rate: none\n`,
+    `limits: { breakerHaltMs: 1000 }\nrealms:\n  town:\n    baseUrl: http://127.0.0.1:${await freePort()}\n    realmId: town\n    keyEnv: ALMONER_API_KEY\n    attempts: { max: 3, backoffMs: 10, backoffMaxMs: 20 }\n    rate: none\n`,
   );
   const ran = town.start(['run', 'a.csv', '--yes', '--json'], {
     ALMONER_REALM_URL: undefined,
     ALMONER_REALM_ID: undefined,
   });
-  expect(await ran.ended, ran.stderr()).toBe(4);
-  expect(JSON.parse(ran.stdout())).toMatchObject({ state: 'done', counts: { exhausted: 3 }, requests: 0 });
+  expect(await ran.ended, ran.stderr()).toBe(5);
+  expect(JSON.parse(ran.stdout())).toMatchObject({
+    state: 'halted',
+    reason: { code: 'ALM_BATCH_BREAKER' },
+    counts: { planned: 3 },
+    requests: 0,
+  });
   expect(await town.applied()).toEqual([]);
 });
 

@@ -24,6 +24,10 @@ export type ArenaOptions = {
   readonly members: readonly MemberSeed[];
   readonly realmFaults?: readonly string[];
   readonly rate?: string;
+  /** What a request may take in all; 2 s unless said otherwise. */
+  readonly totalMs?: number;
+  /** A realm's setting of that name, as YAML. */
+  readonly attempts?: string;
   /** Extra lines of a realm's settings, as YAML. */
   readonly realm?: string;
   readonly limits?: Readonly<Record<string, number>>;
@@ -31,6 +35,13 @@ export type ArenaOptions = {
 
 export const ARENA_REALM = 'arena';
 const KEY = 'arena-key-0123456789abcdef0123456789abcdef';
+
+const timeouts = (totalMs: number) => ({
+  connectMs: 1_000,
+  tlsMs: 1_000,
+  responseMs: totalMs - 500,
+  totalMs,
+});
 
 /** Outside `idempotent` the realm must not honour keys: a request sent twice has to show. */
 function hideKeys(chunk: Buffer): Buffer {
@@ -76,8 +87,8 @@ realms:
     certainty: ${options.certainty}
     rate: ${options.rate ?? 'none'}
     settleMs: 1500
-    timeouts: {connectMs: 1000, tlsMs: 1000, responseMs: 1500, totalMs: 2000}
-    attempts: {max: 100, backoffMs: 50, backoffMaxMs: 500}
+    timeouts: ${JSON.stringify(timeouts(options.totalMs ?? 2_000))}
+    attempts: ${options.attempts ?? '{max: 100, backoffMs: 50, backoffMaxMs: 500}'}
 ${options.realm ?? ''}`,
     );
     return arena;

@@ -92,6 +92,7 @@ export function streamedRecord(
     rehearsal: false,
     certainty: 'manual',
     currency: null,
+    keyLifetimeMs: 86_400_000,
     source: 'spring.csv',
     delimiter: ',',
     header: ['member', 'tokens', 'reason', 'city'],

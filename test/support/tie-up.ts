@@ -132,11 +132,13 @@ async function checkReferences(
   undone: ReadonlySet<string>,
   faults: string[],
 ): Promise<void> {
-  for (const { index, row, state } of batch.orders) {
+  for (const { index, row, state, record } of batch.orders) {
     if (row.reference === null) continue;
     const holder = (await findSpent(books, [row.reference])).get(row.reference);
     const mine = holder?.no === batch.ref.no && holder.index === index;
-    const spends = (SPENDING_STATES as readonly OrderState[]).includes(state) && !undone.has(row.reference);
+    const arrives = (record.arrivesUntil ?? 0) > Date.now();
+    const spends =
+      ((SPENDING_STATES as readonly OrderState[]).includes(state) || arrives) && !undone.has(row.reference);
     if (mine !== spends)
       faults.push(
         `batch ${batch.ref.no}: reference of ${state} order ${index} is ${mine ? '' : 'not '}spent`,
@@ -150,7 +152,9 @@ async function checkDays(books: Books, batches: readonly Audited[], faults: stri
   for (const { orders } of batches)
     for (const { state, record, row } of orders)
       if (['sending', 'unknown', 'doubt', 'paid'].includes(state)) {
-        const day = utcDay(record.sentAt ?? Number.NaN);
+        // Given up with a lost journal before it was known to be sent: its record does not say the day.
+        if (record.sentAt === null) return;
+        const day = utcDay(record.sentAt);
         found.set(day, String(BigInt(found.get(day) ?? 0) + BigInt(row.order.tokens)));
       }
   const days = await books.caller.redis.hgetall(`${books.realm}:days`);

@@ -40,14 +40,20 @@ export type Started = {
 export const REALM_ID = 'town';
 
 export async function startTown(
-  options: { members?: readonly MemberSeed[]; serve?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
+  options: {
+    members?: readonly MemberSeed[];
+    serve?: readonly string[];
+    env?: NodeJS.ProcessEnv;
+    /** For a realm that goes away and comes back under the same address. */
+    port?: number;
+  } = {},
 ): Promise<Town> {
   const redis = await startRedis();
   const folder = await mkdtemp(join(tmpdir(), 'almoner-town-'));
   const admin = createRealmAdmin(redis.client());
   const serve = (args: readonly string[]) =>
     startRealmProcess(
-      ['--port', '0', '--realm-id', REALM_ID, ...args],
+      ['--port', String(options.port ?? 0), '--realm-id', REALM_ID, ...args],
       { REDIS_URL: redis.url, ALMONER_API_KEY: KEY },
       folder,
     );

@@ -3,7 +3,7 @@ import { enqueue, handToWorkers } from '../../runtime/operations/pay-file.js';
 import { planFile } from '../../runtime/operations/planning.js';
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
-import { batchLines } from '../batch-text.js';
+import { batchLines, batchNext } from '../batch-text.js';
 import { defineCommand } from '../command.js';
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
@@ -36,17 +36,13 @@ export const command = defineCommand({
       });
       if (existing) await handToWorkers(app, realm, ref);
       const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
-      const idle = workers === 0 && status.state !== 'done';
       output.print({
         json: { ...status, workers },
         text: [
           ...(existing ? ['These orders are a batch already; nobody is paid twice.'] : []),
           ...batchLines(status, output.colours),
-          ...(idle
-            ? [output.colours.yellow('NO WORKER IS RUNNING: nothing is sent until one is started.')]
-            : []),
         ],
-        next: idle ? 'almoner worker' : `almoner status ${status.batch} --watch`,
+        next: batchNext(status),
       });
       return 0;
     }),

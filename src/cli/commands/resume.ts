@@ -1,12 +1,11 @@
 import { findBatch } from '../../ledger/batches.js';
 import { resume } from '../../runtime/operations/steering-batches.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
-import { batchLines } from '../batch-text.js';
+import { batchLines, batchNext } from '../batch-text.js';
 import { defineCommand, type ExitStatus } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument } from '../options.js';
 import { REASON } from '../reason-option.js';
-import { noWorkerLine } from '../steering-text.js';
 
 export const command = defineCommand({
   name: 'resume',
@@ -22,15 +21,13 @@ export const command = defineCommand({
       const by = { who: app.config.operator, why: options.reason ?? null };
       const { changed, status } = await resume(app, ref, by);
       const workers = await countWorkers(app);
-      const idle = changed ? noWorkerLine(status, workers) : [];
       output.print({
         json: { ...status, changed, workers },
         text: [
           changed ? 'It goes on; the workers take it.' : `Batch ${status.batch} is already being worked.`,
           ...batchLines(status, output.colours),
-          ...idle.map(output.colours.yellow),
         ],
-        next: idle.length > 0 ? 'almoner worker' : `almoner status ${status.batch} --watch`,
+        next: batchNext(status),
       });
       return 0;
     }),

@@ -5,6 +5,7 @@ import type { App } from '../../runtime/app.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
 import { allPaceNotes } from '../../runtime/operations/pace-notes.js';
 import { type UnfinishedImport, unfinishedImports } from '../../runtime/operations/unfinished-imports.js';
+import { waitingNow } from '../../runtime/operations/waiting.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
 import { batchLines, batchNext } from '../batch-text.js';
@@ -16,7 +17,7 @@ import { Progress } from '../progress.js';
 export const command = defineCommand({
   name: 'status',
   description:
-    'All batches, or one: counts and sums per state, rate, time to go, and the reason when it stands still.',
+    'All batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
   options: { watch: flag('stay and show the progress until it ends') },
   examples: ['almoner status', 'almoner status last --watch'],
@@ -44,31 +45,35 @@ export const command = defineCommand({
           process.stderr,
           app.config.profiles.find(({ name }) => name === ref.books.owner.name)?.rate ?? null,
         );
+        const waiting = waitingNow(ref, app.config);
         for (;;) {
           const view = await readBatch(ref);
           if (view === undefined || signals.requested.aborted) break;
-          progress.show(view, null);
+          progress.show(view, null, await waiting(view));
           if (view.state !== 'running' && view.state !== 'planned') break;
           await sleep(500);
         }
         progress.end();
         signals.release();
       }
-      const status = await batchStatus(ref);
+      const status = await batchStatus(ref, { config: app.config });
       const pace = await allPaceNotes(app, status.realm);
       output.print({
         json: { ...status, pace },
         text: [...batchLines(status, output.colours), ...pace],
         next: batchNext(status),
       });
-      return options.watch ? exitOf(status) : 0;
+      // Whoever waits for the end asks for it; what the program itself has halted is said in any case.
+      return options.watch || status.state === 'halted' ? exitOf(status) : 0;
     }),
 });
 
 async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
   const refs = await everyBatch(app.caller, realm);
   const sealed = await Promise.all(
-    refs.map(async (ref) => ((await readBatch(ref)) === undefined ? [] : [await batchStatus(ref)])),
+    refs.map(async (ref) =>
+      (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config: app.config })],
+    ),
   );
   return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
@@ -93,6 +98,9 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
       open > 0 ? `open ${grouped(open)}` : '',
       bad > 0 ? `failed ${grouped(bad)}` : '',
       (one.counts.doubt ?? 0) > 0 ? `doubt ${grouped(one.counts.doubt ?? 0)}` : '',
+      ...one.waiting.flatMap(({ why, orders }) =>
+        why === 'doubt' ? [] : [`waiting ${grouped(orders)} (${why})`],
+      ),
       one.rehearsal ? 'REHEARSAL' : '',
       one.source,
     ]

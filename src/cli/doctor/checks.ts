@@ -7,6 +7,7 @@ import { realmAnswers } from './checks/realm.js';
 import { recovery } from './checks/recovery.js';
 import { storeSafe } from './checks/store.js';
 import { transport } from './checks/transport.js';
+import { waiting } from './checks/waiting.js';
 
 /** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
 export function checksFor(
@@ -17,8 +18,9 @@ export function checksFor(
     folderWritable('data', config.dataFolder, 'ALMONER_DATA'),
     folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
     folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
-    storeSafe(config, logger),
+    storeSafe(config, env, logger),
     recovery(config, env, logger),
+    waiting(config, env, logger),
     ...config.profiles.flatMap((profile) => [
       transport(profile),
       keyPlace(profile, env),

@@ -53,9 +53,21 @@ export const BATCH_ERRORS = {
     next: 'Resume the batch tomorrow, or raise the cap in the profile; then `almoner resume BATCH`.',
     exit: 5,
   },
+  ALM_BATCH_DAY_SUM: {
+    means:
+      'The next order would bring the realm’s sum of the UTC day to more than the books can count. The rest stays planned.',
+    next: 'Check the amounts; resume the batch tomorrow with `almoner resume BATCH`, or cancel it.',
+    exit: 5,
+  },
   ALM_BATCH_BREAKER: {
     means: 'The realm gave no definite answer for 15 minutes.',
     next: 'Check the realm; then `almoner resume BATCH`.',
+    exit: 5,
+  },
+  ALM_BATCH_TERMS_CHANGED: {
+    means:
+      'The realm’s profile has another address, realm or currency than the batch was confirmed with; nothing of it is sent.',
+    next: 'Put the profile back as it was and `almoner resume BATCH`, or give the batch up with `almoner cancel BATCH`.',
     exit: 5,
   },
   ALM_BATCH_NOT_RETRIED: {
@@ -68,8 +80,14 @@ export const BATCH_ERRORS = {
     next: 'Configure the realm on this machine, or give the command where it is configured.',
     exit: 2,
   },
+  ALM_BATCH_MAY_ARRIVE: {
+    means:
+      'Orders to be called unpaid were sent so lately that their requests may still arrive and be applied.',
+    next: 'Wait until the settle time is over, or confirm it: with `--yes`, or on the desk once more. They can be paid again only after it.',
+    exit: 2,
+  },
   ALM_BATCH_DECISIONS: {
-    means: 'Some of the doubts cannot be resolved as asked, so none was.',
+    means: 'Some of the orders cannot be decided as asked, so none was.',
     next: 'Mend what is listed, then give the command again.',
     exit: 3,
   },

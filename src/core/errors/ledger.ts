@@ -25,9 +25,15 @@ export const LEDGER_ERRORS = {
     exit: 5,
   },
   ALM_LEDGER_ROLLED_BACK: {
-    means: 'The store has forgotten moves that a sending process had seen acknowledged.',
-    next: 'The journals put back what was sent. Look at the doubts with `almoner doubt list`, and find out why the store lost writes.',
+    means:
+      'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',
+    next: 'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
     exit: 5,
+  },
+  ALM_LEDGER_GIVEN_UP: {
+    means: 'An operator gave this sending process up as lost while it lived, so it ended.',
+    next: 'Start it again: it comes back as a new session. Look at what it was sending with `almoner doubt list` and `almoner status`.',
+    exit: 1,
   },
   ALM_LEDGER_FLOOR_DAMAGED: {
     means:

@@ -4,7 +4,7 @@ import type { ErrorEntry } from './entry.js';
 export const OUTCOME_ERRORS = {
   ALM_SEND_NOT_SENT: {
     means: 'The connection was never completed: nothing was sent.',
-    next: 'Nothing was applied. Check the base URL and the network; `almoner dead retry` sends it again.',
+    next: 'Nothing was applied. It is tried again by itself when the realm can be reached; check the base URL and the network. What has ended is sent again by `almoner dead retry`.',
     exit: 4,
   },
   ALM_SEND_BAD_CERTIFICATE: {
@@ -98,6 +98,16 @@ export const OUTCOME_ERRORS = {
     next: 'Put the key where the profile looks for it, as one line of plain text, then `almoner resume`.',
     exit: 5,
   },
+  ALM_SEND_UNREAD: {
+    means: 'The member could not be read before sending, again and again: nothing was sent.',
+    next: 'Nothing was applied. Try `almoner member ID`; `almoner dead retry` sends it once the member can be read.',
+    exit: 4,
+  },
+  ALM_SEND_NO_BALANCE: {
+    means: 'The member record does not show the balance that read-back needs: nothing was sent.',
+    next: 'Nothing was applied. Look at `almoner member ID`; set `balancePath` or `realmPointId` in the profile, then `almoner dead retry`.',
+    exit: 4,
+  },
   ALM_SEND_OWNER_DIED: {
     means: 'The process that was sending the order died; whether the request arrived is not known.',
     next: 'Where the realm honours keys it is sent again with the same key; otherwise look for it upstream and `almoner doubt resolve`.',
@@ -110,7 +120,12 @@ export const OUTCOME_ERRORS = {
   },
   ALM_SEND_SAID_UNPAID: {
     means: 'An operator resolved the doubt as not paid.',
-    next: 'Nothing is sent again by itself; `almoner dead retry` sends it with the same key.',
+    next: 'Nothing is sent again by itself; `almoner dead retry` sends it with the same key, once its request can no longer arrive.',
+    exit: 4,
+  },
+  ALM_SEND_RAISED: {
+    means: 'An operator made a doubt of an order whose outcome was unknown.',
+    next: 'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
     exit: 4,
   },
   ALM_SEND_HALTED: {

@@ -62,6 +62,11 @@ export const ROW_ERRORS = {
     next: 'Run it with --realm of that realm, or remove the row.',
     exit: 3,
   },
+  ALM_ROW_CURRENCY_OTHER: {
+    means: 'The row is meant for another currency than the one of this run.',
+    next: 'Set realmPointId in the realm’s profile to that currency, or remove the row.',
+    exit: 3,
+  },
   ALM_ROW_REFERENCE_INVALID: {
     means: 'The reference cannot be used as a key.',
     next: 'Use up to 200 visible characters; `undo:` is for almoner’s own undo files.',
@@ -113,8 +118,8 @@ export const ROW_ERRORS = {
     exit: 3,
   },
   ALM_ROW_ORDER_MAY_BE_PAID: {
-    means: 'The order in almoner_order was paid, or may still be paid.',
-    next: 'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`).',
+    means: 'The order in almoner_order, or the one that keeps the reference, was paid or may still be paid.',
+    next: 'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`), and wait where its request may still arrive.',
     exit: 3,
   },
   ALM_ROW_ORDER_ARCHIVED: {

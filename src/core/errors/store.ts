@@ -45,7 +45,7 @@ export const STORE_ERRORS = {
   ALM_STORE_FSYNC: {
     means:
       'Redis acknowledges writes before they are on disk: a power cut could forget that an order was sent.',
-    next: 'Set `appendfsync always` (CONFIG SET appendfsync always, and in redis.conf).',
+    next: 'Set `appendfsync always` and `no-appendfsync-on-rewrite no` (with CONFIG SET, and in redis.conf).',
     exit: 5,
   },
   ALM_STORE_EVICTS: {

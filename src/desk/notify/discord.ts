@@ -25,7 +25,7 @@ const posted = z.object({ id: z.string().regex(/^[\w-]{1,64}$/) });
 
 export function discord(options: DiscordOptions): Target {
   return {
-    wants: ['progress', 'finished', 'halted', 'doubt'],
+    wants: ['progress', 'finished', 'halted', 'doubt', 'missing-session'],
     async send(notice) {
       const key = keyOf(notice.batch);
       const known = await options.messages.get(key);

@@ -1,3 +1,4 @@
+import type { Waiting } from '../../core/waiting.js';
 import type { BatchSummary } from '../api-types.js';
 import type { Notice } from './notice.js';
 
@@ -30,9 +31,19 @@ export function messageText({ batch, link }: Notice): string {
       ? [`ends <t:${Math.floor(Date.now() / 1000) + batch.etaSeconds}:R>`]
       : []),
     ...(batch.reason === null ? [] : [`${plain(batch.reason.message)} Next: ${plain(batch.reason.next)}`]),
+    ...batch.waiting.filter(isNews).map(waitingLine),
     ...(link === null ? [] : [link]),
   ];
   return lines.join('\n').slice(0, CHARACTERS_MAX);
+}
+
+/** What the lines above do not say already. */
+function isNews({ why }: Waiting): boolean {
+  return why !== 'doubt' && why !== 'paused' && why !== 'halted' && why !== 'disarmed';
+}
+
+function waitingLine({ orders, tokens, message, next }: Waiting): string {
+  return `${orders} orders (${tokens} tokens) wait: ${plain(message)}${next === null ? '' : ` Next: ${plain(next)}`}`;
 }
 
 function bar(done: number, all: number): string {

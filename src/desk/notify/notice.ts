@@ -1,7 +1,8 @@
+import { lostSessions } from '../../core/waiting.js';
 import type { BatchSummary } from '../api-types.js';
 
 /** Something a community wants to be told about one of its batches. */
-export type NoticeEvent = 'finished' | 'halted' | 'doubt' | 'progress';
+export type NoticeEvent = 'finished' | 'halted' | 'doubt' | 'missing-session' | 'progress';
 
 export type Notice = {
   readonly event: NoticeEvent;
@@ -21,14 +22,29 @@ export type Target = {
 export type Told = {
   readonly state: string;
   readonly doubts: number;
+  /** Sending processes that were said to be lost, joined by blanks. */
+  readonly lost: string;
 };
 
+/** A killed process is taken over within seconds where anybody is there to do it: that is no news. */
+const LOST_AFTER_MS = 45_000;
+
+/** Of a batch, as of now. */
+export function toldOf(batch: Pick<BatchSummary, 'state' | 'counts' | 'waiting'>, nowMs: number): Told {
+  const lost = batch.waiting.filter(({ since }) => nowMs - Date.parse(since) >= LOST_AFTER_MS);
+  return {
+    state: batch.state,
+    doubts: batch.counts.doubt ?? 0,
+    lost: lostSessions(lost).sort().join(' '),
+  };
+}
+
 /** What is new about a batch since it was last told of. */
-export function eventsFor(batch: BatchSummary, told: Told | null): NoticeEvent[] {
-  const doubts = batch.counts.doubt ?? 0;
+export function eventsFor(batch: Told, told: Told | null): NoticeEvent[] {
   const events: NoticeEvent[] = [];
   const isNew = told?.state !== batch.state;
-  if (doubts > (told?.doubts ?? 0)) events.push('doubt');
+  if (batch.doubts > (told?.doubts ?? 0)) events.push('doubt');
+  if (batch.lost !== '' && batch.lost !== told?.lost) events.push('missing-session');
   if (isNew && batch.state === 'halted') events.push('halted');
   if (isNew && (batch.state === 'done' || batch.state === 'cancelled')) events.push('finished');
   if (events.length === 0 && (isNew || batch.state === 'running')) events.push('progress');

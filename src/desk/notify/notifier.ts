@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
 import type { BatchSummary } from '../api-types.js';
 import type { OverviewBoard } from '../overview/overview.js';
-import { eventsFor, keyOf, type Notice, type Target } from './notice.js';
+import { eventsFor, keyOf, type Notice, type Target, type Told, toldOf } from './notice.js';
 import { Outbox } from './outbox.js';
 import type { ToldStore } from './told-store.js';
 
@@ -67,9 +67,10 @@ export class Notifier {
     if (!overview.store.up) return;
     const known = await told.all();
     for (const batch of seen) {
-      const { manifest, state, counts } = batch.view;
+      const { manifest, state } = batch.view;
       const before = known.get(keyOf(manifest)) ?? null;
-      const isQuiet = before?.state === state && before.doubts === (counts.doubt ?? 0) && state !== 'running';
+      const now = toldOf({ ...batch.view, waiting: batch.waiting }, Date.now());
+      const isQuiet = before !== null && isSame(before, now) && state !== 'running';
       if (isQuiet || !this.outboxes.has(manifest.realm)) continue;
       await this.tell(await board.summary(batch), before);
     }
@@ -81,12 +82,12 @@ export class Notifier {
       }
   }
 
-  private async tell(summary: BatchSummary, before: Parameters<typeof eventsFor>[1]): Promise<void> {
-    const doubts = summary.counts.doubt ?? 0;
+  private async tell(summary: BatchSummary, before: Told | null): Promise<void> {
     const now = Date.now();
+    const standing = toldOf(summary, now);
     const isHistory =
       before === null && summary.finishedAt !== null && now - Date.parse(summary.finishedAt) > NEWS_MS;
-    const events = isHistory ? [] : eventsFor(summary, before);
+    const events = isHistory ? [] : eventsFor(standing, before);
     for (const event of events) {
       if (event === 'progress' && before?.state === summary.state && !this.mayProgress(keyOf(summary), now))
         continue;
@@ -98,8 +99,7 @@ export class Notifier {
       };
       for (const outbox of this.outboxes.get(summary.realm) ?? []) outbox.put(notice);
     }
-    if (before?.state !== summary.state || before.doubts !== doubts)
-      await this.options.told.put(keyOf(summary), { state: summary.state, doubts });
+    if (before === null || !isSame(before, standing)) await this.options.told.put(keyOf(summary), standing);
   }
 
   private mayProgress(key: string, now: number): boolean {
@@ -108,4 +108,8 @@ export class Notifier {
     this.progressAt.set(key, now);
     return true;
   }
+}
+
+function isSame(a: Told, b: Told): boolean {
+  return a.state === b.state && a.doubts === b.doubts && a.lost === b.lost;
 }

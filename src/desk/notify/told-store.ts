@@ -7,7 +7,7 @@ const TOLD_KEY = 'almoner:desk:told';
 /** Apart from the rest: another step writes it, and neither may overwrite the other's. */
 const MESSAGES_KEY = 'almoner:desk:messages';
 
-const stored = z.object({ state: z.string(), doubts: z.number() });
+const stored = z.object({ state: z.string(), doubts: z.number(), lost: z.string().default('') });
 
 export class ToldStore {
   constructor(private readonly caller: Caller) {}

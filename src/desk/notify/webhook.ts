@@ -18,7 +18,7 @@ export type WebhookOptions = {
 
 export function webhook(options: WebhookOptions): Target {
   return {
-    wants: ['finished', 'halted', 'doubt'],
+    wants: ['finished', 'halted', 'doubt', 'missing-session'],
     async send(notice) {
       const body = JSON.stringify(payloadOf(notice));
       const id = randomUUID();
@@ -47,7 +47,7 @@ export function sign(secret: string, timestamp: string, body: string): string {
 }
 
 function payloadOf({ event, at, batch, link }: Notice) {
-  const { state, reason, rows, counts, tokens, source, realm, rehearsal, createdBy } = batch;
+  const { state, reason, rows, counts, tokens, waiting, source, realm, rehearsal, createdBy } = batch;
   const facts = {
     batch: batch.batch,
     realm,
@@ -58,6 +58,7 @@ function payloadOf({ event, at, batch, link }: Notice) {
     rows,
     counts,
     tokens,
+    waiting,
     createdBy,
   };
   return { event, at, link, ...facts };

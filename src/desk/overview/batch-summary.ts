@@ -1,4 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
+import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView, Reason } from '../../ledger/views.js';
 import type { BatchSummary } from '../api-types.js';
 import { iso } from '../orders/order-row.js';
@@ -10,18 +11,21 @@ export function batchSummary(
   more: {
     readonly perSecond: number | null;
     readonly profile: RealmProfile | undefined;
-    readonly interrupted: Reason | null;
+    readonly still: { readonly state: 'paused' | 'halted'; readonly reason: Reason } | null;
+    readonly waiting: readonly Waiting[];
+    readonly nowMs: number;
   },
 ): BatchSummary {
   const { manifest, counts, sums } = view;
-  const state = more.interrupted === null ? view.state : 'paused';
+  const { waiting } = more;
+  const state = more.still?.state ?? view.state;
   const perSecond = state === 'running' ? more.perSecond : null;
   return {
     batch: manifest.batch,
     realm: manifest.realm,
     rehearsal: manifest.rehearsal,
     state,
-    reason: more.interrupted ?? view.reason,
+    reason: more.still?.reason ?? view.reason,
     source: manifest.source,
     rows: manifest.rows,
     counts,
@@ -31,7 +35,9 @@ export function batchSummary(
     rateLimited: view.rateLimited,
     perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
     allowedPerSecond: allowedPerSecond(more.profile),
-    etaSeconds: eta(openOf(view), perSecond),
+    etaSeconds: etaSeconds({ state, open: openOf(view), perSecond, waiting, nowMs: more.nowMs }),
+    waiting,
+    notes: view.notes ?? [],
     mode: manifest.mode,
     createdAt: new Date(manifest.createdAt).toISOString(),
     createdBy: manifest.createdBy,
@@ -45,9 +51,4 @@ function allowedPerSecond(profile: RealmProfile | undefined): number | null {
   if (profile?.rate == null) return null;
   const { requests, windowMs } = profile.rate;
   return (Math.max(1, requests - profile.rateReserve) / windowMs) * 1000;
-}
-
-function eta(open: number, perSecond: number | null): number | null {
-  if (open === 0) return 0;
-  return perSecond === null || perSecond <= 0 ? null : Math.ceil(open / perSecond);
 }

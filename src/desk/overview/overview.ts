@@ -1,11 +1,10 @@
-import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { RealmProfile } from '../../core/profile.js';
+import type { Waiting } from '../../core/waiting.js';
 import { type Books, openBooks } from '../../ledger/books.js';
 import { readFence } from '../../ledger/fence.js';
 import { realmKey } from '../../ledger/keys.js';
 import { readPaceState } from '../../ledger/pace-state.js';
 import { realmState } from '../../ledger/steering.js';
-import type { Reason } from '../../ledger/views.js';
 import type { BatchSummary, Overview } from '../api-types.js';
 import type { DeskParts } from '../parts.js';
 import type { Tasks } from '../tasks.js';
@@ -24,7 +23,8 @@ const SHARED_MS = 500;
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
 
-export type Picture = { readonly overview: Overview; readonly seen: readonly SeenBatch[] };
+export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
+export type Picture = { readonly overview: Overview; readonly seen: readonly ToldBatch[] };
 
 export class OverviewBoard {
   private readonly views: BatchViews;
@@ -49,13 +49,20 @@ export class OverviewBoard {
     return this.taken.picture;
   }
 
-  async summary(seen: SeenBatch): Promise<BatchSummary> {
-    const { ref, view } = seen;
-    const interrupted = await this.parts.isInterrupted(ref, view);
+  /** Of a batch that is asked for alone. */
+  async summaryOf(seen: SeenBatch): Promise<BatchSummary> {
+    const [waiting = []] = await this.parts.waiting([seen]);
+    return this.summary({ ...seen, waiting });
+  }
+
+  async summary({ ref, view, waiting }: ToldBatch): Promise<BatchSummary> {
+    const nowMs = Date.now();
     return batchSummary(view, {
-      perSecond: this.rates.perSecond(`${ref.books.realm} ${ref.no}`, view, Date.now()),
+      perSecond: this.rates.perSecond(`${ref.books.realm} ${ref.no}`, view, nowMs),
       profile: this.profileOf(ref.books),
-      interrupted: interrupted ? INTERRUPTED : null,
+      still: await this.parts.standsStill(ref, view),
+      waiting,
+      nowMs,
     });
   }
 
@@ -79,11 +86,15 @@ export class OverviewBoard {
   }
 
   private async collect(store: Overview['store']): Promise<Picture> {
-    const [seen, processes] = await Promise.all([this.views.list(), this.parts.processes()]);
+    const [views, processes] = await Promise.all([this.views.list(), this.parts.processes()]);
+    const waiting = await this.parts.waiting(views);
+    const seen = views.map((view, at) => ({ ...view, waiting: waiting[at] ?? [] }));
     const now = Date.now();
     for (const { ref, view } of seen) this.rates.note(`${ref.books.realm} ${ref.no}`, view, now);
     const realms = await Promise.all(this.realmsOf(seen).map((books) => this.card(books, seen, now)));
-    const alive = processes.filter(({ kind, state }) => kind === 'worker' && state !== 'dead').length;
+    const alive = processes.filter(
+      ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
+    ).length;
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -138,19 +149,13 @@ export class OverviewBoard {
   }
 }
 
-function shown(seen: readonly SeenBatch[]): SeenBatch[] {
+function shown(seen: readonly ToldBatch[]): ToldBatch[] {
   const newest = [...seen].sort((a, b) => b.view.manifest.createdAt - a.view.manifest.createdAt);
   const isOver = ({ view }: SeenBatch) => view.state === 'done' || view.state === 'cancelled';
   const open = newest.filter((batch) => !isOver(batch));
   const over = newest.filter(isOver).slice(0, OVER_SHOWN_MAX);
   return [...open, ...over].slice(0, BATCHES_MAX);
 }
-
-const INTERRUPTED: Reason = {
-  code: 'ALM_BATCH_INTERRUPTED',
-  message: 'The process that was working this run is gone. Nothing is being sent.',
-  next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
-};
 
 const NOTHING: Omit<Overview, 'store'> = {
   at: '',

@@ -94,7 +94,7 @@ export const IMPORT_ROUTES = [
       const { ref, existing } = await plan.enqueue({ inOrder: body.inOrder });
       await desk.uploads.remove(upload);
       const { overview } = await desk.board.look();
-      const summary = await desk.board.summary({ ref, view: await sealedBatch(ref), dispatched: 0 });
+      const summary = await desk.board.summaryOf({ ref, view: await sealedBatch(ref), dispatched: 0 });
       return { summary, existing, workers: overview.workers.alive };
     },
   }),

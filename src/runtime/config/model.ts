@@ -34,9 +34,13 @@ export type Limits = {
   readonly stalledMs: number;
   /** How long others may take to merge their journals before batches are shown as halted. */
   readonly mergePatienceMs: number;
+  /** A realm that gives no definite answer for so long is halted. */
+  readonly breakerHaltMs: number;
   /** How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s. */
   readonly stopMs: number | null;
   readonly journalMegabytes: number;
+  /** A connection to the store on which a command waits for so long is given up, and a new one is made. */
+  readonly storeAnswerMs: number;
 };
 
 export type Config = {

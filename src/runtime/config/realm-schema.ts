@@ -15,6 +15,8 @@ const STATUS = /^[1-5][0-9][0-9]$/;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+/** For how long a request may still arrive, where nobody says otherwise. */
+export const SETTLE_MS = 20 * MINUTE_MS;
 
 const tokensCap = wholeNumber(1, Number.MAX_SAFE_INTEGER).nullable().default(null);
 const envName = pattern('the name of an environment variable', ENV_NAME);
@@ -74,7 +76,7 @@ export const realmSchema = block({
     method: choice(['GET', 'POST']).default('GET'),
     chunk: wholeNumber(1, 10_000).default(100),
   }).prefault({}),
-  settleMs: wholeNumber(1, 30 * DAY_MS).default(20 * MINUTE_MS),
+  settleMs: wholeNumber(1, 30 * DAY_MS).default(SETTLE_MS),
   keyLifetimeMs: wholeNumber(1, 365 * DAY_MS).default(DAY_MS),
   notifications: notifications.optional(),
 });

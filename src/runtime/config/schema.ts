@@ -35,10 +35,12 @@ export const configSchema = block({
     lockMs: wholeNumber(500, 10 * MINUTE_MS).default(30_000),
     stalledMs: wholeNumber(1_000, 60 * MINUTE_MS).default(MINUTE_MS),
     mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS).default(15_000),
+    breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS).default(15 * MINUTE_MS),
     stopMs: wholeNumber(1_000, 60 * MINUTE_MS)
       .nullable()
       .default(null),
     journalMegabytes: wholeNumber(1, 100_000).default(64),
+    storeAnswerMs: wholeNumber(500, 10 * MINUTE_MS).default(10_000),
   }).prefault({}),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_NAME), realmSchema, {

@@ -1,10 +1,13 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { liveness } from '../../ledger/liveness.js';
+import { etaSeconds, type Waiting } from '../../core/waiting.js';
+import { type BatchRef, readBatch, settlingMs } from '../../ledger/batches.js';
 import { listSessions } from '../../ledger/sessions.js';
 import type { BatchView, Reason } from '../../ledger/views.js';
 import { reasonOf } from '../../queue/reasons.js';
+import type { Config } from '../config/config.js';
 import type { ExitStatus } from '../exit-status.js';
+import { haltedHere } from './batch-realm.js';
+import { waitingOf } from './waiting.js';
 
 /** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
 export type BatchStatus = {
@@ -21,6 +24,8 @@ export type BatchStatus = {
   readonly retries: number;
   readonly rateLimited: number;
   readonly etaSeconds: number | null;
+  /** Every order that is neither final nor moving, by why. */
+  readonly waiting: readonly Waiting[];
   readonly report: string | null;
   /** What must be known beside the numbers. */
   readonly notes: readonly string[];
@@ -32,7 +37,7 @@ export type BatchStatus = {
 
 export async function batchStatus(
   ref: BatchRef,
-  more: { existing?: boolean; report?: string | null; perSecond?: number | null } = {},
+  more: { existing?: boolean; report?: string | null; config?: Config } = {},
 ): Promise<BatchStatus> {
   const view = await readBatch(ref);
   if (view === undefined)
@@ -44,21 +49,26 @@ export async function batchStatus(
       },
     );
   const { manifest } = view;
-  const interrupted = await isInterrupted(ref, view);
+  const [still, waiting] = await Promise.all([
+    standsStill(ref, view, more.config),
+    waitingOf(ref, more.config, view),
+  ]);
+  const state = still?.state ?? view.state;
   return {
     batch: manifest.batch,
     realm: manifest.realm,
     rehearsal: manifest.rehearsal,
     existing: more.existing ?? false,
-    state: interrupted ? 'paused' : view.state,
-    reason: interrupted ? INTERRUPTED : view.reason,
+    state,
+    reason: still?.reason ?? view.reason,
     rows: manifest.rows,
     counts: { ...view.counts },
     tokens: Object.fromEntries(Object.entries(view.sums).map(([state, sum]) => [state, String(sum)])),
     requests: view.requests,
     retries: view.retries,
     rateLimited: view.rateLimited,
-    etaSeconds: eta(view, more.perSecond ?? null),
+    etaSeconds: await eta(ref, view, state, waiting),
+    waiting,
     report: more.report ?? null,
     notes: view.notes ?? [],
     source: manifest.source,
@@ -73,6 +83,19 @@ const INTERRUPTED = reasonOf(
   'The process that was working this run is gone. Nothing is being sent.',
 );
 
+export type Standing = { readonly state: 'paused' | 'halted'; readonly reason: Reason };
+
+/** A batch that stands still although the ledger does not say so yet: nobody is there who would tell it. */
+export async function standsStill(
+  ref: BatchRef,
+  view: BatchView & { readonly owner: string },
+  config: Config | undefined,
+): Promise<Standing | null> {
+  if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
+  const reason = await haltedHere(config, ref, view);
+  return reason === null ? null : { state: 'halted', reason };
+}
+
 /** A run whose process is proven dead stands still, whatever its last word was. */
 export async function isInterrupted(
   ref: BatchRef,
@@ -80,17 +103,23 @@ export async function isInterrupted(
 ): Promise<boolean> {
   if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
   const owner = (await listSessions(ref.books)).find(({ id }) => id === view.owner);
-  return owner === undefined || (await liveness(owner)) === 'dead';
+  return owner === undefined || (await ref.books.caller.here.liveness(owner)) === 'dead';
 }
 
-function eta(view: BatchView, perSecond: number | null): number | null {
+/** At the rate of the run so far, without the time in which it stood still. */
+async function eta(
+  ref: BatchRef,
+  view: BatchView,
+  state: BatchView['state'],
+  waiting: readonly Waiting[],
+): Promise<number | null> {
   const open = (view.counts.planned ?? 0) + (view.counts.sending ?? 0) + (view.counts.unknown ?? 0);
-  if (open === 0) return 0;
-  if (view.state !== 'running') return null;
+  const nowMs = Date.now();
+  const elapsedMs = view.startedAt === null ? 0 : nowMs - view.startedAt;
+  const workedMs = Math.min(elapsedMs, await settlingMs(ref, view.manifest.sliceMs));
   const settled = view.manifest.rows - open;
-  const elapsedSeconds = view.startedAt === null ? 0 : (Date.now() - view.startedAt) / 1000;
-  const rate = perSecond ?? (settled > 0 && elapsedSeconds > 1 ? settled / elapsedSeconds : null);
-  return rate === null || rate <= 0 ? null : Math.ceil(open / rate);
+  const perSecond = settled > 0 && elapsedMs > 1000 && workedMs > 0 ? settled / (workedMs / 1000) : null;
+  return etaSeconds({ state, open, perSecond, waiting, nowMs });
 }
 
 function iso(ms: number | null): string | null {

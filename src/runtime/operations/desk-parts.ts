@@ -1,23 +1,24 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { isAtWork } from '../../core/what-waits.js';
 import type { OrderPlace } from '../../desk/by.js';
 import type { DeskParts, DoubtEvidence, Mended, PlannedUpload } from '../../desk/parts.js';
 import { allBooks } from '../../ledger/books.js';
-import { liveness } from '../../ledger/liveness.js';
 import { PlanReader } from '../../ledger/plan-store.js';
-import { listSessions } from '../../ledger/sessions.js';
+import { readSigns } from '../../ledger/signs.js';
 import type { App } from '../app.js';
 import { pickProfile } from '../config/config.js';
-import { isInterrupted } from './batch-status.js';
+import { standsStill } from './batch-status.js';
 import { doubtEvidence } from './doubt-evidence.js';
 import { discardDead, type Mended as MendedOrders, retryDead } from './mending-dead.js';
 import { enqueue, handToWorkers } from './pay-file.js';
 import { planDocument } from './plan-document.js';
 import { type Planned, planFile } from './planning.js';
 import { reportBatch } from './reporting.js';
-import { checkRulings, resolveDoubts, type Verdict } from './resolving-doubts.js';
+import { arrivingError, checkRulings, mayArrive, resolveDoubts, type Verdict } from './resolving-doubts.js';
 import { cancel, pause, resume } from './steering-batches.js';
 import { refuseUnsafeStore } from './store-safety.js';
 import { writeUndo } from './undoing.js';
+import { waitingOfAll } from './waiting.js';
 
 /** The operations of the command line, handed to the desk: both do the same thing in the same way. */
 export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolder' | 'rules'>): DeskParts {
@@ -31,7 +32,8 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
     profiles: config.profiles,
     dataFolder: config.dataFolder,
     reportsFolder: config.reportsFolder,
-    isInterrupted,
+    standsStill: (ref, view) => standsStill(ref, view, config),
+    waiting: (batches) => waitingOfAll(batches, config),
     processes: () => processes(app),
     async steer(ref, verb, by) {
       if (verb === 'pause') await pause(ref, by);
@@ -52,18 +54,33 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
       mended(await discardDead(app, places, { who, why: why ?? '' }, onProgress)),
     doubt: (place, readNow) => evidence(app, place, readNow),
     resolveDoubts: (places, decision, by, onProgress) => resolve(app, places, decision, by, onProgress),
+    async checkArriving(places) {
+      const rulings = places.map((place) => ({ place, verdict: 'unpaid' as const }));
+      const arriving = await mayArrive(app, rulings);
+      if (arriving.length > 0) throw arrivingError(arriving);
+    },
   };
 }
 
 async function processes(app: App): ReturnType<DeskParts['processes']> {
   const found = new Map<string, Awaited<ReturnType<DeskParts['processes']>>[number]>();
-  for (const books of await allBooks(app.caller))
-    for (const entry of await listSessions(books)) {
-      const known = found.get(entry.id);
-      const state = known?.state ?? (await liveness(entry));
-      const realms = [...(known?.realms ?? []), books.owner.name];
-      found.set(entry.id, { session: entry.id, kind: entry.kind, machine: entry.machine, state, realms });
+  for (const books of await allBooks(app.caller)) {
+    const { nowMs, signs } = await readSigns(books);
+    for (const sign of signs) {
+      const { session, kind, machine, life } = sign;
+      const known = found.get(session);
+      const silent = life !== 'dead' && !isAtWork(sign, nowMs);
+      // One that is heard in any realm is not silent.
+      const state = silent ? (known?.state ?? 'silent') : life;
+      found.set(session, {
+        session,
+        kind,
+        machine,
+        state,
+        realms: [...(known?.realms ?? []), books.owner.name],
+      });
     }
+  }
   return [...found.values()];
 }
 
@@ -121,7 +138,7 @@ async function evidence(app: App, place: OrderPlace, readNow: boolean): Promise<
       { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
       {
         decision: 'unpaid',
-        does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it.',
+        does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it, which waits until its request can no longer arrive.',
       },
     ],
   };

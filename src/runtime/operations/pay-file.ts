@@ -1,17 +1,15 @@
 import type { BatchId } from '../../core/ids.js';
-import type { WriteOutcome } from '../../core/outcome.js';
 import { importPlan } from '../../intake/import.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { Session } from '../../ledger/sessions.js';
 import { resumeBatch } from '../../ledger/steering.js';
-import type { BatchView } from '../../ledger/views.js';
 import type { App, OpenRealm } from '../app.js';
 import { type BatchStatus, batchStatus } from './batch-status.js';
 import type { Planned } from './planning.js';
 import { letRealmGoOn } from './realm-halt.js';
 import { makeMembers } from './rehearsal-members.js';
 import { reportBatch } from './reporting.js';
-import { isOver, isOwnedByLiving, runBatch } from './running.js';
+import { isOver, isOwnedByLiving, runBatch, type ShowProgress } from './running.js';
 
 /** From a confirmed plan to a batch in the books, and, for a run, on to its report. */
 export type EnqueueOptions = {
@@ -65,7 +63,7 @@ export type PayRequest = {
   readonly first: number | null;
   readonly concurrency: number;
   readonly stop: AbortSignal;
-  readonly onProgress: (view: BatchView, lastTrouble: WriteOutcome | null) => void;
+  readonly onProgress: ShowProgress;
 };
 
 /** Enqueues, works the batch off in this process, writes the report and says how it stands. */

@@ -1,6 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { allBooks, type Books, forgetRealm } from '../../ledger/books.js';
-import { liveness } from '../../ledger/liveness.js';
 import { listSessions } from '../../ledger/sessions.js';
 import { createRealmAdmin } from '../../realm/server/admin.js';
 import type { App } from '../app.js';
@@ -32,7 +31,8 @@ export async function dropOldRehearsals(app: App): Promise<void> {
 }
 
 async function isInUse(books: Books): Promise<boolean> {
-  const states = await Promise.all((await listSessions(books)).map(liveness));
+  const { here } = books.caller;
+  const states = await Promise.all((await listSessions(books)).map((entry) => here.liveness(entry)));
   return states.some((state) => state !== 'dead');
 }
 

@@ -6,7 +6,7 @@ import { cancelBatch, pauseBatch, realmState, resumeBatch } from '../../ledger/s
 import type { AuditEntry } from '../../ledger/views.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../app.js';
-import { isRehearsalOfItsOwn, realmOfBatch } from './batch-realm.js';
+import { changeHere, isRehearsalOfItsOwn, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted } from './batch-status.js';
 import { letRealmGoOn } from './realm-halt.js';
 import { isUnfinished } from './unfinished-imports.js';
@@ -43,6 +43,8 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
       `Batch ${ref.id} is a rehearsal, which only the command that made it works off. Nothing was done.`,
       { next: 'Make a new one with `almoner rehearse FILE`.' },
     );
+  const changed = changeHere(app.config, ref, before.manifest);
+  if (changed !== null) throw new AlmonerError(changed.code, changed.message, { next: changed.next });
   const { halt } = await realmState(ref.books);
   if (halt !== null) await letRealmGoOn(await realmOfBatch(app, ref));
   const now = (await readBatch(ref)) ?? before;

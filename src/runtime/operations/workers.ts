@@ -1,13 +1,9 @@
 import { allBooks } from '../../ledger/books.js';
-import { liveness } from '../../ledger/liveness.js';
-import { listSessions } from '../../ledger/sessions.js';
+import { workersAtWork } from '../../ledger/signs.js';
 import type { App } from '../app.js';
 
-/** Worker processes that are not proven dead, over all realms of the store. */
+/** Worker processes that are neither dead nor silent, over all realms of the store. */
 export async function countWorkers(app: App): Promise<number> {
-  const alive = new Set<string>();
-  for (const books of await allBooks(app.caller))
-    for (const entry of await listSessions(books))
-      if (entry.kind === 'worker' && (await liveness(entry)) !== 'dead') alive.add(entry.id);
-  return alive.size;
+  const all = await allBooks(app.caller);
+  return new Set((await Promise.all(all.map(workersAtWork))).flat()).size;
 }

@@ -5,6 +5,7 @@ import { live } from '../live/stream.js';
 import { BatchLine } from '../parts/batch-line.js';
 import { Empty, Loading, Notice } from '../parts/notice.js';
 import { Panel } from '../parts/panel.js';
+import { Prose } from '../parts/prose.js';
 import { RealmPanel } from '../parts/realm-panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
 import { Link } from '../shell/link.js';
@@ -31,6 +32,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
   return (
     <>
       {overview.noWorker && <NoWorker overview={overview} />}
+      <LostSessions overview={overview} />
       <Attention overview={overview} />
       {overview.tasks
         .filter(({ state }) => state === 'running')
@@ -81,6 +83,25 @@ function NoWorker({ overview }: { readonly overview: Overview }) {
       <p>
         Start one with <code>almoner worker</code>, on any machine that reaches this store.
       </p>
+    </div>
+  );
+}
+
+/** Processes that are gone with orders in their hands: nothing of those moves before somebody acts. */
+function LostSessions({ overview }: { readonly overview: Overview }) {
+  const lost = overview.batches.flatMap(({ batch, waiting }) =>
+    waiting.filter(({ session }) => session !== null).map((one) => ({ ...one, batch })),
+  );
+  if (lost.length === 0) return null;
+  return (
+    <div class="notice loud" role="alert">
+      {lost.map(({ batch, session, orders, tokens, message, next }) => (
+        <p key={`${batch} ${session}`}>
+          <b>{counted(orders, 'ORDER STANDS', 'ORDERS STAND')} STILL</b> ({grouped(tokens)} tokens) in{' '}
+          <Link to={`/batches/${encodeURIComponent(batch)}`}>{batch}</Link>. <Prose text={message} />{' '}
+          {next !== null && <code>{next}</code>}
+        </p>
+      ))}
     </div>
   );
 }

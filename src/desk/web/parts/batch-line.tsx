@@ -6,6 +6,7 @@ import { Prose } from './prose.js';
 import { useSeenStates } from './seen-states.js';
 import { BatchStateMark, RehearsalChip, StateMark } from './state.js';
 import { Eta, Time } from './time.js';
+import { WaitingList } from './waiting-list.js';
 
 /** A batch in a list: what it is, how far it is, and why it stands still. */
 export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
@@ -38,6 +39,7 @@ export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
           <Prose text={batch.reason.next} />
         </p>
       )}
+      <WaitingList batch={batch} />
     </li>
   );
 }

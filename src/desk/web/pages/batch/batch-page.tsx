@@ -9,6 +9,7 @@ import { Failure, Loading, Notice } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';
 import { Prose } from '../../parts/prose.js';
 import { BatchStateMark } from '../../parts/state.js';
+import { WaitingList } from '../../parts/waiting-list.js';
 import { announce } from '../../shell/announce.js';
 import { Page } from '../../shell/page.js';
 import { BatchAudit } from './batch-audit.js';
@@ -60,11 +61,12 @@ export function BatchPage({ batch }: { readonly batch: string }) {
           <Prose text={summary.reason.next} /> <code>{summary.reason.code}</code>
         </Notice>
       )}
-      {overview?.noWorker === true && summary.state === 'running' && summary.mode === 'import' && (
-        <div class="notice loud" role="alert">
-          <b>NO WORKER RUNNING.</b> Nothing is being sent. Start one with <code>almoner worker</code>.
-        </div>
-      )}
+      {summary.notes.map((note) => (
+        <Notice key={note} tone="warn">
+          <Prose text={note} />
+        </Notice>
+      ))}
+      <WaitingList batch={summary} />
       <BatchProgress summary={summary} />
       <div class="two-to-one">
         <Panel title="The run">

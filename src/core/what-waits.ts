@@ -1,0 +1,246 @@
+import type { Certainty } from './profile.js';
+import type { BatchStanding, Group, RealmStanding, Sign } from './standing.js';
+import type { Waiting, WaitingWhy } from './waiting.js';
+
+/**
+ * No order stands still in silence. From what the ledger knows of a batch at one moment to the orders of it
+ * that neither are final nor move, each under exactly one cause. What moves is not named: sent by a process
+ * that lives, or planned and being fed at the pace.
+ */
+export type Cause = Pick<Waiting, 'why' | 'message' | 'next'> & {
+  readonly groups: readonly Group[];
+  readonly sinceMs: number;
+  readonly untilMs: number | null;
+  readonly session?: string;
+};
+
+/** Silent for longer, a process that cannot be asked is missing, and one that can is frozen. */
+const SILENT_AFTER_MS = 45_000;
+
+export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
+  const sent = batch.sending.flatMap((group) => lostSession(batch, realm, group));
+  const rest = standstill(batch, realm);
+  const causes = rest === null ? [...sent, ...onTheirWay(batch, realm, sent)] : [rest, ...sent];
+  const { doubt } = batch;
+  if (doubt.orders > 0)
+    causes.push({
+      why: 'doubt',
+      message: 'Nobody can prove whether they were paid; an operator decides.',
+      groups: [doubt],
+      sinceMs: doubt.sinceMs,
+      untilMs: null,
+      next: `almoner doubt list --batch ${batch.batch}`,
+    });
+  return causes.filter(({ groups }) => groups.some(({ orders }) => orders > 0));
+}
+
+export function waitingOf(cause: Cause): Waiting {
+  const { why, message, groups, sinceMs, untilMs, next } = cause;
+  return {
+    why,
+    message,
+    orders: groups.reduce((sum, { orders }) => sum + orders, 0),
+    tokens: String(groups.reduce((sum, { tokens }) => sum + tokens, 0n)),
+    since: new Date(sinceMs).toISOString(),
+    until: untilMs === null ? null : new Date(untilMs).toISOString(),
+    next,
+    session: cause.session ?? null,
+  };
+}
+
+/** What holds back everything that is not being sent, the cause that a person meets first before the others. */
+function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
+  const { state, reason, planned, unknown } = batch;
+  const began = Math.max(batch.createdMs, batch.startedMs);
+  const all = (
+    why: WaitingWhy,
+    message: string,
+    more: Partial<Pick<Cause, 'sinceMs' | 'untilMs' | 'next' | 'session'>> = {},
+  ): Cause => ({
+    sinceMs: began,
+    untilMs: null,
+    next: null,
+    ...more,
+    why,
+    message,
+    groups: [planned, unknown],
+  });
+  const resume = `almoner resume ${batch.batch}`;
+  if (state === 'paused')
+    return all('paused', reason?.message ?? 'The batch is paused.', {
+      sinceMs: batch.stoodMs || began,
+      next: resume,
+    });
+  if (state === 'halted') {
+    const disarmed = reason?.code.startsWith('ALM_LEDGER_') ?? false;
+    return all(disarmed ? 'disarmed' : 'halted', `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim(), {
+      sinceMs: realm.haltedMs ?? (batch.stoodMs || began),
+      next: disarmed ? 'almoner recover' : resume,
+    });
+  }
+  const idle = nobodyWorks(batch, realm);
+  if (idle !== null) return all(idle.why, idle.message, { ...idle, sinceMs: Math.max(began, idle.sinceMs) });
+  if (batch.parked)
+    return all(
+      'parked',
+      'Journals know payments of this batch from before the store forgot it; they are put back first.',
+      { next: 'almoner recover' },
+    );
+  if (realm.recovering)
+    return all(
+      'disarmed',
+      'The store was restarted, and the journals are being merged before anything is sent.',
+    );
+  if (realm.breaker !== null)
+    return all(
+      'breaker',
+      'The realm cannot be reached or gives no definite answer. It is asked again and again with one read, and goes on by itself when it is back.',
+      { sinceMs: realm.breaker.sinceMs, untilMs: realm.breaker.haltsAtMs },
+    );
+  return null;
+}
+
+type Idle = Pick<Cause, 'why' | 'message' | 'sinceMs' | 'next' | 'session'>;
+
+function nobodyWorks(batch: BatchStanding, realm: RealmStanding): Idle | null {
+  const isRun = batch.owner !== '';
+  const crew = realm.signs.filter((sign) => (isRun ? sign.session === batch.owner : sign.kind === 'worker'));
+  if (crew.some((sign) => isAtWork(sign, realm.nowMs))) return null;
+  const last = crew.toSorted((a, b) => b.seenMs - a.seenMs)[0];
+  const frozen = crew.find(({ life }) => life === 'alive');
+  if (frozen !== undefined) return { why: 'frozen-session', sinceMs: frozen.seenMs, ...frozenSaid(frozen) };
+  if (isRun && last !== undefined && last.life !== 'dead')
+    return { why: 'missing-session', sinceMs: last.seenMs, ...missingSaid(last) };
+  const sinceMs = last?.seenMs ?? realm.leftMs;
+  return isRun
+    ? {
+        why: 'no-worker',
+        message: 'The process that was working this run is gone. Nothing is being sent.',
+        sinceMs,
+        next: `almoner resume ${batch.batch}`,
+      }
+    : {
+        why: 'no-worker',
+        message: `NO WORKER IS RUNNING for realm ${realm.name}: nothing is sent until one is started.`,
+        sinceMs,
+        next: 'almoner worker',
+      };
+}
+
+/** What a session was sending that nobody can hear of. */
+function lostSession(
+  batch: BatchStanding,
+  realm: RealmStanding,
+  group: BatchStanding['sending'][number],
+): Cause[] {
+  const sign = realm.signs.find(({ session }) => session === group.session);
+  if (sign !== undefined && isAtWork(sign, realm.nowMs)) return [];
+  const { session } = group;
+  const cause = { groups: [group], untilMs: null, sinceMs: sign?.seenMs ?? group.sinceMs, session };
+  if (sign === undefined)
+    return [
+      {
+        ...cause,
+        why: 'missing-session',
+        message: `Session ${group.session} was sending them and is not registered any more.`,
+        next: 'almoner recover',
+      },
+    ];
+  if (sign.life === 'alive') return [{ ...cause, why: 'frozen-session', ...frozenSaid(sign) }];
+  if (sign.life === 'elsewhere') return [{ ...cause, why: 'missing-session', ...missingSaid(sign) }];
+  return [
+    {
+      ...cause,
+      why: 'dead-session',
+      message: `${named(sign)} is dead, and nobody has taken over what it was sending.`,
+      next: batch.owner === '' ? 'almoner worker' : `almoner resume ${batch.batch}`,
+    },
+  ];
+}
+
+/** In a batch that goes on: what waits for a time, or for another order. */
+function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly Cause[]): Cause[] {
+  const { unknown, retry, held, planned } = batch;
+  const causes: Cause[] = [
+    { ...RESOLVED[batch.certainty], ...timesOf(unknown), why: 'settle-time', groups: [unknown], next: null },
+    {
+      why: 'retry',
+      message: 'Their last attempt came to nothing; they are tried again then.',
+      groups: [retry],
+      ...timesOf(retry),
+      next: null,
+    },
+    {
+      why: 'member-held',
+      message: `They wait for members that ${held.holder} holds, whose outcome is not known yet.`,
+      groups: [held],
+      ...timesOf(held),
+      next: null,
+    },
+  ];
+  const behind = [...sent, ...causes].filter(({ groups }) => groups.some(({ orders }) => orders > 0));
+  const rest: Group = {
+    ...planned,
+    orders: Math.max(0, planned.orders - retry.orders - held.orders),
+    tokens: planned.tokens - retry.tokens - held.tokens,
+  };
+  const untils = behind.map(({ untilMs }) => untilMs);
+  if (batch.inOrder && behind.length > 0)
+    causes.push({
+      why: 'in-order',
+      message: 'They go strictly one after the other (--in-order), and the one before is not settled.',
+      groups: [rest],
+      sinceMs: Math.min(...behind.map(({ sinceMs }) => sinceMs)),
+      untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
+      next: null,
+    });
+  else if (realm.hold !== null)
+    causes.push({
+      why: 'hold',
+      message: 'The realm asked to wait (Retry-After), and everybody waits until then.',
+      groups: [rest],
+      ...timesOf(realm.hold),
+      next: null,
+    });
+  return causes;
+}
+
+const RESOLVED: Readonly<Record<Certainty, { readonly message: string }>> = {
+  idempotent: { message: 'Their answer was lost; they are sent again with the same key.' },
+  readback: {
+    message:
+      'Their answer was lost; their members are read again, and unmoved proves nothing before the settle time is over.',
+  },
+  manual: { message: 'Their answer was lost, and this realm gives no way to prove it: they become doubts.' },
+};
+
+export function isAtWork(sign: Sign, nowMs: number): boolean {
+  if (sign.life === 'dead') return false;
+  const isSilent = nowMs - sign.seenMs > SILENT_AFTER_MS;
+  // Connecting to its socket proves that it lives, unless it was heard before and is silent now.
+  return !isSilent || (sign.life === 'alive' && !sign.beats);
+}
+
+function named({ session, kind, pid, machine }: Sign): string {
+  return `Session ${session} (${kind}, pid ${pid}, machine ${machine})`;
+}
+
+function missingSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
+  return {
+    session: sign.session,
+    message: `${named(sign)} was last seen at ${new Date(sign.seenMs).toISOString()}, and whether it lives cannot be told from here. If its machine is lost with its disk, give it up; otherwise start almoner there again.`,
+    next: `almoner recover --accept-missing ${sign.session}`,
+  };
+}
+
+function frozenSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
+  return {
+    session: sign.session,
+    message: `${named(sign)} lives and has given no sign since ${new Date(sign.seenMs).toISOString()}: it is frozen, or the store does not hear it.`,
+    next: `kill -CONT ${sign.pid}`,
+  };
+}
+
+function timesOf({ sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number | null }) {
+  return { sinceMs, untilMs };
+}

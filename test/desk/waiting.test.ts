@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { findBatch } from '../../src/ledger/batches.js';
+import { feed } from '../../src/ledger/feeding.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { beginSending } from '../../src/ledger/sending.js';
+import { Session } from '../../src/ledger/sessions.js';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { WHY } from '../support/order-moves.js';
+import { until } from '../support/until.js';
+
+/** The desk, its metrics and its API name what stands still, by the same answer as the command line. */
+let desk: TestDesk;
+let batch: string;
+
+beforeAll(async () => {
+  desk = await startDesk();
+  const body = 'member,tokens\n1,5\n2,7\n3,11\n';
+  const sent = await desk.call('/api/uploads?name=a.csv', { method: 'POST', body });
+  const { upload } = z.object({ upload: z.string() }).parse(sent.json());
+  const started = await desk.call(`/api/uploads/${upload}/start`, {
+    method: 'POST',
+    body: { rows: 3, tokens: '23' },
+  });
+  batch = z.object({ summary: z.object({ batch: z.string() }) }).parse(started.json()).summary.batch;
+});
+afterAll(() => desk.close());
+
+const metric = async (name: string) => {
+  const line = (await desk.call('/metrics')).text.split('\n').find((one) => one.startsWith(name));
+  return line === undefined ? null : Number(line.split(' ').at(-1));
+};
+
+test('orders that wait for a worker: in the list, on the batch’s page, and as a metric', async () => {
+  const waiting = [
+    expect.objectContaining({
+      why: 'no-worker',
+      orders: 3,
+      tokens: '23',
+      until: null,
+      next: 'almoner worker',
+      session: null,
+    }),
+  ];
+  const overview = (await desk.call('/api/overview')).json();
+  expect(overview).toMatchObject({ batches: [{ batch, waiting, etaSeconds: null }] });
+  expect((await desk.call(`/api/batches/${batch}`)).json()).toMatchObject({ summary: { batch, waiting } });
+  expect(await metric('almoner_orders_waiting{')).toBe(3);
+  expect(await metric('almoner_sessions_missing{')).toBe(0);
+});
+
+test('a sender that is lost with an order in its hands', async () => {
+  const ref = await findBatch(desk.app.caller, batch);
+  const { books, no } = ref;
+  const { redis } = books.caller;
+  const lost = await Session.open('worker', desk.app.config.dataFolder);
+  await lost.register(books);
+  await feed(books, no, 3, '');
+  const { order } = await new PlanReader(books).row(no, 2);
+  if (order === null) throw new Error('row 2 is an order');
+  const request = { nonce: 'n', order, dayCap: null, resend: null, before: null };
+  const begun = await beginSending(books, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
+  expect('no' in begun).toBe(false);
+  const far = { machine: 'away', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };
+  await redis.hset(`${books.realm}:sessions`, lost.id, JSON.stringify({ ...lost.entry, ...far }));
+  await redis.hset(`${books.realm}:seen`, lost.id, Date.now() - 50_000);
+  await until('the metric', async () => (await metric('almoner_sessions_missing{')) === 1);
+  const page = (await desk.call(`/api/batches/${batch}`)).json();
+  expect(page).toMatchObject({
+    summary: {
+      waiting: [
+        { why: 'no-worker', orders: 2, tokens: '16' },
+        {
+          why: 'missing-session',
+          orders: 1,
+          tokens: '7',
+          session: lost.id,
+          next: `almoner recover --accept-missing ${lost.id}`,
+        },
+      ],
+    },
+  });
+  await lost.close();
+});

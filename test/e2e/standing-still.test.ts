@@ -1,0 +1,133 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { Arena, type ArenaOptions } from '../support/arena.js';
+import { uniqueRows } from '../support/unique-rows.js';
+import { until } from '../support/until.js';
+
+/** No order stands still in silence: what real processes leave behind is named wherever people look. */
+const ROWS = 60;
+let arena: Arena;
+afterEach(() => arena.close());
+
+async function open(more: Partial<ArenaOptions> = {}): Promise<void> {
+  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds, ...more });
+  await arena.file('pay.csv', uniqueRows(ROWS).csv);
+}
+
+async function status() {
+  const ran = await arena.run('status', 'last', '--json');
+  expect(ran.status, ran.stderr).toBe(0);
+  return JSON.parse(ran.stdout);
+}
+
+const sendingNow = (count: number, stderr: () => string) =>
+  until(
+    `${count} orders being sent: ${stderr()}`,
+    async () => {
+      const ref = await findBatch(arena.books().caller, 'last').catch(() => undefined);
+      return ref !== undefined && ((await readBatch(ref))?.counts.sending ?? 0) >= count;
+    },
+    60_000,
+  );
+
+test('imported and no worker there; a run that was killed: each says so, and what ends it', async () => {
+  await open({ realmFaults: ['--fault', 'latency:1:1000'], rate: '1/s' });
+  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  expect(JSON.parse(imported.stdout).waiting).toMatchObject([
+    { why: 'no-worker', orders: ROWS, until: null, next: 'almoner worker' },
+  ]);
+  const worker = arena.start(['worker']);
+  await until('the worker to have it', async () => (await status()).waiting.length === 0, 60_000);
+  worker.child.kill('SIGTERM');
+  await worker.ended;
+  const { batch, counts, waiting, etaSeconds } = await status();
+  expect({ waiting, etaSeconds }).toMatchObject({
+    waiting: [{ why: 'no-worker', orders: counts.planned }],
+    etaSeconds: null,
+  });
+
+  const run = arena.start(['run', 'pay.csv', '--yes', '--json']);
+  await sendingNow(1, run.stderr);
+  run.child.kill('SIGKILL');
+  await run.ended;
+  const killed = await status();
+  expect(killed).toMatchObject({ state: 'paused', etaSeconds: null });
+  const named = killed.waiting.map(({ why, next }: { why: string; next: string }) => [why, next]);
+  expect(named).toEqual([
+    ['no-worker', `almoner resume ${batch}`],
+    ['dead-session', `almoner resume ${batch}`],
+  ]);
+  const orders = killed.waiting.reduce((sum: number, one: { orders: number }) => sum + one.orders, 0);
+  expect(orders).toBe((killed.counts.planned ?? 0) + killed.counts.sending);
+}, 180_000);
+
+test('a worker lost with its machine and its disk: named by status, doctor and recover, with the command', async () => {
+  await open({ realmFaults: ['--fault', 'latency:1:1000'] });
+  await arena.run('import', 'pay.csv', '--yes', '--json');
+  const lost = arena.start(['worker', '--concurrency', '3'], arena.env('lost'));
+  await sendingNow(3, lost.stderr);
+  lost.child.kill('SIGKILL');
+  await lost.ended;
+  await rm(join(arena.folder, 'lost'), { recursive: true });
+  const session = await movedAway();
+  const { sending } = (await status()).counts;
+  expect(sending).toBeGreaterThan(0);
+
+  const other = arena.start(['worker']);
+  const named = await until(
+    `only what was lost to be left: ${other.stderr()}`,
+    async () => {
+      const now = await status();
+      return (now.counts.planned ?? 0) === 0 && now.counts.sending === sending ? now : undefined;
+    },
+    90_000,
+  );
+  expect(named).toMatchObject({ state: 'running', counts: { paid: ROWS - sending }, etaSeconds: null });
+  expect(named.waiting).toMatchObject([
+    {
+      why: 'missing-session',
+      orders: sending,
+      tokens: named.tokens.sending,
+      until: null,
+      next: `almoner recover --accept-missing ${session}`,
+      session,
+    },
+  ]);
+  expect(named.waiting[0].message).toContain('machine away');
+  const text = await arena.run('status', 'last');
+  expect(text.stdout).toContain(`almoner recover --accept-missing ${session}`);
+  const doctor = await arena.run('doctor', '--json');
+  expect(JSON.parse(doctor.stdout).checks).toContainEqual(
+    expect.objectContaining({
+      name: 'waiting',
+      state: 'failed',
+      message: expect.stringContaining(session),
+      remedy: expect.stringContaining(`--accept-missing ${session}`),
+    }),
+  );
+  const recover = await arena.run('recover');
+  expect(recover.stdout).toContain(
+    `${sending} orders, ${named.tokens.sending} tokens stand still. Session ${session}`,
+  );
+  expect(recover.stdout).toContain(`almoner recover --accept-missing ${session}`);
+  // A worker that waits says for what.
+  await until('its log to say so', () => other.stderr().includes('missing-session'), 60_000);
+}, 240_000);
+
+/** As far as this machine can tell, the only registered session was on another one, and is silent for a while. */
+async function movedAway(): Promise<string> {
+  const { caller, realm } = arena.books();
+  const [entry] = Object.entries(await caller.redis.hgetall(`${realm}:sessions`));
+  const [id = '', json = '{}'] = entry ?? [];
+  const far = { machine: 'away', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };
+  const silentMs = Date.now() - 50_000;
+  await caller.redis.hset(
+    `${realm}:sessions`,
+    id,
+    JSON.stringify({ ...JSON.parse(json), ...far, startedAt: silentMs }),
+  );
+  await caller.redis.hset(`${realm}:seen`, id, silentMs);
+  return id;
+}
