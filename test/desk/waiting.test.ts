@@ -61,7 +61,7 @@ test('a sender that is lost with an order in its hands', async () => {
   const request = { nonce: 'n', order, dayCap: null, resend: null, before: null };
   const begun = await beginSending(books, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
   expect('no' in begun).toBe(false);
-  const far = { machine: 'away', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };
+  const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };
   await redis.hset(`${books.realm}:sessions`, lost.id, JSON.stringify({ ...lost.entry, ...far }));
   await redis.hset(`${books.realm}:seen`, lost.id, Date.now() - 50_000);
   await until('the metric', async () => (await metric('almoner_sessions_missing{')) === 1);
