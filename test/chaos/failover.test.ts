@@ -70,7 +70,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     expect(counts).toEqual({ paid: ROWS });
     expect(await audited(arena, String(batch))).toEqual({ states: { paid: ROWS }, wrong: [] });
     const doctor = await arena.run('doctor', '--json');
-    expect(doctor.stdout).toContain('once forgot moves');
+    expect(doctor.stdout).toMatch(/once forgot (moves|\d+ attempts)/);
   }, 120_000);
 });
 
