@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { orderId } from '../../src/core/ids.js';
 import { retryOrder } from '../../src/ledger/dead.js';
+import { storeNowMs } from '../../src/ledger/feeding.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { attemptOf, merge } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
@@ -9,6 +10,7 @@ import { Machines } from '../support/machine.js';
 import { concludeAs, feedAll, sendAs } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
+import { until } from '../support/until.js';
 
 const bench = ledgerBench();
 
@@ -52,7 +54,11 @@ test('an attempt found beside a doubt may still arrive: void, and not to be retr
   const batch = await sealed(books, [{ member: '77' }]);
   await feedAll(batch);
   await sendAs(batch, 1, 'D');
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  const { sentAt } = await readRecord(batch.ref, 1);
+  await until(
+    'the doubt to be old',
+    async () => (await storeNowMs(books)) - (sentAt ?? 0) > 700 || undefined,
+  );
   // The journal of another process: it was sent a moment ago, and nobody has answered.
   const now = Date.now();
   await merge(
