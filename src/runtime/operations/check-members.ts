@@ -1,35 +1,39 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
 import { effectsOf } from '../../core/order.js';
 import type { Plan } from '../../intake/plan.js';
 import { decodePlanBlock } from '../../ledger/plan-block.js';
-import { Pace } from '../../queue/pace.js';
 import type { OpenRealm } from '../app.js';
+import { pacedReads } from '../paced-reads.js';
 
 /** Reads every member of a plan at the realm's pace: who is not found, whose balance is too small. */
 export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: string) => void): Promise<void> {
   const members = outgoing(plan);
-  const pace = new Pace(realm.books, realm.profile);
+  const reads = pacedReads(realm);
   let read = 0;
   for (const [member, { line, takes, gains }] of members) {
     if (!isMemberId(member)) continue;
-    const slot = await pace.take();
-    const result = await realm.client.readMemberOnce(member);
-    slot?.answered(result.facts);
+    const record = await reads.member(member).catch(unlessUnknown);
     read += 1;
     if (read % 100 === 0) say(`checked ${read} of ${members.size} members`);
     const finding = { line, column: null };
-    if (!result.ok) {
-      if (result.facts.status !== 404) throw result.error;
+    if (record === null) {
       plan.findings.fault({
         ...finding,
         code: 'ALM_PLAN_MEMBER_NOT_FOUND',
         message: `The realm does not know member ${member}.`,
       });
-    } else if (result.value.balance !== null && BigInt(result.value.balance) + gains < takes) {
-      const message = `Member ${member} has ${result.value.balance} tokens; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
+    } else if (record.balance !== null && BigInt(record.balance) + gains < takes) {
+      const message = `Member ${member} has ${record.balance} tokens; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
       plan.findings.fault({ ...finding, code: 'ALM_PLAN_BALANCE_TOO_SMALL', message });
     }
   }
+}
+
+/** A member whom the realm does not know is a finding; whatever else fails ends the check. */
+function unlessUnknown(error: unknown): null {
+  if (error instanceof AlmonerError && error.code === 'ALM_REALM_MEMBER_NOT_FOUND') return null;
+  throw error;
 }
 
 function outgoing(plan: Plan): Map<string, { line: number; takes: bigint; gains: bigint }> {
