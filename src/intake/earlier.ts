@@ -4,6 +4,7 @@ import { listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
 import { decodeManifest } from '../ledger/manifest.js';
+import { hasParked, lossAcceptedAt } from '../ledger/parked.js';
 import type { Finding } from './row.js';
 import { estimateOverlap, looksPaid } from './smallest.js';
 import type { SurveyResult } from './survey.js';
@@ -26,6 +27,10 @@ export async function findEarlier(
     survey: SurveyResult;
     bare: readonly string[];
     again: string | null;
+    /** The identities under which it may have been paid. */
+    batches: readonly BatchId[];
+    /** Whether it can have been paid before that moment. */
+    mayPrecede: (moment: number) => boolean;
     now: number;
   },
 ): Promise<Earlier> {
@@ -42,9 +47,32 @@ export async function findEarlier(
     return { existing: { no, id: batchId(id ?? ''), sealed: state !== 'importing' }, finding: null };
   }
   // --again says: the same payments once more, on purpose.
+  if (file.again !== null) return { existing: null, finding: null };
+  const forgotten = await maybeForgotten(books, file);
+  if (forgotten !== null)
+    return {
+      existing: null,
+      finding: { severity: 'fault', finding: { line: 0, column: null, ...forgotten } },
+    };
   const bareRows = file.survey.withoutReference - file.survey.replacing;
-  if (file.again !== null || bareRows <= 0) return { existing: null, finding: null };
+  if (bareRows <= 0) return { existing: null, finding: null };
   return { existing: null, finding: await repeated(books, bareRows, file.bare, file.now) };
+}
+
+/**
+ * Somebody has accepted that the store forgot more than the journals know: a batch that neither knows may have
+ * been paid whole before. What the journals know a part of is put right when it is imported (see ledger/parked).
+ */
+async function maybeForgotten(
+  books: Books,
+  { batches, mayPrecede, now }: Pick<Parameters<typeof findEarlier>[1], 'batches' | 'mayPrecede' | 'now'>,
+): Promise<Pick<Finding, 'code' | 'message'> | null> {
+  const at = await lossAcceptedAt(books);
+  if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
+  for (const batch of batches) if (await hasParked(books, batch)) return null;
+  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  const message = `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`;
+  return { code: 'ALM_PLAN_MAYBE_FORGOTTEN', message };
 }
 
 /** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */

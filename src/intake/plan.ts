@@ -49,6 +49,8 @@ export type PlanOptions = {
   readonly again: string | null;
   /** Bad rows are carried along as `invalid` instead of refusing the file. */
   readonly skipInvalid: boolean;
+  /** Whether it can have been paid before that moment; a file may be of any age. */
+  readonly mayPrecede?: (moment: number) => boolean;
   readonly now: number;
 };
 
@@ -111,6 +113,8 @@ async function planBlocks(
     survey,
     bare: pass.bare.list(),
     again,
+    batches: [content, former].flatMap((one) => (one === null ? [] : [shortId(one)])),
+    mayPrecede: options.mayPrecede ?? (() => true),
     now: options.now,
   });
   if (earlier.finding !== null) findings[earlier.finding.severity](earlier.finding.finding);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { Books } from './books.js';
+import { storeNowMs } from './feeding.js';
 import { decodeEntry, encodeEntry, type Intent } from './journal-line.js';
 import type { JournaledAttempt } from './journal-reader.js';
 
@@ -45,10 +46,26 @@ export type ParkedBatch = {
 export async function markForgotten(books: Books): Promise<void> {
   const { redis } = books.caller;
   await books.caller.patiently('mark parked', async () => {
-    await redis.hset(books.realm, 'gap', '1');
+    await redis.hset(books.realm, 'gap', await storeNowMs(books));
     for (const batch of await redis.hkeys(`${books.realm}:${PARKED}`))
       await redis.hset(`${books.realm}:${PARKED}`, batch, INCOMPLETE);
   });
+}
+
+/** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
+export async function lossAcceptedAt(books: Books): Promise<number | null> {
+  const { redis } = books.caller;
+  const at = await books.caller.patiently('read loss', () => redis.hget(books.realm, 'gap'));
+  return at === null ? null : Number(at);
+}
+
+/** Whether payments of this batch are kept for the day it is imported again. */
+export async function hasParked(books: Books, batch: BatchId): Promise<boolean> {
+  const { redis } = books.caller;
+  return (
+    (await books.caller.patiently('find parked', () => redis.hexists(`${books.realm}:${PARKED}`, batch))) ===
+    1
+  );
 }
 
 export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {

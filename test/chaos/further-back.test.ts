@@ -11,7 +11,7 @@ const ROWS = 12;
 let arena: Arena;
 
 beforeAll(async () => {
-  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds });
+  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS + 2).seeds });
 });
 afterAll(() => arena.close());
 
@@ -36,6 +36,9 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   const restore = await arena.photograph('early');
   const second = await arena.run(...RUN);
   expect(second.status, second.stderr).toBe(0);
+  await arena.file('late.csv', uniqueRows(2, ROWS).csv);
+  const late = await arena.run('run', 'late.csv', '--yes', '--json');
+  expect(late.status, late.stderr).toBe(0);
   await removeJournals();
   await restore();
 
@@ -69,7 +72,7 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   );
   const again = await arena.run(...RUN);
   expect(again.status).toBe(5);
-  expect((await arena.applied()).length).toBe(ROWS);
+  expect((await arena.applied()).length).toBe(ROWS + 2);
 
   const accepted = await arena.run('recover', '--accept-missing', 'removed', '--json');
   expect(accepted.status, accepted.stderr).toBe(0);
@@ -79,5 +82,15 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   });
   const last = await arena.run(...RUN);
   expect(JSON.parse(last.stdout)).toMatchObject({ state: 'done', counts: { paid: 3, doubt: ROWS - 3 } });
-  expect((await arena.applied()).length).toBe(ROWS);
+  expect((await arena.applied()).length).toBe(ROWS + 2);
+
+  // A batch that neither the store nor any journal knows cannot be told from a new one: a person has to.
+  const forgotten = await arena.run('run', 'late.csv', '--yes', '--json');
+  expect(forgotten.status, forgotten.stdout).toBe(3);
+  expect(JSON.parse(forgotten.stdout)).toMatchObject({
+    faults: [{ code: 'ALM_PLAN_MAYBE_FORGOTTEN' }],
+  });
+  expect((await arena.applied()).length).toBe(ROWS + 2);
+  const onPurpose = await arena.run('run', 'late.csv', '--again', 'looked', '--yes', '--json');
+  expect(onPurpose.status, onPurpose.stderr).toBe(0);
 }, 120_000);

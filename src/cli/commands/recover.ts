@@ -49,7 +49,7 @@ function lines({ realms, merged, accepted }: RecoverResult): string[] {
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
     ? `Given up: the ${orders} orders (${tokens} tokens) that it was sending are unknown now, or in doubt where nothing can be asked.`
-    : `Given up: ${orders} orders (${tokens} tokens) are in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: a file that was paid and is not listed by almoner status would be paid again, so look upstream before you run one.`;
+    : `Given up: ${orders} orders (${tokens} tokens) are in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 
 function realmLines(realm: RealmRecovery): string[] {

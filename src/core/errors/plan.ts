@@ -7,6 +7,12 @@ export const PLAN_ERRORS = {
     next: 'Check the named batch; pass --again LABEL to pay on purpose.',
     exit: 3,
   },
+  ALM_PLAN_MAYBE_FORGOTTEN: {
+    means:
+      'In the last 30 days a person accepted that the store had forgotten payments no journal knows, and this batch may be among them.',
+    next: 'Look at the balances of some of its members upstream. If it was not paid: --again LABEL for a file; a rule pays its next period, and a file with --again LABEL what this one owes.',
+    exit: 3,
+  },
   ALM_PLAN_IDS_DAMAGED: {
     means: 'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
     next: 'Export the ids again from their source as text; rounding cannot be undone.',

@@ -1,4 +1,4 @@
-import type { PERIODS } from './schema.js';
+import { PERIODS } from './schema.js';
 import { wallTime } from './zone.js';
 
 export type Period = (typeof PERIODS)[number];
@@ -21,6 +21,11 @@ export function periodName(period: Period, moment: number, zone: string): string
     case 'month':
       return `${pad(year, 4)}-${pad(month, 2)}`;
   }
+}
+
+/** Whether the period of a run had begun by then, or lay further back. */
+export function hadBegun(run: { period: string; at: number; zone: string }, moment: number): boolean {
+  return run.at <= moment || PERIODS.some((one) => periodName(one, moment, run.zone) === run.period);
 }
 
 /** ISO 8601: weeks begin on Monday and belong to the year that has most of their days. */

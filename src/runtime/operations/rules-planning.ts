@@ -3,6 +3,7 @@ import { planRows, shortId } from '../../intake/plan.js';
 import { previewPlan } from '../../intake/preview.js';
 import type { OrderRow } from '../../intake/row.js';
 import { AWARD_SHEET, awardRow, runSource } from '../../intake/rules/award-rows.js';
+import { hadBegun } from '../../intake/rules/period.js';
 import { type PlannedRun, planRun } from '../../intake/rules/plan-run.js';
 import type { LoadedRule } from '../../intake/rules/rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
@@ -52,7 +53,8 @@ export async function batchOfRun(realm: OpenRealm, run: RunMeta, now: number): P
     if (decision.leftOut === null) rows.push(awardRow(run, decision));
   if (rows.length === 0) return null;
   const { books, plans, profile } = realm;
-  const options = { books, plans, profile, again: null, skipInvalid: false, now };
+  const mayPrecede = (moment: number) => hadBegun(run, moment);
+  const options = { books, plans, profile, again: null, skipInvalid: false, mayPrecede, now };
   const plan = await planRows(runSource(run), AWARD_SHEET, rows, options);
   return { plan, preview: await previewPlan(plan, profile, books, now) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { periodName } from '../../../src/intake/rules/period.js';
+import { hadBegun, periodName } from '../../../src/intake/rules/period.js';
 import { readAt } from '../../../src/intake/rules/read-at.js';
 
 const at = (iso: string) => Date.parse(iso);
@@ -21,6 +21,15 @@ test('a period is that of the wall, not of UTC', () => {
   expect(periodName('day', lateSunday, 'America/New_York')).toBe('2026-11-15');
   expect(periodName('month', at('2026-12-01T03:00:00Z'), 'America/New_York')).toBe('2026-11');
   expect(periodName('once', lateSunday, 'UTC')).toBe('once');
+});
+
+test.each([
+  ['2026-11', '2026-11-20T09:00:00Z', '2026-11-10T00:00:00Z', true],
+  ['2026-12', '2026-12-01T09:00:00Z', '2026-11-10T00:00:00Z', false],
+  ['2026-W46', '2026-11-09T09:00:00Z', '2026-11-20T00:00:00Z', true],
+  ['once', '2026-12-01T09:00:00Z', '2026-11-10T00:00:00Z', true],
+])('whether period %s of a run at %s had begun by %s: %s', (period, run, moment, begun) => {
+  expect(hadBegun({ period, at: at(run), zone: 'Europe/Berlin' }, at(moment))).toBe(begun);
 });
 
 test('every hour of the days of change has a day, and each day comes once', () => {
