@@ -237,7 +237,8 @@ function frozenSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
   return {
     session: sign.session,
     message: `${named(sign)} lives and has given no sign since ${new Date(sign.seenMs).toISOString()}: it is frozen, or the store does not hear it.`,
-    next: `kill -CONT ${sign.pid}`,
+    // The number is the process's own: in a container it is another process's outside.
+    next: `kill -CONT ${sign.pid} where it runs (machine ${sign.machine})`,
   };
 }
 
