@@ -196,6 +196,14 @@ const SABOTAGES = [
     test: 'test/queue/removed-journals.test.ts',
   },
   {
+    name: 'forgotten-batch-taken-for-new',
+    file: 'src/intake/earlier.ts',
+    find: '  if (forgotten !== null)',
+    put: '  if (Number.isNaN(forgotten))',
+    test: 'test/chaos/further-back.test.ts',
+    build: true,
+  },
+  {
     name: 'journals-beside-an-armed-ledger-ignored',
     file: 'src/ledger/recovery.ts',
     find: '  if (!behind && attempts === 0 && !gap) return false;',

@@ -1,9 +1,9 @@
 import { FAIL_POINTS } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
+import type { Fate } from '../support/little-realm.js';
 import { Dice } from './dice.js';
 import type { JournalTail } from './journal-tail.js';
 import { type How, SMOOTHLY } from './process.js';
-import type { Fate } from './realm.js';
 import {
   HOUR_MS,
   type Kind,

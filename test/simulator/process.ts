@@ -23,10 +23,10 @@ import { Recovery } from '../../src/queue/recovery.js';
 import { Seals } from '../../src/queue/seals.js';
 import { storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
 import { Unread } from '../../src/queue/unread.js';
+import type { Fate } from '../support/little-realm.js';
 import { Gate, PausingPace } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
 import { type Machine, on } from './machine.js';
-import type { Fate } from './realm.js';
 import { type Requests, realmClient } from './requests.js';
 import { Died, Link, type Store } from './store.js';
 

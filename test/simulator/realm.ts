@@ -1,6 +1,7 @@
 import type { MemberId } from '../../src/core/ids.js';
 import { effectsOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind } from '../../src/core/outcome.js';
+import type { Fate } from '../support/little-realm.js';
 import type { Clocks } from './clocks.js';
 
 /**
@@ -11,18 +12,6 @@ import type { Clocks } from './clocks.js';
 /** Within this time a request arrives or never will. */
 export const SETTLE_MS = 20 * 60_000;
 export const KEY_LIFETIME_MS = 24 * 60 * 60_000;
-
-/** What happens to one request. `lost-…`: no answer comes; the change was made, not made, or is made later. */
-export const FATES = [
-  'paid',
-  'lost-after',
-  'lost-before',
-  'lost-late',
-  'refused',
-  'not-sent',
-  'slow-down',
-] as const;
-export type Fate = (typeof FATES)[number];
 
 export type Request = {
   /** What somebody wanted once, whichever rows of whichever files stand for it. */

@@ -2,7 +2,8 @@ import { AlmonerError } from '../../src/core/errors/error.js';
 import type { Order } from '../../src/core/order.js';
 import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
-import type { Fate, Realm } from './realm.js';
+import type { Fate } from '../support/little-realm.js';
+import type { Realm } from './realm.js';
 
 /** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */
 

@@ -1,6 +1,7 @@
 import type { Certainty } from '../../src/core/profile.js';
+import type { Fate } from '../support/little-realm.js';
 import type { Move } from './moves.js';
-import { type Fate, KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
+import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
 
 /** What comes up together, and how often: a history has a theme, so that what is rare alone meets its like. */
 
