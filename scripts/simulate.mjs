@@ -40,14 +40,18 @@ let failed = false;
 for (const certainty of asked) {
   const began = performance.now();
   const tallies = Array.from({ length: workers }, () => ({}));
-  const living = [];
+  const sum = (name) => tallies.reduce((total, tally) => total + (tally[name] ?? 0), 0);
+  const telling = setInterval(() => {
+    console.error(
+      `${certainty}: ${sum('orders')} of ${Math.round(orders / asked.length)} orders, ${sum('faults')} faults`,
+    );
+  }, 60_000);
   await Promise.all(
     tallies.map((_, i) => {
       const options = { seed: seed + i, every: workers, orders: orders / asked.length / workers, certainty };
       const child = fork(join(BUILT, 'test', 'simulator', 'worker.js'), [
         JSON.stringify({ ...options, theme: values.theme ?? null }),
       ]);
-      living.push(child);
       child.on('message', ({ tally, failure }) => {
         tallies[i] = tally;
         if (failure === undefined) return;
@@ -62,8 +66,8 @@ for (const certainty of asked) {
       });
     }),
   );
+  clearInterval(telling);
   const seconds = (performance.now() - began) / 1000;
-  const sum = (name) => tallies.reduce((total, tally) => total + (tally[name] ?? 0), 0);
   rows.push([certainty, ...COUNTED.map(sum), Math.round(sum('orders') / seconds)]);
 }
 

@@ -21,7 +21,9 @@ const asked = z
 const simulator = await Simulator.start();
 const tally = newTally();
 let failure: string | null = null;
-for (let seed = asked.seed; tally.orders < asked.orders && failure === null; seed += asked.every) {
+// Without a parent nobody reads what it finds.
+const isAsked = () => tally.orders < asked.orders && failure === null && process.connected;
+for (let seed = asked.seed; isAsked(); seed += asked.every) {
   const plan = planOf(seed, asked.certainty, asked.theme ?? undefined);
   const judgement = await simulator.play(plan);
   count(tally, plan, judgement);
@@ -33,4 +35,4 @@ for (let seed = asked.seed; tally.orders < asked.orders && failure === null; see
   process.send?.({ tally, failure });
 }
 await simulator.stop();
-process.disconnect?.();
+if (process.connected) process.disconnect?.();
