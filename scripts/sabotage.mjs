@@ -222,7 +222,7 @@ const SABOTAGES = [
     file: 'src/ledger/lua/roll-forward-1.lua',
     find: "if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end",
     put: '',
-    test: 'test/ledger/lua/roll-forward-nonce.test.ts',
+    test: 'test/ledger/lua/roll-forward.test.ts',
   },
   {
     name: 'the-lost-begin-again',

@@ -54,6 +54,21 @@ describe('a process that starts on an armed ledger', () => {
     await late.sender.die();
   });
 
+  test('lowers it for what a journal knows, also where the sequence has come further meanwhile', async () => {
+    const { batch, machines, two, again } = await restoredUnder('paid');
+    for (const index of [2, 3]) {
+      await again.sender.begin(index, null);
+      await again.sender.finish('paid', null);
+    }
+    await again.sender.die();
+    const late = await machines.start(two);
+    expect(await late.sender.recover()).toBe(true);
+    const moves = late.scripts.filter((name) => ['disarm', 'roll-forward', 'arm'].includes(name));
+    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'roll-forward', 'arm']);
+    expect(await code(batch, 1)).toBe('P');
+    await late.sender.die();
+  });
+
   test('stops those who were sending by what the store says, until they have merged as well', async () => {
     const { batch, machines, two, again } = await restoredUnder('paid');
     const late = await machines.start(two);
