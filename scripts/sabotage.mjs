@@ -199,7 +199,7 @@ const SABOTAGES = [
     name: 'forgotten-batch-taken-for-new',
     file: 'src/intake/earlier.ts',
     find: '  if (forgotten !== null)',
-    put: '  if (Number.isNaN(forgotten))',
+    put: '  if (Number.isNaN(forgotten) && forgotten !== null)',
     test: 'test/chaos/further-back.test.ts',
     build: true,
   },

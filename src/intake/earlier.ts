@@ -44,16 +44,15 @@ export async function findEarlier(
     const [id, state] = await caller.patiently('read batch', () =>
       caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
     );
-    return { existing: { no, id: batchId(id ?? ''), sealed: state !== 'importing' }, finding: null };
+    const sealed = state !== 'importing';
+    // One that was never sealed says nothing of what became of it in a past that the store has forgotten.
+    const finding = sealed || file.again !== null ? null : await maybeForgotten(books, file);
+    return { existing: { no, id: batchId(id ?? ''), sealed }, finding };
   }
   // --again says: the same payments once more, on purpose.
   if (file.again !== null) return { existing: null, finding: null };
   const forgotten = await maybeForgotten(books, file);
-  if (forgotten !== null)
-    return {
-      existing: null,
-      finding: { severity: 'fault', finding: { line: 0, column: null, ...forgotten } },
-    };
+  if (forgotten !== null) return { existing: null, finding: forgotten };
   const bareRows = file.survey.withoutReference - file.survey.replacing;
   if (bareRows <= 0) return { existing: null, finding: null };
   return { existing: null, finding: await repeated(books, bareRows, file.bare, file.now) };
@@ -66,13 +65,13 @@ export async function findEarlier(
 async function maybeForgotten(
   books: Books,
   { batches, mayPrecede, now }: Pick<Parameters<typeof findEarlier>[1], 'batches' | 'mayPrecede' | 'now'>,
-): Promise<Pick<Finding, 'code' | 'message'> | null> {
+): Promise<Earlier['finding']> {
   const at = await lossAcceptedAt(books);
   if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
   for (const batch of batches) if (await hasParked(books, batch)) return null;
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
   const message = `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`;
-  return { code: 'ALM_PLAN_MAYBE_FORGOTTEN', message };
+  return { severity: 'fault', finding: { line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message } };
 }
 
 /** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */

@@ -1,11 +1,12 @@
+import { AlmonerError } from '../core/errors/error.js';
 import { orderId } from '../core/ids.js';
 import { sendingOf } from './adopting.js';
 import { type BatchRef, listBatches } from './batches.js';
+import type { Books } from './books.js';
 import { texts } from './caller.js';
 import { writeAudit } from './dead.js';
 import { encodeDetail } from './detail.js';
-import { openBatches } from './feeding.js';
-import { readFence } from './fence.js';
+import { acceptRemoved, type Removed, readFence, storeSeen } from './fence.js';
 import { giveUpBatch } from './give-up.js';
 import { batchKeys } from './keys.js';
 import type { MergeContext } from './merge.js';
@@ -18,9 +19,9 @@ import { forgetSession } from './sessions.js';
  *
  *   exactly   the store has forgotten nothing since the session joined it: what it was sending, and nothing else,
  *             becomes unknown, and is resolved by its batch's certainty
- *   widely    the store was restarted or rolled back since: in every open batch of the realm, each order that is
- *             planned, waiting, unknown, or was being sent by that session becomes a doubt. Less would be a guess:
- *             the store may have forgotten that the session sent any of them
+ *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, unknown, a
+ *             dead letter that may be retried, or was being sent by that session becomes a doubt. Less would be a
+ *             guess: the store may have forgotten that the session sent any of them
  */
 export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
 
@@ -46,25 +47,58 @@ export async function lossOf(context: Context, session: string): Promise<Loss> {
       tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
     }
   else
-    for (const { no } of await openBatches(books, 0)) {
-      const counters = await books.caller.patiently('read batch', () =>
-        redis.hgetall(batchKeys(books.realm, no).counters),
-      );
-      for (const code of ['p', 'u', 's']) {
+    for (const { counters } of await uncertain(books))
+      for (const code of NOT_FINAL) {
         orders += Number(counters[`c:${code}`] ?? 0);
         tokens += BigInt(counters[`t:${code}`] ?? 0);
       }
-    }
   return { exact, orders, tokens };
 }
 
 /** Answers what it did: the orders that are unknown or in doubt by it. */
-export async function acceptMissing(context: Context, session: string, by: By): Promise<Loss> {
+export async function acceptMissing(
+  context: Context,
+  session: string,
+  by: By,
+  /** What was removed of the journals that lie here. */
+  removed: readonly Removed[] = [],
+): Promise<Loss> {
   const { books } = context;
+  const store = await storeSeen(books);
   const exactly = session === REMOVED ? null : await acceptExactly(context, session, by);
   const loss = exactly ?? (await acceptWidely(context, session, by));
-  if (session !== REMOVED) await forgetSession(books, session);
+  const noted =
+    session === REMOVED ? acceptRemoved(books, removed, store) : forgetSession(books, session, store);
+  if (!(await noted))
+    throw new AlmonerError(
+      'ALM_LEDGER_SESSION',
+      'The store was restarted or restored while this was going on, and may have forgotten it. Nothing was sent.',
+      { next: 'Run the same command again.' },
+    );
   return loss;
+}
+
+const NOT_FINAL = ['p', 'u', 's', 'R', 'X'] as const;
+
+/** Batches with orders that a store which forgot something may be wrong about. */
+async function uncertain(books: Books) {
+  const { caller, realm } = books;
+  const found = await Promise.all(
+    (await listBatches(books)).map(async (ref) => {
+      const keys = batchKeys(realm, ref.no);
+      const [state, counters] = await Promise.all([
+        caller.patiently('read batch', () => caller.redis.hget(keys.meta, 'state')),
+        caller.patiently('read batch', () => caller.redis.hgetall(keys.counters)),
+      ]);
+      return { ref, state, counters };
+    }),
+  );
+  return found.filter(
+    ({ state, counters }) =>
+      state !== null &&
+      !['importing', 'archived'].includes(state) &&
+      NOT_FINAL.some((code) => Number(counters[`c:${code}`] ?? 0) > 0),
+  );
 }
 
 /** Null where the store may have forgotten what the session did. */
@@ -119,9 +153,8 @@ async function acceptExactly(context: Context, session: string, by: By): Promise
 
 async function acceptWidely(context: Context, session: string, by: By): Promise<Loss> {
   const { books } = context;
-  const open = new Set((await openBatches(books, 0)).map(({ no }) => no));
   let [orders, tokens] = [0, 0n];
-  for (const ref of (await listBatches(books)).filter(({ no }) => open.has(no))) {
+  for (const { ref } of await uncertain(books)) {
     const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
     if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
     orders += here.orders;

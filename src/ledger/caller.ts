@@ -13,6 +13,7 @@ import { Here } from './liveness.js';
 
 const SCRIPT_NAMES = [
   'accept-lost',
+  'accept-removed',
   'answer-slot',
   'archive-batch',
   'arm',
@@ -31,6 +32,7 @@ const SCRIPT_NAMES = [
   'merged',
   'open-batch',
   'orphan',
+  'park',
   'probe',
   'put-block',
   'redispatch',
@@ -43,6 +45,7 @@ const SCRIPT_NAMES = [
   'steer',
   'take-slot',
   'turn-down',
+  'unpark',
 ] as const;
 export type ScriptName = (typeof SCRIPT_NAMES)[number];
 

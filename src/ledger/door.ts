@@ -74,8 +74,9 @@ export class Door {
     try {
       await journal.intent(intent);
     } catch (error) {
+      // Some of it may stand in the journal all the same: the ledger notes that this attempt never left.
+      await this.settleUnsent(ref, intent, begun);
       this.underWay.delete(request.nonce);
-      await this.settleUnsent(ref, request.nonce, begun);
       throw error;
     }
     failPoint('intent-written');
@@ -130,7 +131,8 @@ export class Door {
 
   /** Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. */
   async takeBack(ref: OrderRef, nonce: string, begun: Begun): Promise<void> {
-    await this.settleUnsent(ref, nonce, begun);
+    const intent = this.underWay.get(nonce);
+    if (intent !== undefined) await this.settleUnsent(ref, intent, begun);
     this.isUnsent(nonce);
   }
 
@@ -140,7 +142,7 @@ export class Door {
     this.underWay.delete(nonce);
   }
 
-  private async settleUnsent(ref: OrderRef, nonce: string, begun: Begun): Promise<void> {
+  private async settleUnsent(ref: OrderRef, { batch, nonce }: Intent, begun: Begun): Promise<void> {
     const row = await this.parts.context.plans.row(ref.no, ref.index);
     if (row.order === null) return;
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
@@ -151,6 +153,20 @@ export class Door {
       { ...row, order: row.order },
       {
         ...NOT_SENT,
+        detail: {
+          event: 'attempt',
+          at: Date.now(),
+          key: `${orderId(batch, ref.index)}.${keyNumber}`,
+          attempt: nonce,
+          kind: 'not-sent',
+          code: null,
+          message: 'taken back before anything of it left',
+          status: null,
+          phase: 'none',
+          requestId: null,
+          latencyMs: 0,
+          body: '',
+        },
         code: begun.resend ? 'u' : 'w',
         keyNumber,
         keyFirstAt,
@@ -170,7 +186,6 @@ const NOT_SENT = {
   latencyMs: 0,
   evidence: null,
   dueInMs: 0,
-  detail: null,
   requests: 0,
   limited: false,
   errorCode: null,

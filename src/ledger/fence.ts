@@ -122,16 +122,23 @@ async function acceptedRemovals(books: Books): Promise<Missed> {
   return note === null ? {} : missed.parse(JSON.parse(note));
 }
 
-/** An operator has made doubts of all that may be missed: these removals are not asked about again. */
-export async function acceptRemoved(books: Books, removed: readonly Removed[]): Promise<void> {
+/** The store as it is, for what is concluded from it and written later (lua/includes/fence: isSameStore). */
+export async function storeSeen(books: Books): Promise<string> {
+  const { run, seq, armed, era } = await readFence(books);
+  return `${run} ${seq} ${armed ? era : ''}`.trimEnd();
+}
+
+/** An operator has made doubts of all that may be missed, in this store: these removals are not asked about again. */
+export async function acceptRemoved(
+  books: Books,
+  removed: readonly Removed[],
+  store: string,
+): Promise<boolean> {
   const { missed: found } = await readFence(books);
   const elsewhere = Object.entries(found).map(([era, seq]) => ({ era, seq }));
   const accepted = highest(await acceptedRemovals(books), [...removed, ...elsewhere]);
-  const { redis } = books.caller;
-  await books.caller.patiently('note accepted', async () => {
-    await redis.hset(books.realm, 'acceptedRemoved', JSON.stringify(accepted));
-    await redis.hdel(books.realm, 'missed');
-  });
+  const args = [JSON.stringify(accepted), store];
+  return (await books.caller.script('accept-removed', books.realm, args)) === 'ok';
 }
 
 export async function reportMerged(

@@ -1,10 +1,11 @@
-import { membersOf } from '../core/order.js';
+import { membersOf, type Order } from '../core/order.js';
 import type { Terms } from '../core/terms.js';
 import type { Books } from './books.js';
 import { texts } from './caller.js';
 import { encodeDetail } from './detail.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import type { PlanReader } from './plan-store.js';
+import { contentDigest, referenceKey } from './reference.js';
 
 type GivingUp = {
   readonly books: Books;
@@ -12,7 +13,10 @@ type GivingUp = {
   readonly termsOf: (no: string) => Promise<Terms>;
 };
 
-/** Every order of the batch that is planned, waiting, unknown, or being sent by that session becomes a doubt. */
+/**
+ * Every order of the batch that is planned, waiting, unknown, a dead letter that may be retried, or being sent by that
+ * session becomes a doubt.
+ */
 export async function giveUpBatch(
   { books, plans, termsOf }: GivingUp,
   no: string,
@@ -41,6 +45,7 @@ export async function giveUpBatch(
             row.order.tokens,
             // Nobody can speak for what may have been sent to them.
             certainty === 'readback' ? membersOf(row.order).join(' ') : '',
+            referenceOf(row.reference, row.order),
           ],
     );
     if (list.length === 0) continue;
@@ -51,4 +56,10 @@ export async function giveUpBatch(
     tokens += BigInt(sum);
   }
   return { orders, tokens };
+}
+
+function referenceOf(reference: string | null, order: Order): string {
+  if (reference === null) return '';
+  const { shard, field } = referenceKey(reference);
+  return `${shard}:${field.toString('hex')}:${contentDigest(order)}`;
 }

@@ -111,7 +111,7 @@ async function standingOf(books: Books, { attempt, no }: Placed): Promise<Standi
     redis.lrange(keys.details(intent.index), 0, -1),
   ]);
   const noted = listed === 1 || history.some((detail) => detail.includes(`"attempt":"${intent.nonce}"`));
-  if (!noted) return 'forgotten';
+  if (!noted) return (await isParked(books, intent)) ? 'known' : 'forgotten';
   // Beside a payment it is a second one, which the history of an attempt that was given up does not tell.
   return code === 'P' ? 'unsettled' : 'known';
 }
@@ -171,7 +171,7 @@ export async function mergeParked(context: MergeContext): Promise<number> {
     moved += merged.moved;
     for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
       await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
-    await forgetParked(context.books, batch);
+    await forgetParked(context.books, { batch, attempts });
   }
   return moved;
 }
@@ -188,7 +188,7 @@ export async function rollForward(
   // By name: a reader may still remember what another batch had under this number in another past.
   const row = await context.plans.rowOf(no, intent.index, batch);
   if (row === undefined) return 'gone';
-  if (row.order === null || !fits(intent, row.order)) return 'misfit';
+  if (row?.order == null || !fits(intent, row.order)) return 'misfit';
   const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
   const key = row.reference === null ? null : referenceKey(row.reference);
   const { undoes } = row;

@@ -17,17 +17,12 @@ const INCOMPLETE = 'incomplete';
 const stored = z.object({ session: z.string(), intent: z.string(), result: z.string().nullable() });
 
 export async function park(books: Books, { session, intent, result }: JournaledAttempt): Promise<void> {
-  const { redis } = books.caller;
   const value = {
     session,
     intent: encodeEntry({ kind: 'intent', intent }),
     result: result === null ? null : encodeEntry({ kind: 'result', result }),
   };
-  await books.caller.patiently('park attempt', async () => {
-    await redis.hset(keyOf(books, intent.batch), intent.nonce, JSON.stringify(value));
-    const gap = await redis.hexists(books.realm, 'gap');
-    await redis.hsetnx(`${books.realm}:${PARKED}`, intent.batch, gap === 1 ? INCOMPLETE : '1');
-  });
+  await books.caller.script('park', books.realm, [intent.batch, intent.nonce, JSON.stringify(value)]);
 }
 
 /** Whether this very attempt is kept already. */
@@ -82,12 +77,13 @@ export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
   );
 }
 
-export async function forgetParked(books: Books, batch: BatchId): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('forget parked', async () => {
-    await redis.hdel(`${books.realm}:${PARKED}`, batch);
-    await redis.del(keyOf(books, batch));
-  });
+/** These were put back into their batch; what others have put by meanwhile stays. */
+export async function forgetParked(
+  books: Books,
+  { batch, attempts }: Pick<ParkedBatch, 'batch' | 'attempts'>,
+): Promise<void> {
+  const nonces = attempts.map(({ intent }) => intent.nonce);
+  await books.caller.script('unpark', books.realm, [batch, JSON.stringify(nonces)]);
 }
 
 function decodeParked(json: string): JournaledAttempt {

@@ -233,13 +233,14 @@ function newCache() {
 /** Reads plan blocks; orders are worked in file order, so a few decoded blocks serve nearly every look-up. */
 export class PlanReader {
   private blocks = newCache();
-  private readonly named = newCache();
+  private named = newCache();
 
   constructor(private readonly books: Books) {}
 
-  /** After a rollback of the store, a number may belong to another batch. */
+  /** After a rollback of the store, a number may belong to another batch, and a name to other rows. */
   clear(): void {
     this.blocks = newCache();
+    this.named = newCache();
   }
 
   block(no: string, block: number): Promise<readonly PlanRow[]> {
@@ -257,14 +258,15 @@ export class PlanReader {
   }
 
   /**
-   * A row of the batch with this id, or undefined where the number belongs to another one. The number's owner
-   * is read together with the rows, so that this stays right while a store is rolled back under a reader.
+   * A row of the batch with this id; null where it has no such row, undefined where the number belongs to another
+   * one. The number's owner is read together with the rows, so that this stays right while a store is rolled back
+   * under a reader.
    */
-  async rowOf(no: string, index: number, batch: BatchId): Promise<PlanRow | undefined> {
+  async rowOf(no: string, index: number, batch: BatchId): Promise<PlanRow | null | undefined> {
     const block = Math.floor((index - 1) / PLAN_BLOCK_ROWS);
     const key = `${batch}:${block}`;
     const known = this.named.get(key);
-    if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS];
+    if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS] ?? null;
     const { caller, realm } = this.books;
     const keys = batchKeys(realm, no);
     const reply = await caller.patiently('read plan', () =>
@@ -273,10 +275,10 @@ export class PlanReader {
     const [owner, state, bytes] = (reply ?? []).map(([, value]) => value);
     if (owner !== batch || state === 'importing') return undefined;
     if (state === 'archived') return this.row(no, index);
-    if (!Buffer.isBuffer(bytes)) return undefined;
+    if (!Buffer.isBuffer(bytes)) return null;
     const rows = decodePlanBlock(bytes);
     this.named.set(key, Promise.resolve(rows));
-    return rows[(index - 1) % PLAN_BLOCK_ROWS];
+    return rows[(index - 1) % PLAN_BLOCK_ROWS] ?? null;
   }
 
   private async read(no: string, block: number): Promise<readonly PlanRow[]> {

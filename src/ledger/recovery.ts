@@ -38,10 +38,11 @@ import type { Reason } from './views.js';
 export type RecoveryParts = {
   readonly books: Books;
   readonly context: Omit<MergeContext, 'underWay'>;
-  /** The sending process that recovers; null for a command that never sends. */
-  readonly self: { readonly session: Session; readonly door: Pick<Door, 'merging' | 'sending'> } | null;
-  /** Where journals lie, for a command without a session. */
-  readonly journalFolder: string;
+  /**
+   * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
+   * fence and merges must stand there until it has.
+   */
+  readonly self: { readonly session: Session; readonly door: Pick<Door, 'merging' | 'sending'> };
   /** The store may have another past by now: what was read from it before is void. */
   readonly forget: () => void;
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
@@ -80,14 +81,18 @@ export async function recover(
   const { mark } = books;
   const { seen: seenBefore } = mark;
   const fence = await readFence(books);
-  const current = fence.armed && (self === null || fence.era === mark.era) && fence.seq >= seenBefore;
+  const current = fence.armed && fence.era === mark.era && fence.seq >= seenBefore;
   if (!current) parts.forget();
-  if (!current) await self?.door.merging();
+  if (!current) await self.door.merging();
 
-  const place = self?.session.entry ?? { id: '', journal: parts.journalFolder };
-  const own = current || self === null ? undefined : await journalOf(self.session.entry, books.realm);
+  const own = current ? undefined : await journalOf(self.session.entry, books.realm);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
-  const { ended, missing, forgotten, removed } = await localJournals(books, place, known, all || !current);
+  const { ended, missing, forgotten, removed } = await localJournals(
+    books,
+    self.session.entry,
+    known,
+    all || !current,
+  );
   // Arming waits for everybody in the registry, so whoever lives here must stand in it.
   for (const entry of forgotten) await registerAgain(books, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
@@ -119,7 +124,7 @@ export async function recover(
     return { ...result, stopped };
   }
 
-  const underWay = self?.door.sending() ?? new Set<string>();
+  const underWay = self.door.sending();
   const merged = await mergeTidings({ ...context, underWay }, tidings);
   if (merged.moved + merged.parked > 0)
     parts.say(
@@ -152,7 +157,7 @@ export async function recover(
     : await armAgain(parts, fence.run, seen);
   if (armed.answer !== 'armed')
     return { ...done, waitingFor: armed.answer === 'waiting' ? armed.sessions : [] };
-  mark.era = self === null ? mark.era : armed.era;
+  mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
   for (const { head, folder, works } of ended)
     if (works) await noteMerged(folder, head.session, books.realm, armed.era);
@@ -168,7 +173,7 @@ async function lower(
   const behind = fence.seq < seen;
   const gap = Object.entries(missed).some(([era, seq]) => fence.armed || fence.missed[era] !== seq);
   if (!behind && attempts === 0 && !gap) return false;
-  const note = { at: Date.now(), seen, found: fence.seq, by: self?.session.id ?? 'recover' };
+  const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
   // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
   const whatever = attempts > 0 || gap;
   if (!(await disarm(books, whatever ? { ...note, attempts } : note, missed))) return false;
@@ -180,9 +185,7 @@ async function lower(
 /** This process says that it has merged, and arms if all others have. */
 async function armAgain({ books, self }: RecoveryParts, run: string, seen: number) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
-  if (self !== null) {
-    await self.session.register(books);
-    if (!(await reportMerged(books, run, self.session.id, seen))) return { answer: 'changed' } as const;
-  }
+  await self.session.register(books);
+  if (!(await reportMerged(books, run, self.session.id, seen))) return { answer: 'changed' } as const;
   return arm(books, run, seen);
 }

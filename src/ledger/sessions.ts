@@ -168,9 +168,9 @@ export async function listSessions(books: Books): Promise<SessionEntry[]> {
 }
 
 /** Of a session that is gone, on the store of which that was found out. Its batches lose their owner first: nobody else would let go of their members. */
-export async function forgetSession(books: Books, id: string, store = ''): Promise<void> {
+export async function forgetSession(books: Books, id: string, store = ''): Promise<boolean> {
   await disownBatches(books, id);
-  await books.caller.script('leave', books.realm, [id, 0, '', '1', store]);
+  return (await books.caller.script('leave', books.realm, [id, 0, '', '1', store])) === 'left';
 }
 
 async function disownBatches(books: Books, id: string): Promise<void> {

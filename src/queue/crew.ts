@@ -127,7 +127,6 @@ export class Crew {
       books,
       context,
       self: { session, door },
-      journalFolder: session.entry.journal,
       patienceMs: this.limits.mergePatienceMs,
       onTrouble: options.onTrouble,
       onLost: (error) => options.onStalled?.(error),

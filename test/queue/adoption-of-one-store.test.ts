@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBooks } from '../../src/ledger/books.js';
 import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { recover } from '../../src/ledger/recovery.js';
 import { readRecord } from '../../src/ledger/rows.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { listSessions, Session } from '../../src/ledger/sessions.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
 import { feedAll, WHY } from '../support/order-moves.js';
@@ -30,6 +29,8 @@ test('what was read of one store is not concluded upon in another: a store resto
   // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.
   const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), batch.books.owner);
   let restored = false;
+  const session = await Session.open('recover', one);
+  await session.register(books);
   await recover({
     books,
     context: {
@@ -43,8 +44,7 @@ test('what was read of one store is not concluded upon in another: a store resto
         return { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 };
       },
     },
-    self: null,
-    journalFolder: join(one, 'journal'),
+    self: { session, door: { merging: () => Promise.resolve(), sending: () => new Set<string>() } },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),
@@ -52,6 +52,8 @@ test('what was read of one store is not concluded upon in another: a store resto
     floorReason: () => WHY,
   });
   expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  await session.deregister(books);
+  await session.close();
   expect(await listSessions(batch.books)).toHaveLength(1);
   // Whoever looks next finds the journal, and what it tells.
   const next = await machines.start(three);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { acceptMissing, lossOf, REMOVED } from '../../src/ledger/accept-missing.js';
 import { readBatch } from '../../src/ledger/batches.js';
-import { acceptRemoved, readFence } from '../../src/ledger/fence.js';
+import { readFence } from '../../src/ledger/fence.js';
 import { fileName } from '../../src/ledger/journal.js';
 import { listJournals, noteRemoved, readRemoved } from '../../src/ledger/journal-folder.js';
 import { readRecord } from '../../src/ledger/rows.js';
@@ -93,7 +93,6 @@ describe('a store that was restored to before what was removed', () => {
     expect(other.sender.open).toEqual([]);
     // Accepted on whichever machine, it is accepted for all.
     await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
-    await acceptRemoved(batch.books, []);
     expect(await other.sender.recover()).toBe(true);
     await other.sender.die();
     const last = await machines.start(folder);
@@ -111,8 +110,12 @@ describe('a store that was restored to before what was removed', () => {
     const context = mergeContext(batch, 'manual');
     expect(await lossOf(context, REMOVED)).toEqual({ exact: false, orders: 3, tokens: 15n });
     const by = { who: 'ada', at: Date.now() };
-    expect(await acceptMissing(context, REMOVED, by)).toEqual({ exact: false, orders: 3, tokens: 15n });
-    await acceptRemoved(batch.books, await removedHere(batch, journals));
+    const removed = await removedHere(batch, journals);
+    expect(await acceptMissing(context, REMOVED, by, removed)).toEqual({
+      exact: false,
+      orders: 3,
+      tokens: 15n,
+    });
     expect(await sender.recover()).toBe(true);
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 3 } });
     await sender.die();

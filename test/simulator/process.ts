@@ -112,7 +112,6 @@ export class Process {
       books,
       context,
       self: { session, door },
-      journalFolder: session.entry.journal,
       patienceMs: 0,
       onTrouble: world.trouble,
       // Given up while it lived: it ends.

@@ -92,7 +92,6 @@ export class Sender {
       books,
       context,
       self: { session, door: this.door },
-      journalFolder: session.entry.journal,
       patienceMs: 0,
       onTrouble: () => {},
       onLost: () => {},

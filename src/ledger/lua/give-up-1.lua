@@ -1,11 +1,12 @@
 --[[
   A session's journal is lost for good: whatever it may have sent becomes a doubt. The store may have
-  forgotten any number of its moves, so nothing that is planned, waiting or unknown in an open batch is
-  certain any more; what other sessions are sending is theirs to settle.
+  forgotten any number of its moves, so nothing that is planned, waiting or unknown is certain any more, nor that a
+  dead letter was not retried and paid since; what other sessions are sending is theirs to settle.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] the lost session  ARGV[3] detail JSON
-  ARGV[4…] index, tokens, members under read-back (joined by blanks, '' otherwise), index, tokens, …
+  ARGV[4…] index, tokens, members under read-back (joined by blanks, '' otherwise), reference ('shard:name in hex:content
+    digest', '' for none), index, tokens, …
 
   Returns {how many became doubts, their sum}
 ]]
@@ -14,18 +15,31 @@
 --- @include "move"
 --- @include "hold"
 --- @include "day"
+--- @include "reference"
 local T, no, session = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local cancelled = isCancelled(T, no)
 local rows = redis.call('HGET', B, 'rows')
 local now = nowMs()
 local doubts, sum = 0, 0
-for i = 4, #ARGV, 3 do
+
+--- A dead letter that a retry could still pay. One whose reference has gone to another order no retry pays.
+local function mayBeRetried(was, index, reference)
+  if (was[1] ~= 'R' and was[1] ~= 'X') or cancelled or string.find(was[10] or '', '[dr]') then return false end
+  local shard, hex, digest = string.match(reference, '^(%w+):(%x*):(.*)$')
+  if not shard then return true end
+  if spentBy(T, shard, unhex(hex), no, index) then return false end
+  takeReference(T, shard, unhex(hex), digest, no, index)
+  return true
+end
+
+for i = 4, #ARGV, 4 do
   local index, tokens = ARGV[i], ARGV[i + 1]
   local old = isRow(rows, index) and readRecord(T, no, index)
   local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
   local code = was[1]
-  if isRow(rows, index) and (code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
+  local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
+  if isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
     writeRecord(T, no, index, unanswered('D', was, now))
@@ -34,7 +48,7 @@ for i = 4, #ARGV, 3 do
     redis.call('HDEL', B .. ':g', index)
     redis.call('HDEL', B .. ':waiting', index)
     redis.call('RPUSH', B .. ':x:' .. index, ARGV[3])
-    if code == 'w' then bump(T .. ':days', utcDay(tonumber(was[7], 36)), tokens) end
+    if dead or code == 'w' then bump(T .. ':days', utcDay(tonumber(was[7], 36)), tokens) end
     voidMembers(T, words(ARGV[i + 2]), now + settleMs(T))
     releaseHolds(T, no, index, now)
     doubts = doubts + 1

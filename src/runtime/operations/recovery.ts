@@ -3,7 +3,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
 import { allBooks, type Books } from '../../ledger/books.js';
-import { acceptRemoved, disarm, type Rollback, readFence } from '../../ledger/fence.js';
+import { disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
 import type { Liveness } from '../../ledger/liveness.js';
 import { journalOf, localJournals } from '../../ledger/local-journals.js';
@@ -11,7 +11,7 @@ import { type MergeContext, mergeTidings, tidingsFor } from '../../ledger/merge.
 import { parkedAttempts } from '../../ledger/parked.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import { recover } from '../../ledger/recovery.js';
-import { JOURNAL_FOLDER, listSessions } from '../../ledger/sessions.js';
+import { JOURNAL_FOLDER, listSessions, Session } from '../../ledger/sessions.js';
 import { KnownBatches } from '../../queue/known-batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import { Seals } from '../../queue/seals.js';
@@ -121,14 +121,22 @@ export async function recoverRealms(app: App, lost: string | null): Promise<Reco
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
   let merged = 0;
   const losses: Loss[] = [];
-  for (const books of all) {
-    const profile = profileOf(app, books);
-    if (profile === undefined) continue;
-    merged += await recoverOne(app, books, profile);
-    const loss = lost === null ? null : await giveUp(app, books, profile, lost);
-    if (loss === null) continue;
-    losses.push(loss);
-    merged += await recoverOne(app, books, profile);
+  const session = await Session.open('recover', app.config.dataFolder, { here: app.caller.here });
+  try {
+    for (const books of all) {
+      const profile = profileOf(app, books);
+      if (profile === undefined || (await readFence(books)).untouched) continue;
+      await session.register(books, profile.settleMs);
+      merged += await recoverOne(app, books, profile, session);
+      const loss = lost === null ? null : await giveUp(app, books, profile, lost);
+      if (loss !== null) {
+        losses.push(loss);
+        merged += await recoverOne(app, books, profile, session);
+      }
+      await session.deregister(books);
+    }
+  } finally {
+    await session.close();
   }
   return {
     realms: await recoveryState(app),
@@ -155,14 +163,11 @@ function contextOf(books: Books, profile: RealmProfile): Omit<MergeContext, 'und
   return { books, plans: new PlanReader(books), termsOf: (no) => seals.termsOf(no) };
 }
 
-/** Books that nothing was ever sent from arm themselves at the first order. */
-async function recoverOne(app: App, books: Books, profile: RealmProfile): Promise<number> {
-  if ((await readFence(books)).untouched) return 0;
+async function recoverOne(app: App, books: Books, profile: RealmProfile, session: Session): Promise<number> {
   const { moved } = await recover({
     books,
     context: contextOf(books, profile),
-    self: null,
-    journalFolder: join(app.config.dataFolder, JOURNAL_FOLDER),
+    self: { session, door: NOTHING_SENT },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),
@@ -172,6 +177,8 @@ async function recoverOne(app: App, books: Books, profile: RealmProfile): Promis
   return moved;
 }
 
+const NOTHING_SENT = { merging: () => Promise.resolve(), sending: () => new Set<string>() };
+
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
 async function giveUp(app: App, books: Books, profile: RealmProfile, lost: string): Promise<Loss | null> {
   const context = contextOf(books, profile);
@@ -179,12 +186,8 @@ async function giveUp(app: App, books: Books, profile: RealmProfile, lost: strin
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === REMOVED) {
     if ((await readFence(books)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
-    const loss = await acceptMissing(context, lost, by);
-    await acceptRemoved(
-      books,
-      (await localJournals(books, { id: '', journal: folder }, { era: null, seq: 0 }, true)).removed,
-    );
-    return loss;
+    const { removed } = await localJournals(books, { id: '', journal: folder }, { era: null, seq: 0 }, true);
+    return acceptMissing(context, lost, by, removed);
   }
   const entry = (await listSessions(books)).find(({ id }) => id === lost);
   if (entry === undefined) return null;

@@ -1,0 +1,16 @@
+--[[
+  Notes that an operator has made doubts of all that removed journals may be missed for: these removals are not
+  asked about again. Only on the store in which the doubts were made.
+
+  KEYS[1] the realm
+  ARGV[1] JSON of what is accepted, as era → sequence  ARGV[2] the store in which the doubts were made
+
+  Returns 'ok' | 'changed'
+]]
+--- @include "record"
+--- @include "fence"
+local T = KEYS[1]
+if not isSameStore(T, ARGV[2]) then return 'changed' end
+redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
+redis.call('HDEL', T, 'missed')
+return 'ok'

@@ -1,0 +1,15 @@
+--[[
+  Forgets the attempts that were put back into their batch. What another process has put by meanwhile stays, and the
+  batch is fed once nothing of it is left.
+
+  KEYS[1] the realm
+  ARGV[1] batch id  ARGV[2] JSON list of their nonces
+
+  Returns how many are left
+]]
+local T = KEYS[1]
+local parked = T .. ':parked:' .. ARGV[1]
+for _, nonce in ipairs(cjson.decode(ARGV[2])) do redis.call('HDEL', parked, nonce) end
+local left = redis.call('HLEN', parked)
+if left == 0 then redis.call('HDEL', T .. ':parked', ARGV[1]) end
+return left

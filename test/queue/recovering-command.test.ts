@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { Caller } from '../../src/ledger/caller.js';
+import { Here } from '../../src/ledger/liveness.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { listSessions } from '../../src/ledger/sessions.js';
+import type { App } from '../../src/runtime/app.js';
+import { recoverRealms } from '../../src/runtime/operations/recovery.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { Machines } from '../support/machine.js';
+import { feedAll } from '../support/order-moves.js';
+import { testProfile } from '../support/realm-profile.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+const bench = ledgerBench();
+
+test('nobody arms while `recover` on another machine still merges what it has lowered the fence for', async () => {
+  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const here = await machines.start(await tempFolder());
+  expect(await here.sender.recover()).toBe(true);
+  const restore = await photograph(batch.books);
+  const folder = await tempFolder();
+  const there = await machines.start(folder);
+  expect(await there.sender.recover()).toBe(true);
+  for (const index of [1, 2]) {
+    await there.sender.begin(index, null);
+    await there.sender.finish('paid', null);
+  }
+  await there.sender.leave();
+  await restore();
+
+  const caller = new Caller(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
+  const script = caller.script.bind(caller);
+  let armed: boolean | null = null;
+  caller.script = async (name, ...rest) => {
+    const reply = await script(name, ...rest);
+    if (name !== 'disarm' || armed !== null) return reply;
+    armed = await here.sender.recover();
+    await here.sender.begin(2, null);
+    await here.sender.finish('paid', null);
+    return reply;
+  };
+  const { name, baseUrl, realmId } = batch.books.owner;
+  const profile = testProfile({ name, baseUrl, realmId, certainty: 'manual' });
+  const app: App = Object.create(null, {
+    caller: { value: caller },
+    config: { value: { profiles: [profile], dataFolder: folder, operator: 'ada' } },
+    logger: { value: { warn: () => {} } },
+  });
+  await recoverRealms(app, null);
+  expect(armed).toBe(false);
+  expect(machines.realm.applied.get(2)).toBe(1);
+  expect(await here.sender.recover()).toBe(true);
+  expect((await readRecord(batch.ref, 2)).code).toBe('P');
+  expect(await listSessions(batch.books)).toHaveLength(1);
+  await here.sender.die();
+});
