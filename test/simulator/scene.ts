@@ -38,6 +38,8 @@ export class Scene {
   private readonly photographs: Photograph[] = [];
   private readonly orders = new Map<string, Row>();
   readonly broken: string[] = [];
+  /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
+  beyondPromise = false;
   unmerged = new Unmerged();
   /** Of the batches that the store has, by id. */
   numbers: ReadonlyMap<string, string> = new Map();
@@ -66,11 +68,17 @@ export class Scene {
         attempts: { max: 3, backoffMs: 10, backoffMaxMs: 50 },
       }),
       limits: plan.rotates ? SMALL_JOURNALS : LARGE_JOURNALS,
-      requests: new Requests(this.realm, (id) => {
-        const row = this.orders.get(id);
-        if (row === undefined) throw new Error(`nobody wanted ${id}`);
-        return row;
-      }),
+      requests: new Requests(
+        this.realm,
+        (id) => {
+          const row = this.orders.get(id);
+          if (row === undefined) throw new Error(`nobody wanted ${id}`);
+          return row;
+        },
+        (intention, machine) => {
+          if (this.unmerged.onlyKnownElsewhere(intention, machine)) this.beyondPromise = true;
+        },
+      ),
       trouble: (message) => {
         if (process.env.SIMULATE_TALK !== undefined) console.log(`      ${message}`);
       },

@@ -2,6 +2,7 @@ import { membersOf } from '../../src/core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../src/core/states.js';
 import { type BatchRef, listBatches } from '../../src/ledger/batches.js';
 import type { Books } from '../../src/ledger/books.js';
+import { storeNowMs } from '../../src/ledger/feeding.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { decodeManifest } from '../../src/ledger/manifest.js';
 import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
@@ -132,11 +133,13 @@ async function checkReferences(
   undone: ReadonlySet<string>,
   faults: string[],
 ): Promise<void> {
+  // By the clock that the scripts go by.
+  const nowMs = await storeNowMs(books);
   for (const { index, row, state, record } of batch.orders) {
     if (row.reference === null) continue;
     const holder = (await findSpent(books, [row.reference])).get(row.reference);
     const mine = holder?.no === batch.ref.no && holder.index === index;
-    const arrives = (record.arrivesUntil ?? 0) > Date.now();
+    const arrives = (record.arrivesUntil ?? 0) > nowMs;
     const spends =
       ((SPENDING_STATES as readonly OrderState[]).includes(state) || arrives) && !undone.has(row.reference);
     if (mine !== spends)
