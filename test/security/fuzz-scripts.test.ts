@@ -130,6 +130,7 @@ async function world(): Promise<World> {
   const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
   const calls: Call[] = [
     { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
+    { name: 'accept-removed', args: ['{}', ''], open: [2] },
     {
       name: 'answer-slot',
       args: ['10', '1000', '0', '0', '', '', '', '', ''],
@@ -151,13 +152,14 @@ async function world(): Promise<World> {
     { name: 'free-slots', args: ['s'], open: [1] },
     {
       name: 'give-up',
-      args: [no, 'worker', detail, '4', '5', '', '8', '5', '9008 77'],
-      open: [1, 2, 4, 6, 7, 9],
+      args: [no, 'worker', detail, '4', '5', '', '', '8', '5', '9008 77', '0:61:x'],
+      open: [1, 2, 4, 6, 7, 8, 10, 11],
     },
     { name: 'leave', args: ['s', String(seq), era, ''], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0'], open: [1, 2] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
     { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u', day], open: [1, 2, 3] },
+    { name: 'park', args: ['forgotten', 'n', '{}'], open: [1, 2, 3] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
     { name: 'redispatch', args: [no, '', '7', '8'], open: [1, 2, 3, 4] },
@@ -185,6 +187,7 @@ async function world(): Promise<World> {
       args: ['10', '1000', '5000', '0', '1', 's', 'n', ''],
       open: [1, 2, 3, 4, 5, 6, 7, 8],
     },
+    { name: 'unpark', args: ['forgotten', '["n"]'], open: [1] },
   ];
   return { books, batch, calls, lists: await recorded(batch, 7) };
 }

@@ -134,7 +134,15 @@ describe('a doubt', () => {
       code: null,
       message: 'x',
     });
-    await batch.books.caller.script('give-up', batch.books.realm, [batch.no, 'lost', detail, '1', '5', '']);
+    await batch.books.caller.script('give-up', batch.books.realm, [
+      batch.no,
+      'lost',
+      detail,
+      '1',
+      '5',
+      '',
+      '',
+    ]);
     const told = attemptOf(batch, 1, record);
     expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 0 });
     expect(await code(batch)).toBe('D');
