@@ -22,22 +22,27 @@ export type Adopting = {
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
 };
 
-/** Answers the orders that are to be worked on again. */
+/**
+ * A living process that has merged its own journal does the same with what stands in its name and is not under way: a
+ * store that went back may remember what it has taken back since. Answers the orders that are to be worked on again.
+ */
 export async function adoptDead(
   adopting: Adopting,
   dead: readonly SessionEntry[],
+  own: { readonly session: string; readonly underWay: ReadonlySet<string> } | null,
   /** Sessions whose journal was read whole and merged. */
   whole: ReadonlySet<string>,
   /** The store for which it was: one that took its place since may remember less. */
   store: string,
 ): Promise<OrderRef[]> {
-  if (dead.length === 0) return [];
+  if (dead.length === 0 && own === null) return [];
   const { books } = adopting.context;
   // First of all: what follows reads at the pace, which would wait for them.
   for (const { id } of dead) await freeSlots(books, id);
-  const ids = new Set(dead.map(({ id }) => id));
+  const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
   const adopted: OrderRef[] = [];
-  for (const { ref, index, session } of await sendingOf(adopting.context, ids)) {
+  for (const { ref, index, session, nonce } of await sendingOf(adopting.context, ids)) {
+    if (own?.underWay.has(nonce)) continue;
     const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
     if (open) adopted.push({ no: ref.no, index });
   }
@@ -45,7 +50,12 @@ export async function adoptDead(
   return adopted;
 }
 
-export type Sending = { readonly ref: BatchRef; readonly index: number; readonly session: string };
+export type Sending = {
+  readonly ref: BatchRef;
+  readonly index: number;
+  readonly session: string;
+  readonly nonce: string;
+};
 
 /** The orders that these sessions are sending, in open batches: nothing is sent in others. */
 export async function sendingOf(
@@ -56,8 +66,8 @@ export async function sendingOf(
   for (const { no } of await openBatches(books, 0)) {
     const ref = await batchRef(books, no);
     for await (const index of attention(ref, 'sending')) {
-      const { session } = await readRecord(ref, index);
-      if (session !== null && sessions.has(session)) found.push({ ref, index, session });
+      const { session, nonce } = await readRecord(ref, index);
+      if (session !== null && sessions.has(session)) found.push({ ref, index, session, nonce: nonce ?? '' });
     }
   }
   return found;
@@ -94,5 +104,5 @@ async function adoptOne(
 }
 
 const NEVER_SENT =
-  'the process that was about to send it died before; its journal proves that nothing was sent';
+  'the process that was about to send it took it back, or died before; its journal proves that nothing was sent';
 const OWNER_DIED = 'the process that was sending it died; whether the request arrived is not known';

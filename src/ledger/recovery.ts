@@ -144,10 +144,11 @@ export async function recover(
     ...(isArmed ? missing.map(({ id }) => id) : []),
   ]);
   const dead = (await listSessions(books)).filter(({ id }) => gone.has(id));
-  const whole = new Set(ended.filter((one) => one.whole).map(({ head }) => head.session));
+  const whole = new Set(journals.filter((one) => one.whole).map(({ head }) => head.session));
   const adopted = await adoptDead(
     parts,
     dead,
+    own === undefined ? null : { session: own.head.session, underWay },
     whole,
     `${fence.run} ${fence.seq} ${isArmed ? fence.era : ''}`.trimEnd(),
   );

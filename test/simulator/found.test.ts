@@ -110,3 +110,13 @@ test('read-back proves nothing on a member whose doubtful request may still arri
     { do: 'suspend', machine: 0, ms: 60_000 },
     { ...send(0, 3, 'lost-late'), count: 8 },
   ));
+
+test('what a living process took back, and a restored store remembers as being sent, is worked on again', () =>
+  ends(
+    { forgetsFiles: true },
+    { ...send(1, 7, 'paid'), how: { ...SMOOTHLY, freezeAfter: 1 } },
+    { do: 'photograph' },
+    { do: 'pass', ms: 12_000 },
+    { do: 'wake', who: 1 },
+    { do: 'restore', to: 2 },
+  ));
