@@ -120,3 +120,11 @@ test('what a living process took back, and a restored store remembers as being s
     { do: 'wake', who: 1 },
     { do: 'restore', to: 2 },
   ));
+
+test('a process that was given up while it slept ends, and what it had not begun is paid by the next', () =>
+  ends(
+    { theme: 'lost pasts' },
+    { do: 'sleep', who: 0 },
+    { do: 'accept missing', machine: 1, nth: 1 },
+    { do: 'lose the machine', machine: 1 },
+  ));

@@ -131,6 +131,8 @@ async function end(scene: Scene): Promise<Judgement> {
   }
   await scene.byOperator(() => importMissing(scene));
   await scene.everybodyLooks();
+  // Who found itself given up has ended by now, and its supervisor starts it again.
+  for (let i = 0; i < scene.places.length; i++) await scene.present(i);
   const left = await workOff(scene);
   const still = left > 0 ? await unnamed(scene.files, scene.operator) : [];
   if (left > 0) await help(scene);
