@@ -88,12 +88,17 @@ test('the journal’s disk is full: the process says so, ends with 1, and the ne
 
 test('the network between worker and store loses replies and is cut: every call is asked again and counts once', async () => {
   const { run, status } = await runThrough(async () => {
+    const net = arena.ledgerNet;
+    const more = async (which: 'lost' | 'passed') => {
+      const before = net.answers[which];
+      await until(`answers to be ${which}`, () => net.answers[which] > before + 3);
+    };
     for (let i = 0; i < 3; i++) {
-      arena.ledgerNet.mode = 'lose-answers';
-      await sleep(150);
-      arena.ledgerNet.heal();
-      await sleep(250);
-      arena.ledgerNet.cut();
+      net.mode = 'lose-answers';
+      await more('lost');
+      net.heal();
+      await more('passed');
+      net.cut();
     }
   });
   expect(status, run.stderr()).toBe(0);

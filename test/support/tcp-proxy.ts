@@ -11,6 +11,8 @@ export class TcpProxy {
    * and then nothing arrives either way.
    */
   mode: 'pass' | 'lose-answers' | 'refuse' | 'silent' = 'pass';
+  /** Answers that came through, and that did not. */
+  answers = { passed: 0, lost: 0 };
   private readonly muted = new Set<Socket>();
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private readonly tails = new Map<Socket, Promise<void>>();
@@ -97,7 +99,9 @@ export class TcpProxy {
     }
     client.on('data', (chunk: Buffer) => this.pass(target, this.rewrite(chunk)));
     target.on('data', (chunk: Buffer) => {
-      if (this.mode !== 'lose-answers') this.pass(client, chunk);
+      const lost = this.mode === 'lose-answers';
+      this.answers[lost ? 'lost' : 'passed'] += 1;
+      if (!lost) this.pass(client, chunk);
     });
   }
 

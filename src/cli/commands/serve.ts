@@ -19,7 +19,7 @@ export const command = defineCommand({
   arguments: {},
   options: {
     host: text('H', `address to listen on (default: ${USUAL_HOST})`),
-    port: wholeNumber('P', `port (default: ${USUAL_PORT}; 0: any)`, { min: 0, max: 65_535 }),
+    port: wholeNumber('P', `port (default: ${USUAL_PORT}; 0: a free one)`, { min: 0, max: 65_535 }),
     publicUrl: text('U', 'the address people use, where a proxy stands in front: https://desk.example.org'),
     withWorker: flag('also work off imported batches in this process'),
     concurrency: wholeNumber('N', 'with --with-worker: requests under way at once per realm (default: 64)', {
