@@ -250,7 +250,7 @@ const SABOTAGES = [
     file: 'src/core/what-waits.ts',
     find: "  if (sign.life === 'elsewhere') return [{ ...cause, why: 'missing-session', ...missingSaid(sign) }];",
     put: '',
-    test: 'test/runtime/operations/waiting.test.ts',
+    test: 'test/runtime/operations/waiting-sessions.test.ts',
   },
   {
     name: 'settle-time-skipped',
@@ -285,7 +285,7 @@ const SABOTAGES = [
     file: 'src/queue/unread.ts',
     find: "move: { from: 'u', to: counts && tries >= this.profile.attempts.max ? 'D' : 'u' },",
     put: "move: { from: 'u', to: counts && tries < 0 ? 'D' : 'u' },",
-    test: 'test/queue/unread.test.ts',
+    test: 'test/queue/unread-unknown.test.ts',
   },
   {
     name: 'silence-burns-orders',

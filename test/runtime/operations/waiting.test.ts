@@ -1,88 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Books } from '../../../src/ledger/books.js';
+import { describe, expect, test } from 'vitest';
 import { readFence, sayDisarmed } from '../../../src/ledger/fence.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
-import { Session } from '../../../src/ledger/sessions.js';
-import { workersAtWork } from '../../../src/ledger/signs.js';
 import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
 import { batchStatus } from '../../../src/runtime/operations/batch-status.js';
 import { waitingOf } from '../../../src/runtime/operations/waiting.js';
-import { type Line, ledgerBench, type SealOptions, sealed, type TestBatch } from '../../support/ledger.js';
-import { namedOrders, openStates } from '../../support/named-orders.js';
-import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { testProfile } from '../../support/realm-profile.js';
+import { moving, rows, standingBench, sumOf, told } from '../../support/standing-bench.js';
 import { load } from '../config/workbench.js';
 
 /** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
 const bench = ledgerBench();
-const sessions: Session[] = [];
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'almoner-waiting-'));
-});
-afterAll(async () => {
-  for (const session of sessions) await session.close();
-  await rm(folder, { recursive: true });
-});
-
-async function session(books: Books, kind = 'worker'): Promise<Session> {
-  const opened = await Session.open(kind, folder);
-  sessions.push(opened);
-  await opened.register(books);
-  await beat(books, opened.id);
-  return opened;
-}
-
-async function beat(books: Books, id: string, agoMs = 0): Promise<void> {
-  await books.caller.redis.hset(`${books.realm}:seen`, id, Date.now() - agoMs);
-}
-
-/** A session of a machine that cannot be asked from here. */
-async function elsewhere(books: Books, seenAgoMs: number): Promise<string> {
-  const { entry } = await session(books);
-  const far = { ...entry, machine: 'far', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };
-  await books.caller.redis.hset(`${books.realm}:sessions`, entry.id, JSON.stringify(far));
-  await beat(books, entry.id, seenAgoMs);
-  return entry.id;
-}
-
-/** Amounts of which every sum tells which orders it is of. */
-const rows = (count: number): Line[] => Array.from({ length: count }, (_, i) => ({ tokens: 2 ** i }));
-const sumOf = (...indexes: number[]) => String(indexes.reduce((sum, index) => sum + 2 ** (index - 1), 0));
-
-async function running(count: number, options: SealOptions = {}, owner?: string): Promise<TestBatch> {
-  const books = await bench.books();
-  const worker = await session(books);
-  const batch = await sealed(books, rows(count), { ...options, owner: owner ?? '' });
-  await feedAll(batch);
-  sentBy.set(batch, worker.id);
-  return batch;
-}
-const sentBy = new Map<TestBatch, string>();
-const by = (batch: TestBatch) => ({ session: sentBy.get(batch) ?? '' });
-
-const told = async ({ ref }: TestBatch) =>
-  (await waitingOf(ref)).map(({ why, orders, tokens, next }) => ({ why, orders, tokens, next }));
+const { session, working, running, workerOf, by } = standingBench(bench);
 const secondsTo = (time: string | null | undefined) => (Date.parse(time ?? '') - Date.now()) / 1000;
-
-/** Counts tie: what is not final moves or is named, each under one cause, by the same numbers that are told. */
-async function moving(batch: TestBatch): Promise<number[]> {
-  const [named, open, list] = await Promise.all([
-    namedOrders(batch.ref),
-    openStates(batch.ref),
-    waitingOf(batch.ref),
-  ]);
-  expect(named.size).toBe(list.reduce((sum, { orders }) => sum + orders, 0));
-  for (const { why, orders, tokens } of list) {
-    const its = [...named].filter(([, because]) => because === why).map(([index]) => index);
-    expect({ why, orders, tokens }).toEqual({ why, orders: its.length, tokens: sumOf(...its) });
-  }
-  return [...open.keys()].filter((index) => !named.has(index));
-}
 
 describe('nothing is named', () => {
   test('while a living worker sends and is fed', async () => {
@@ -121,7 +52,7 @@ describe('the whole batch', () => {
     await sendAs(batch, 2, 'u', by(batch));
     await cancelBatch(batch.books, batch.no, audit('cancelled'));
     expect(await told(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
-    await sessions.at(-1)?.deregister(batch.books);
+    await workerOf(batch)?.deregister(batch.books);
     expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
   });
 
@@ -231,13 +162,10 @@ describe('some of it', () => {
 
   test('read-back: the settle time of an unknown, and whoever waits for its member', async () => {
     const books = await bench.books();
-    await session(books);
     const manifest = { certainty: 'readback' } as const;
     await books.caller.redis.hset(books.realm, 'settleMs', 1_200_000);
     const lines = rows(5).map((line, i) => ({ ...line, member: i === 3 ? '999' : '77' }));
-    const batch = await sealed(books, lines, { manifest });
-    await feedAll(batch);
-    sentBy.set(batch, sessions.at(-1)?.id ?? '');
+    const batch = await working(books, lines, { manifest });
     const hold = await held(batch, 1);
     const of = await begun(batch, 1, { ...by(batch), hold });
     for (const index of [2, 3]) expect(await claimFor(batch, index)).toEqual({ answer: 'held' });
@@ -263,79 +191,6 @@ describe('some of it', () => {
       { why: 'in-order', orders: 2, tokens: sumOf(2, 3) },
     ]);
   });
-});
-
-describe('what a session was sending', () => {
-  test('lost with its machine: named within a minute, with exactly its orders; heard again, it is not', async () => {
-    const batch = await running(5);
-    const lost = await elsewhere(batch.books, 10_000);
-    await begun(batch, 1, by(batch));
-    for (const index of [2, 4]) await begun(batch, index, { session: lost });
-    expect(await told(batch)).toEqual([]);
-    await beat(batch.books, lost, 50_000);
-    const [missing, ...more] = await waitingOf(batch.ref);
-    expect(more).toEqual([]);
-    expect(missing).toMatchObject({
-      why: 'missing-session',
-      orders: 2,
-      tokens: sumOf(2, 4),
-      until: null,
-      next: `almoner recover --accept-missing ${lost}`,
-    });
-    expect(missing?.message).toContain('machine far');
-    expect(await moving(batch)).toEqual([1, 3, 5]);
-    expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
-    await beat(batch.books, lost);
-    expect(await told(batch)).toEqual([]);
-  });
-
-  test('never heard of since it was registered, it counts from then', async () => {
-    const batch = await running(1);
-    const lost = await elsewhere(batch.books, 0);
-    await begun(batch, 1, { session: lost });
-    const { caller, realm } = batch.books;
-    await caller.redis.hdel(`${realm}:seen`, lost);
-    expect(await told(batch)).toEqual([]);
-    const entry = JSON.parse((await caller.redis.hget(`${realm}:sessions`, lost)) ?? '');
-    const old = { ...entry, startedAt: Date.now() - 60_000 };
-    await caller.redis.hset(`${realm}:sessions`, lost, JSON.stringify(old));
-    expect(await told(batch)).toMatchObject([{ why: 'missing-session', orders: 1 }]);
-  });
-
-  test('dead and not taken over, or frozen', async () => {
-    const batch = await running(3);
-    const dead = await session(batch.books);
-    await begun(batch, 1, { session: dead.id });
-    await dead.close();
-    expect(await told(batch)).toMatchObject([
-      { why: 'dead-session', orders: 1, tokens: sumOf(1), next: 'almoner worker' },
-    ]);
-    const frozen = await session(batch.books);
-    await begun(batch, 2, { session: frozen.id });
-    await beat(batch.books, frozen.id, 60_000);
-    expect(await told(batch)).toMatchObject([
-      { why: 'dead-session' },
-      {
-        why: 'frozen-session',
-        orders: 1,
-        tokens: sumOf(2),
-        next: expect.stringContaining(`kill -CONT ${process.pid} where`),
-      },
-    ]);
-    expect(await moving(batch)).toEqual([3]);
-  });
-});
-
-test('a worker that is silent, dead or of another kind is not counted among those that run', async () => {
-  const books = await bench.books();
-  const here = await session(books);
-  await session(books, 'run');
-  const far = await elsewhere(books, 30_000);
-  expect((await workersAtWork(books)).toSorted()).toEqual([here.id, far].toSorted());
-  await beat(books, far, 50_000);
-  expect(await workersAtWork(books)).toEqual([here.id]);
-  await here.close();
-  expect(await workersAtWork(books)).toEqual([]);
 });
 
 test('a large batch is told of by its counters: no row is read that was not dispatched', async () => {

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { REALM_HALTED } from '../../src/core/classify.js';
+import type { RealmProfile } from '../../src/core/profile.js';
+import { findSpent } from '../../src/ledger/plan-store.js';
+import { readDetails } from '../../src/ledger/rows.js';
+import { closeBreaker, realmState } from '../../src/ledger/steering.js';
+import { Breaker } from '../../src/queue/breaker.js';
+import { type Line, ledgerBench } from '../support/ledger.js';
+import { askedRealm, balance, MAX, readbackWorld, status } from '../support/readback-world.js';
+import { tieUp } from '../support/tie-up.js';
+
+/** Members that cannot be read once an order is unknown, and the probe of an open breaker. */
+const bench = ledgerBench();
+const realm = askedRealm();
+const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, baseUrl = realm.url) =>
+  readbackWorld(bench, baseUrl, lines, changes);
+
+describe('once an order is unknown, no read refuses it', () => {
+  test.each([
+    ['a member that is gone', status(404)],
+    ['a refusal', status(400)],
+    ['a web page', status(200, '<html>')],
+    ['no balance in the record', status(200, '{}')],
+    ['a server error', status(500)],
+  ] as const)('%s becomes a doubt after limited tries', async (_, broken) => {
+    const { books, batch, lose, look, record } = await world([{ reference: 'a' }, {}]);
+    await lose(1);
+    realm.answer = broken;
+    for (let looks = 1; looks < MAX; looks++) {
+      await look(1);
+      expect((await record(1)).code).toBe('u');
+    }
+    await books.caller.redis.hdel(books.realm, 'unknowns');
+    await look(1);
+    expect(await record(1)).toMatchObject({ code: 'D' });
+    const said = (await readDetails(batch.ref, 1)).findLast(({ event }) => event === 'concluded');
+    expect(said).toMatchObject({ message: expect.stringContaining('could not be read') });
+    expect((await findSpent(books, ['a'])).size).toBe(1);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('a look that shows the balance begins the count anew', async () => {
+    const { books, lose, look, record } = await world([{}]);
+    await lose(1);
+    for (let looks = 0; looks < 3 * MAX; looks++) {
+      realm.answer = looks % MAX === 0 ? balance : status(400);
+      await look(1);
+    }
+    expect((await record(1)).code).toBe('u');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test.each([...REALM_HALTED.keys()])('%i halts the realm and it stays unknown', async (code) => {
+    const { books, lose, look, record } = await world([{}]);
+    await lose(1);
+    realm.answer = status(code);
+    for (let looks = 0; looks < 2 * MAX; looks++) await look(1);
+    expect((await realmState(books)).halt).not.toBeNull();
+    expect((await record(1)).code).toBe('u');
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('while nothing at all is heard of the realm it stays unknown, and the breaker opens', async () => {
+    const { books, lose, look, record } = await world([{}]);
+    await lose(1);
+    realm.answer = status(503);
+    for (let looks = 0; looks < 2 * MAX; looks++) await look(1);
+    expect((await realmState(books)).breakerSince).not.toBeNull();
+    expect((await record(1)).code).toBe('u');
+    await closeBreaker(books);
+    await look(1);
+    expect((await record(1)).code).toBe('D');
+  });
+
+  test('a realm that cannot be reached leaves it as it is, and counts for the breaker', async () => {
+    const leaving = createServer((_, response) => balance(response, ''));
+    leaving.listen(0, '127.0.0.1');
+    await once(leaving, 'listening');
+    const address = leaving.address();
+    const there = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const { lose, look, record, unknowns } = await world([{}], {}, there);
+    await lose(1);
+    leaving.close();
+    leaving.closeAllConnections();
+    await once(leaving, 'close');
+    const before = await unknowns();
+    for (let looks = 0; looks < 2 * MAX; looks++) expect(await look(1)).toHaveProperty('againInMs');
+    expect((await record(1)).code).toBe('u');
+    expect(await unknowns()).toBeGreaterThanOrEqual(before + 2 * MAX - 1);
+  });
+
+  test('a realm that asks to slow down leaves it as it is', async () => {
+    const { lose, look, record, unknowns } = await world([{}]);
+    await lose(1);
+    const before = await unknowns();
+    realm.answer = status(429, '{}', { 'retry-after': '0' });
+    for (let looks = 0; looks < 2 * MAX; looks++) expect(await look(1)).toHaveProperty('againInMs');
+    expect((await record(1)).code).toBe('u');
+    expect(await unknowns()).toBe(before);
+  });
+});
+
+describe('the probe of an open breaker', () => {
+  test.each([...REALM_HALTED])('answered by %i halts the realm with %s', async (code, reason) => {
+    const { books, client, pace } = await world([{}]);
+    await books.caller.redis.hset(books.realm, 'breaker', Date.now());
+    realm.answer = status(code);
+    await new Breaker(books, client, pace, 1, 900_000).tick();
+    expect((await realmState(books)).halt?.code).toBe(reason);
+  });
+});

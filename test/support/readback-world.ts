@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { RealmProfile } from '../../src/core/profile.js';
+import { readRecord } from '../../src/ledger/rows.js';
+import { BalanceWatch } from '../../src/queue/balance-watch.js';
+import { Evidence } from '../../src/queue/evidence.js';
+import { Pace } from '../../src/queue/pace.js';
+import { Readback } from '../../src/queue/readback.js';
+import { TwoClocks } from '../../src/queue/two-clocks.js';
+import { Unread } from '../../src/queue/unread.js';
+import { createRealmClient } from '../../src/realm/client/client.js';
+import { type LedgerBench, type Line, sealed } from './ledger.js';
+import { begun, claimFor, feedAll, held, settleAs } from './order-moves.js';
+import { testProfile } from './realm-profile.js';
+
+/** A realm over HTTP whose members answer as a test says, and orders under read-back that look at them. */
+const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
+export const MAX = 3;
+
+export type Answer = (response: ServerResponse, member: string) => void;
+export const status =
+  (code: number, body = '{"error":"x"}', headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(code, headers).end(body);
+export const balance = status(200, '{"tokenBalance":100}');
+
+export function askedRealm() {
+  const realm = { answer: balance, asked: 0, url: '' };
+  const server = createServer((request, response) => {
+    realm.asked += 1;
+    realm.answer(response, /members\/(\d+)/.exec(request.url ?? '')?.[1] ?? '');
+  });
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    realm.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  });
+  afterAll(() => server.close());
+  beforeEach(() => {
+    realm.answer = balance;
+    realm.asked = 0;
+  });
+  return realm;
+}
+
+export async function readbackWorld(
+  bench: LedgerBench,
+  baseUrl: string,
+  lines: readonly Line[],
+  changes: Partial<RealmProfile> = {},
+) {
+  const books = await bench.books();
+  const batch = await sealed(books, lines);
+  await feedAll(batch);
+  const timeouts = { connectMs: 1_000, tlsMs: 1_000, responseMs: 200, totalMs: 1_000 };
+  const attempts = { max: MAX, backoffMs: 1, backoffMaxMs: 2 };
+  const profile = testProfile({ certainty: 'readback', timeouts, attempts, ...changes });
+  const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret', userAgent: 'test' });
+  const pace = new Pace(books, profile);
+  const evidence = new Evidence(books, client, pace, profile);
+  const batchOf = () => Promise.resolve(batch.ref);
+  const dead: string[] = [];
+  const unread = new Unread(
+    profile,
+    batchOf,
+    () => Promise.resolve({ createdAt: Date.now(), sliceMs: 1_000 }),
+    (_, row, code, why) => dead.push(`${row.line} ${code} ${why.code}`),
+  );
+  const clocks = new TwoClocks(() => Promise.resolve(0));
+  const watch = new BalanceWatch(books, () => {});
+  const readback = new Readback(profile, evidence, batchOf, clocks, watch, unread);
+
+  /** As a worker delivers it, up to the moment in which it would be sent. */
+  const deliver = async (index: number) => {
+    for (;;) {
+      const claimed = await claimFor(batch, index);
+      if (claimed.answer === 'wait') continue;
+      if (claimed.answer !== 'go') return claimed.answer === 'stop' ? claimed.why : claimed.answer;
+      const before = await readback.before(batch.row(index).order, null);
+      if (!('kind' in before)) return 'read';
+      await unread.beforeSending({ no: batch.no, index }, batch.row(index), claimed.hold, before);
+      return before.kind;
+    }
+  };
+  /** Sent, and its answer lost. */
+  const lose = async (index: number) => {
+    const hold = await held(batch, index);
+    const before = await readback.before(batch.row(index).order, null);
+    if ('kind' in before) throw new Error(before.message);
+    const { expected: _, ...kept } = before;
+    await settleAs(batch, index, 'u', await begun(batch, index, { hold, before: kept }));
+  };
+  const look = (index: number) => readback.resolve({ no: batch.no, index }, batch.row(index), TERMS);
+  const record = (index: number) => readRecord(batch.ref, index);
+  const unknowns = async () => Number((await books.caller.redis.hget(books.realm, 'unknowns')) ?? 0);
+  return { books, batch, profile, client, pace, deliver, lose, look, record, unknowns, dead };
+}
