@@ -16,8 +16,8 @@ import type { App } from '../../src/runtime/app.js';
 import { recoverRealms } from '../../src/runtime/operations/recovery.js';
 import { namedOrders } from '../support/named-orders.js';
 import { type Machine, on } from './machine.js';
-import type { World } from './process.js';
 import { Link } from './store.js';
+import type { World } from './wiring.js';
 
 /** What a person does and sees: files, commands, and what the program says of orders that stand still. */
 

@@ -1,46 +1,15 @@
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { type BatchId, orderId } from '../../src/core/ids.js';
 import type { OutcomeKind } from '../../src/core/outcome.js';
-import type { RealmProfile } from '../../src/core/profile.js';
-import { type Books, openBooks, type RealmOwner } from '../../src/ledger/books.js';
-import { Caller, newNonce } from '../../src/ledger/caller.js';
-import { Door } from '../../src/ledger/door.js';
 import { feed, openBatches } from '../../src/ledger/feeding.js';
-import type { JournalLimits } from '../../src/ledger/journal.js';
-import { PlanReader } from '../../src/ledger/plan-store.js';
 import type { OrderRef } from '../../src/ledger/sending.js';
 import { Session } from '../../src/ledger/sessions.js';
-import { BalanceWatch } from '../../src/queue/balance-watch.js';
-import { Breaker } from '../../src/queue/breaker.js';
-import { Evidence } from '../../src/queue/evidence.js';
-import { KeyClocks } from '../../src/queue/key-clocks.js';
-import { KnownBatches } from '../../src/queue/known-batches.js';
-import { OrderRunner } from '../../src/queue/order-runner.js';
-import { Pace } from '../../src/queue/pace.js';
-import { Readback } from '../../src/queue/readback.js';
-import { floorReason } from '../../src/queue/reasons.js';
-import { Recovery } from '../../src/queue/recovery.js';
-import { Seals } from '../../src/queue/seals.js';
-import { storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
-import { Unread } from '../../src/queue/unread.js';
 import type { Fate } from '../support/little-realm.js';
-import { Gate, PausingPace } from './gate.js';
+import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
 import { type Machine, on } from './machine.js';
-import { type Requests, realmClient } from './requests.js';
-import { Died, Link, type Store } from './store.js';
-
-export type World = {
-  readonly store: Store;
-  readonly owner: RealmOwner;
-  readonly profile: RealmProfile;
-  readonly limits: JournalLimits;
-  readonly requests: Requests;
-  /** What the program would have told its log. */
-  readonly trouble: (message: string) => void;
-  /** The program is broken, whatever the realm says. */
-  readonly broke: (error: Error) => void;
-};
+import { Died, Link } from './store.js';
+import { type World, wire } from './wiring.js';
 
 export type How = {
   readonly crashAt: FailPoint | null;
@@ -56,8 +25,8 @@ let running: Process | undefined;
 onFailPoint((point) => running?.reach(point));
 
 /**
- * A sending process, wired as the crew of the program is, without the queue: moves are its deliveries. This
- * file and operator.ts are all that knows how the program is put together. Whatever a process does happens
+ * A sending process, wired as the crew of the program is, without the queue: moves are its deliveries. Only
+ * wiring.ts and operator.ts know how the program is put together. Whatever a process does happens
  * within one move, until each of its deliveries is over, waits for the realm's answer, waits for the pace, or
  * the process froze or died.
  */
@@ -67,11 +36,7 @@ export class Process {
   asleep = false;
   private readonly gate = new Gate();
   private readonly link: Link;
-  private readonly books: Books;
-  private readonly pace: PausingPace;
-  private readonly breaker: Breaker;
-  private readonly recovery: Recovery;
-  private readonly runner: OrderRunner;
+  private readonly parts: ReturnType<typeof wire>;
   private how: How = SMOOTHLY;
   private passed = 0;
   private readonly open: { readonly answer: () => void }[] = [];
@@ -83,74 +48,11 @@ export class Process {
     private readonly world: World,
     private readonly session: Session,
   ) {
-    const { profile } = world;
     this.link = new Link(world.store, () => this.gate.freeze());
-    const caller = new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
-    this.books = openBooks(caller, world.owner);
-    const { books } = this;
-    const plans = new PlanReader(books);
-    const batches = new KnownBatches(books);
-    const batchOf = (no: string) => batches.ref(no);
-    const client = realmClient(world.requests.realm, (key) => this.request(key));
-    const reads = new Pace(books, profile);
-    const evidence = new Evidence(books, client, reads, profile);
-    const seals = new Seals(books, profile, batches);
-    const manifestOf = (no: string) => batches.manifest(no);
-    const unread = new Unread(profile, batchOf, manifestOf, () => {});
-    const clocks = new TwoClocks(storeClock(books));
-    this.pace = new PausingPace(books, profile, this.gate);
-    this.breaker = new Breaker(books, client, reads, profile.attempts.backoffMs, 15 * 60_000);
-    const context = { books, plans, termsOf: (no: string) => seals.termsOf(no) };
-    const door: Door = new Door({
-      books,
-      journal: session.journal,
-      session: session.id,
-      context,
-      onFenced: (why) => this.recovery.fenced(why),
-    });
-    this.recovery = new Recovery({
-      books,
-      context,
-      self: { session, door },
-      patienceMs: 0,
-      onTrouble: world.trouble,
-      // Given up while it lived: it ends.
-      onLost: () => {
-        this.link.dead = true;
-      },
-      forget: () => {
-        plans.clear();
-        batches.clear();
-      },
-      retakeRun: () => Promise.resolve(),
-      onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
-      floorReason,
-      onRecovered: () => Promise.resolve(),
-    });
-    this.runner = new OrderRunner({
-      books,
-      profile,
-      client,
-      pace: this.pace,
-      plans,
-      door,
-      owner: '',
-      evidence,
-      unread,
-      readback: new Readback(
-        profile,
-        evidence,
-        batchOf,
-        clocks,
-        new BalanceWatch(books, world.trouble),
-        unread,
-      ),
-      keyClocks: new KeyClocks(clocks),
-      manifestOf,
-      haltChanged: (no) => seals.haltChanged(no),
-      stopping: () => false,
-      newNonce,
-      onSettled: () => {},
+    this.parts = wire(world, machine, session, {
+      link: this.link,
+      gate: this.gate,
+      request: (key) => this.request(key),
     });
   }
 
@@ -160,7 +62,7 @@ export class Process {
       const session = await Session.open('worker', machine.folder, { limits, here: machine.here });
       const process = new Process(machine, world, session);
       await process.act(async () => {
-        await session.register(process.books, profile.settleMs);
+        await session.register(process.parts.books, profile.settleMs);
         await process.look();
       });
       return process;
@@ -182,13 +84,13 @@ export class Process {
 
   /** And this: an open breaker closes by itself once the realm answers. */
   probe(): Promise<void> {
-    return this.act(() => this.breaker.tick());
+    return this.act(() => this.parts.breaker.tick());
   }
 
   feed(): Promise<void> {
     return this.act(async () => {
-      for (const { no, cursor, rows } of await openBatches(this.books, 0))
-        if (cursor <= rows) await feed(this.books, no, rows, '');
+      for (const { no, cursor, rows } of await openBatches(this.parts.books, 0))
+        if (cursor <= rows) await feed(this.parts.books, no, rows, '');
     });
   }
 
@@ -201,7 +103,7 @@ export class Process {
     how: How,
   ): Promise<void> {
     return this.act(() => {
-      this.pace.pausing = pausing;
+      this.parts.pace.pausing = pausing;
       for (const [i, ref] of refs.entries()) {
         const fate = fates[i % fates.length];
         if (fate !== undefined) this.fates.set(orderId(batch, ref.index), fate);
@@ -213,7 +115,7 @@ export class Process {
 
   goOn(how: How = SMOOTHLY): Promise<void> {
     return this.act(() => {
-      this.pace.goOn();
+      this.parts.pace.goOn();
       return Promise.resolve();
     }, how);
   }
@@ -261,7 +163,7 @@ export class Process {
   async leave(): Promise<void> {
     await this.answerAll();
     if (!this.alive) return;
-    await this.act(() => this.session.deregister(this.books));
+    await this.act(() => this.session.deregister(this.parts.books));
     await this.die();
   }
 
@@ -277,9 +179,9 @@ export class Process {
   }
 
   private async look(): Promise<void> {
-    if (!(await this.recovery.tick())) return;
-    await this.recovery.adoptOrphans();
-    await this.session.sayAlive(this.books);
+    if (!(await this.parts.recovery.tick())) return;
+    await this.parts.recovery.adoptOrphans();
+    await this.session.sayAlive(this.parts.books);
   }
 
   /** One after the other: whoever acts is this process on its machine, until nothing of it is under way. */
@@ -315,7 +217,7 @@ export class Process {
 
   private run(ref: OrderRef): void {
     this.gate.begin();
-    this.runner
+    this.parts.runner
       .deliver(ref)
       .then(
         (delivered) => {

@@ -9,11 +9,12 @@ import { Machine, on } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import { type File, Operator, type Row } from './operator.js';
 import { importMissing } from './people.js';
-import { Process, SMOOTHLY, type World } from './process.js';
+import { Process, SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, Realm, SETTLE_MS } from './realm.js';
 import { Requests } from './requests.js';
 import { Store } from './store.js';
 import { Unmerged } from './unmerged.js';
+import type { World } from './wiring.js';
 
 /** All that takes part in a history, as it stands. */
 

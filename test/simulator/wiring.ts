@@ -1,0 +1,114 @@
+import type { OutcomeKind } from '../../src/core/outcome.js';
+import type { RealmProfile } from '../../src/core/profile.js';
+import { openBooks, type RealmOwner } from '../../src/ledger/books.js';
+import { Caller, newNonce } from '../../src/ledger/caller.js';
+import { Door } from '../../src/ledger/door.js';
+import type { JournalLimits } from '../../src/ledger/journal.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { Session } from '../../src/ledger/sessions.js';
+import { BalanceWatch } from '../../src/queue/balance-watch.js';
+import { Breaker } from '../../src/queue/breaker.js';
+import { Evidence } from '../../src/queue/evidence.js';
+import { KeyClocks } from '../../src/queue/key-clocks.js';
+import { KnownBatches } from '../../src/queue/known-batches.js';
+import { OrderRunner } from '../../src/queue/order-runner.js';
+import { Pace } from '../../src/queue/pace.js';
+import { Readback } from '../../src/queue/readback.js';
+import { floorReason } from '../../src/queue/reasons.js';
+import { Recovery } from '../../src/queue/recovery.js';
+import { Seals } from '../../src/queue/seals.js';
+import { storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
+import { Unread } from '../../src/queue/unread.js';
+import { type Gate, PausingPace } from './gate.js';
+import type { Machine } from './machine.js';
+import { type Requests, realmClient } from './requests.js';
+import type { Link, Store } from './store.js';
+
+export type World = {
+  readonly store: Store;
+  readonly owner: RealmOwner;
+  readonly profile: RealmProfile;
+  readonly limits: JournalLimits;
+  readonly requests: Requests;
+  /** What the program would have told its log. */
+  readonly trouble: (message: string) => void;
+  /** The program is broken, whatever the realm says. */
+  readonly broke: (error: Error) => void;
+};
+
+/** What a process of the program consists of, put together as its crew does it. */
+export function wire(
+  world: World,
+  machine: Machine,
+  session: Session,
+  { link, gate, request }: { link: Link; gate: Gate; request: (key: string) => Promise<OutcomeKind> },
+) {
+  const { profile } = world;
+  const caller = new Caller(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
+  const books = openBooks(caller, world.owner);
+  const plans = new PlanReader(books);
+  const batches = new KnownBatches(books);
+  const batchOf = (no: string) => batches.ref(no);
+  const client = realmClient(world.requests.realm, request);
+  const reads = new Pace(books, profile);
+  const evidence = new Evidence(books, client, reads, profile);
+  const seals = new Seals(books, profile, batches);
+  const manifestOf = (no: string) => batches.manifest(no);
+  const unread = new Unread(profile, batchOf, manifestOf, () => {});
+  const clocks = new TwoClocks(storeClock(books));
+  const pace = new PausingPace(books, profile, gate);
+  const breaker = new Breaker(books, client, reads, profile.attempts.backoffMs, 15 * 60_000);
+  const context = { books, plans, termsOf: (no: string) => seals.termsOf(no) };
+  const door: Door = new Door({
+    books,
+    journal: session.journal,
+    session: session.id,
+    context,
+    onFenced: (why) => recovery.fenced(why),
+  });
+  const recovery: Recovery = new Recovery({
+    books,
+    context,
+    self: { session, door },
+    patienceMs: 0,
+    onTrouble: world.trouble,
+    // Given up while it lived: it ends.
+    onLost: () => {
+      link.dead = true;
+    },
+    forget: () => {
+      plans.clear();
+      batches.clear();
+    },
+    retakeRun: () => Promise.resolve(),
+    onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
+    floorReason,
+    onRecovered: () => Promise.resolve(),
+  });
+  const runner = new OrderRunner({
+    books,
+    profile,
+    client,
+    pace,
+    plans,
+    door,
+    owner: '',
+    evidence,
+    unread,
+    readback: new Readback(
+      profile,
+      evidence,
+      batchOf,
+      clocks,
+      new BalanceWatch(books, world.trouble),
+      unread,
+    ),
+    keyClocks: new KeyClocks(clocks),
+    manifestOf,
+    haltChanged: (no) => seals.haltChanged(no),
+    stopping: () => false,
+    newNonce,
+    onSettled: () => {},
+  });
+  return { books, pace, breaker, recovery, runner };
+}
