@@ -1,7 +1,7 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { readBatch } from '../../src/ledger/batches.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { Arena } from '../support/arena.js';
@@ -23,11 +23,8 @@ beforeAll(async () => {
 afterAll(() => arena.close());
 
 test('what a frozen worker was sending stays its own when its socket file is gone; killed, it is recovered', async () => {
-  await arena.file('pay.csv', uniqueRows(ROWS).csv);
-  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
-  expect(imported.status, imported.stderr).toBe(0);
-  const books = arena.books();
-  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+  const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
+  const { books } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
   const frozen = arena.start(['worker', '--concurrency', '4']);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { readBatch } from '../../src/ledger/batches.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';
@@ -27,11 +27,8 @@ function container(name: string) {
 }
 
 test('what a killed container was sending is taken over by the one created after it', async () => {
-  await arena.file('pay.csv', uniqueRows(ROWS).csv);
-  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
-  expect(imported.status, imported.stderr).toBe(0);
-  const books = arena.books();
-  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+  const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
+  const { books } = ref;
 
   const first = container('3f2a91c07d11');
   await until(

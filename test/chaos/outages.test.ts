@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
+import { uniqueRuns } from '../support/unique-runs.js';
 import { until } from '../support/until.js';
 
 /**
@@ -13,30 +12,19 @@ import { until } from '../support/until.js';
  */
 const ROWS = 160;
 let arena: Arena;
-let files = 0;
 
 beforeAll(async () => {
   arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS * 5).seeds, rate: '80/s' });
 });
 afterAll(() => arena.close());
 
-/** A run of a file of its own, about two seconds long, in the middle of which something happens. */
+const { begin, expectAllPaid } = uniqueRuns(() => arena, ROWS);
+
+/** A run of about two seconds, in the middle of which something happens. */
 async function runThrough(trouble: (run: ReturnType<Arena['start']>) => Promise<void>) {
-  const name = `file-${files}.csv`;
-  await arena.file(name, uniqueRows(ROWS, files * ROWS).csv);
-  files += 1;
-  const before = (await arena.applied()).length;
-  const run = arena.start(['run', name, '--yes', '--json']);
-  await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= before + 30, 60_000);
+  const { run, name } = await begin();
   await trouble(run);
   return { run, name, status: await run.ended };
-}
-
-async function expectAllPaid(stdout: string): Promise<void> {
-  const { batch, counts } = JSON.parse(stdout);
-  expect(counts).toEqual({ paid: ROWS });
-  const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
-  expect(verdicts).toEqual({ states: { paid: ROWS }, wrong: [] });
 }
 
 test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { readBatch } from '../../src/ledger/batches.js';
 import { listJournals } from '../../src/ledger/journal-folder.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { Arena } from '../support/arena.js';
@@ -36,11 +36,8 @@ const morePaid = async (count: number, by: ReturnType<typeof serve>) => {
 };
 
 test('killed while it sends, it recovers at the next start; asked to stop, it finishes what is being sent', async () => {
-  await arena.file('desk.csv', uniqueRows(ROWS).csv);
-  const imported = await arena.run('import', 'desk.csv', '--yes', '--json');
-  expect(imported.status, imported.stderr).toBe(0);
-  const books = arena.books();
-  const ref = await findBatch(books.caller, String(JSON.parse(imported.stdout).batch));
+  const ref = await arena.imported('desk.csv', uniqueRows(ROWS).csv);
+  const { books } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
   const killed = serve();

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
+import { uniqueRuns } from '../support/unique-runs.js';
 import { until } from '../support/until.js';
 
 /**
@@ -13,7 +12,6 @@ const ROWS = 160;
 const ANSWER_MS = 1_500;
 const STOP_MS = 4_000;
 let arena: Arena;
-let files = 0;
 
 beforeAll(async () => {
   arena = await Arena.open({
@@ -31,23 +29,7 @@ afterAll(async () => {
 
 const signalStore = (signal: NodeJS.Signals) => process.kill(arena.ledger.pid, signal);
 
-/** A run of a file of its own, some of which is paid already. */
-async function running() {
-  const name = `file-${files}.csv`;
-  await arena.file(name, uniqueRows(ROWS, files * ROWS).csv);
-  files += 1;
-  const before = (await arena.applied()).length;
-  const run = arena.start(['run', name, '--yes', '--json']);
-  await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= before + 30, 60_000);
-  return { run, name };
-}
-
-async function expectAllPaid(stdout: string): Promise<void> {
-  const { batch, counts } = JSON.parse(stdout);
-  expect(counts).toEqual({ paid: ROWS });
-  const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
-  expect(verdicts).toEqual({ states: { paid: ROWS }, wrong: [] });
-}
+const { begin: running, expectAllPaid } = uniqueRuns(() => arena, ROWS);
 
 test('the host vanishes under a run and is back under new connections: it goes on by itself, nobody in doubt', async () => {
   const { run } = await running();

@@ -4,6 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Certainty } from '../../src/core/profile.js';
+import { type BatchRef, findBatch } from '../../src/ledger/batches.js';
 import { type Books, openBooks } from '../../src/ledger/books.js';
 import { Caller } from '../../src/ledger/caller.js';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
@@ -132,6 +133,14 @@ ${options.realm ?? ''}`,
 
   async file(name: string, text: string): Promise<void> {
     await writeFile(join(this.folder, name), text);
+  }
+
+  /** A file, handed to the workers. */
+  async imported(name: string, text: string): Promise<BatchRef> {
+    await this.file(name, text);
+    const { status, stdout, stderr } = await this.run('import', name, '--yes', '--json');
+    if (status !== 0) throw new Error(`import of ${name} ended with ${status}: ${stderr}`);
+    return findBatch(this.books().caller, String(JSON.parse(stdout).batch));
   }
 
   /** The ledger as an onlooker sees it, past the bad network. */
