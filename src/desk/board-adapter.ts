@@ -65,18 +65,19 @@ export class BoardAdapter implements IServerAdapter {
 
   async register(app: FastifyInstance): Promise<void> {
     const page = await this.page();
+    const viewer = { config: { access: 'viewer' } } as const;
     for (const path of [this.entry?.route ?? '/'].flat())
-      app.get(path === '/' ? BOARD_PATH : `${BOARD_PATH}${path}`, (_, reply) =>
+      app.get(path === '/' ? BOARD_PATH : `${BOARD_PATH}${path}`, viewer, (_, reply) =>
         reply.type('text/html; charset=utf-8').send(page),
       );
     const files = await loadStaticFiles(this.statics.path);
     for (const [path, { bytes, type, cacheControl }] of files)
-      app.get(`${BOARD_PATH}${this.statics.route}${path}`, (_, reply) =>
+      app.get(`${BOARD_PATH}${this.statics.route}${path}`, viewer, (_, reply) =>
         reply.type(type).header('cache-control', cacheControl).send(bytes),
       );
     for (const { route, handler } of this.api)
       for (const path of [route].flat())
-        app.get(`${BOARD_PATH}${path}`, async (request, reply) => {
+        app.get(`${BOARD_PATH}${path}`, viewer, async (request, reply) => {
           const { status = 200, body } = await handler({
             queues: this.queues,
             uiConfig: this.uiConfig,

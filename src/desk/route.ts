@@ -10,7 +10,8 @@ import type { Desk } from './desk.js';
  * return one. The OpenAPI document is made from the same entries.
  */
 export type Method = 'GET' | 'POST' | 'DELETE';
-export type Access = 'anyone' | Role;
+export const ACCESSES = ['anyone', 'viewer', 'operator'] as const satisfies readonly ('anyone' | Role)[];
+export type Access = (typeof ACCESSES)[number];
 
 export type Route = {
   readonly method: Method;

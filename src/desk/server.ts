@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AlmonerError } from '../core/errors/error.js';
 import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
 import { cookieRules } from './access/cookie.js';
+import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
 import type { Visitor } from './access/guard.js';
 import { securityHeaders } from './access/headers.js';
 import { BOARD_PATH } from './board-adapter.js';
@@ -16,10 +17,7 @@ import { ROUTES } from './routes.js';
 import { fileFor, loadStaticFiles } from './static-files.js';
 import type { UploadLimits } from './upload-watch.js';
 
-/**
- * The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one
- * guard. Closed by default: a path that is not listed as open needs somebody who is signed in.
- */
+/** The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one door. */
 export type DeskOptions = {
   readonly address: DeskAddress;
   /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
@@ -31,6 +29,7 @@ export type DeskOptions = {
 
 export type DeskServer = {
   readonly desk: Desk;
+  readonly ways: readonly Doorway[];
   listen(port: number): Promise<{ readonly url: string; readonly port: number }>;
   close(): Promise<void>;
 };
@@ -52,32 +51,22 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
     reply.headers(securityHeaders('/', encrypted));
     answerError(desk, error, request, reply);
   });
-  const visitors = new WeakMap<FastifyRequest, Visitor>();
-
-  app.addHook('onRequest', async (request, reply) => {
-    const path = pathOf(request);
-    reply.headers(securityHeaders(path, encrypted));
-    const asked = { method: request.method, path, address: request.ip, headers: request.headers };
-    desk.guard.checkPlace(asked, desk.reached);
-    const access = accessOf(request);
-    if (access !== 'anyone') visitors.set(request, await desk.guard.admit(asked, desk.reached, access));
-  });
+  const door = keepDoor(app, desk, encrypted);
   app.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
   limitBodies(app, options.bodyMs ?? BODY_MS);
 
-  for (const route of ROUTES) serveRoute(app, desk, route, visitors);
-  await serveRest(app, desk);
-  await desk.uploads.open();
-
+  for (const route of ROUTES) serveRoute(app, desk, route, door);
   const board = openQueueBoard(parts);
   await board.adapter.register(app);
+  serveMachines(app, desk);
+  await servePages(app, parts.webFolder);
+  await desk.uploads.open();
   // The chart of the pace goes on while nobody looks.
   const looks = setInterval(() => void desk.board.look(), LOOK_MS).unref();
-  const metrics = new DeskMetrics(desk);
-  app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 
   return {
     desk,
+    ways: door.ways,
     async listen(port) {
       const { host } = options.address;
       try {
@@ -119,7 +108,8 @@ function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_MS,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: 16 * 1024 },
-    // Behind a proxy on this machine the visitor's address is what the proxy says; else nobody is believed.
+    // Behind a proxy on this machine, which --public-url tells of, the visitor's address is what the proxy
+    // says; else nobody is believed.
     trustProxy: address.publicUrl === null ? false : 'loopback',
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 300 },
@@ -144,25 +134,20 @@ function limitBodies(app: FastifyInstance, bodyMs: number): void {
   app.addHook('preValidation', async (request) => clearTimeout(timers.get(request)));
 }
 
-function serveRoute(
-  app: FastifyInstance,
-  desk: Desk,
-  route: Route,
-  visitors: WeakMap<FastifyRequest, Visitor>,
-): void {
+function serveRoute(app: FastifyInstance, desk: Desk, route: Route, door: Door): void {
   app.route({
     method: route.method,
     url: route.path,
     config: { access: route.access },
     async handler(request, reply) {
-      const visitor = visitors.get(request) ?? null;
+      const visitor = door.visitorOf(request);
       const length = Number(request.headers['content-length'] ?? Number.NaN);
       const answer = await route.handle(desk, {
         params: request.params,
         query: request.query,
         body: request.body === null ? undefined : request.body,
         visitor,
-        address: request.ip,
+        address: addressOf(request),
         contentLength: Number.isFinite(length) ? length : null,
       });
       if (answer instanceof OpenLine && visitor !== null) return openLine(desk, answer, visitor, reply);
@@ -204,29 +189,50 @@ function openLine(desk: Desk, { batch }: OpenLine, visitor: Visitor, reply: Fast
   return reply;
 }
 
-/** Health for machines, and the pages for people; both say nothing about anybody's money. */
-async function serveRest(app: FastifyInstance, desk: Desk): Promise<void> {
-  app.get('/health', { exposeHeadRoute: true }, async () => ({ ok: true }));
-  app.get('/ready', { exposeHeadRoute: true }, async (_, reply) => {
+/** What machines ask: whether it lives, to anyone and without a word about money; the metrics, with a token. */
+function serveMachines(app: FastifyInstance, desk: Desk): void {
+  const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
+  app.get('/health', open, async () => ({ ok: true }));
+  app.get('/ready', open, async (_, reply) => {
     const ready = await desk.parts.caller.redis.ping().then(
       () => true,
       () => false,
     );
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
-  const files = await loadStaticFiles(desk.parts.webFolder);
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request);
-    if ((request.method !== 'GET' && request.method !== 'HEAD') || isGuarded(path))
-      throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
-    if (files.size === 0)
-      throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
-    const file = fileFor(files, path);
-    if (file === undefined)
-      throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
-    reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
-    if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();
-    return reply.type(file.type).send(Readable.from([file.bytes]));
+  const metrics = new DeskMetrics(desk);
+  app.get('/metrics', { config: { access: 'viewer' } }, async (_, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  );
+}
+
+/** Under these roots whatever is not served is no page, and not for strangers. */
+const NO_PAGES = ['/api', '/metrics', BOARD_PATH];
+
+/** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
+async function servePages(app: FastifyInstance, folder: string): Promise<void> {
+  const nothing = () => {
+    throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
+  };
+  app.setNotFoundHandler(nothing);
+  for (const url of NO_PAGES.flatMap((root) => [root, `${root}/*`]))
+    for (const method of ['GET', 'HEAD'] as const)
+      if (!app.hasRoute({ method, url }))
+        app.route({ method, url, config: { access: 'viewer' }, handler: nothing });
+  const files = await loadStaticFiles(folder);
+  app.route<{ Params: { '*': string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/*',
+    config: { access: 'anyone' },
+    handler(request, reply) {
+      if (files.size === 0)
+        throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
+      const file = fileFor(files, `/${request.params['*']}`);
+      if (file === undefined) return nothing();
+      reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
+      if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();
+      return reply.type(file.type).send(Readable.from([file.bytes]));
+    },
   });
 }
 
@@ -241,22 +247,4 @@ function answerError(desk: Desk, error: unknown, request: FastifyRequest, reply:
     .headers(headers)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(body));
-}
-
-function accessOf(request: FastifyRequest): Route['access'] {
-  const { config } = request.routeOptions;
-  if ('access' in config) {
-    const known = (['anyone', 'viewer', 'operator'] as const).find((access) => access === config.access);
-    if (known !== undefined) return known;
-  }
-  return isGuarded(pathOf(request)) ? 'viewer' : 'anyone';
-}
-
-/** Everything but the pages themselves (which hold no data) and the two questions of machines. */
-function isGuarded(path: string): boolean {
-  return ['/api', '/metrics', BOARD_PATH].some((root) => path === root || path.startsWith(`${root}/`));
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?')[0] ?? '/';
 }

@@ -134,8 +134,11 @@ describe('errors', () => {
   });
 
   test('an address that cannot be decoded, or is too long, is refused like everything else', async () => {
-    for (const path of ['/api/batches/%zz', `/api/batches/${'a'.repeat(400)}/files`]) {
-      const reply = await desk.call(path, { as: null });
+    for (const [method, path] of [
+      ['GET', '/api/batches/%zz'],
+      ['POST', `/api/batches/${'a'.repeat(400)}/pause`],
+    ] as const) {
+      const reply = await desk.call(path, { method, as: null });
       expect([path, reply.status >= 400 && reply.status < 500]).toEqual([path, true]);
       expect(reply.json()).toMatchObject({ error: { code: 'ALM_DESK_BAD_REQUEST' } });
       expect(reply.headers['content-security-policy']).toContain("default-src 'none'");

@@ -12,7 +12,8 @@ import { hashOf, type Identity, isSame, LOCAL_NAME, type Tokens } from './tokens
  */
 export type Asked = {
   readonly method: string;
-  readonly path: string;
+  /** The matched route's own address, as it was registered; empty where none matched. */
+  readonly route: string;
   readonly address: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
@@ -47,7 +48,7 @@ export class Guard {
 
   checkPlace(asked: Asked, reached: Reached): void {
     const host = one(asked, 'host')?.toLowerCase();
-    if (!ANY_HOST.has(asked.path) && (host === undefined || !reached.hosts.has(host)))
+    if (!ANY_HOST.has(asked.route) && (host === undefined || !reached.hosts.has(host)))
       throw new AlmonerError(
         'ALM_DESK_HOST',
         'The desk is not known under this host name. Nothing was done.',

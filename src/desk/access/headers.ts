@@ -21,8 +21,8 @@ const BOARD_POLICY = POLICY.map((rule) => {
   return rule.startsWith('base-uri') ? "base-uri 'self'" : rule;
 });
 
-export function securityHeaders(path: string, encrypted: boolean): Readonly<Record<string, string>> {
-  const board = path === '/queues' || path.startsWith('/queues/');
+export function securityHeaders(route: string, encrypted: boolean): Readonly<Record<string, string>> {
+  const board = route === '/queues' || route.startsWith('/queues/');
   return {
     'content-security-policy': (board ? BOARD_POLICY : POLICY).join('; '),
     'x-content-type-options': 'nosniff',
