@@ -29,7 +29,11 @@ export type Desk = {
 
 export function openDesk(
   parts: DeskParts,
-  options: { readonly localToken: string | null; readonly uploadLimits?: UploadLimits | undefined },
+  options: {
+    readonly localToken: string | null;
+    readonly uploadLimits?: UploadLimits | undefined;
+    readonly heartbeatMs?: number | undefined;
+  },
 ): Desk {
   const { caller } = parts;
   const now = () => Date.now();
@@ -59,6 +63,7 @@ export function openDesk(
         },
       },
       parts.logger,
+      options.heartbeatMs,
     ),
     reached: NOT_YET,
   };

@@ -3,10 +3,11 @@ import type { Logger } from 'pino';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
 
 /**
- * Server-sent events. One loop for all pages: while anybody listens it takes the picture once a second and
- * sends it to those whose picture has changed. Each client holds at most one unsent picture: a slow phone
- * gets the newest when it has caught up, and one that takes nothing at all is cut off. Nothing is kept for
- * clients that are gone, so a tab may stay open for days.
+ * Server-sent events. One clock for all pages: while anybody listens, each picture that somebody looks at is
+ * taken once a second and sent to those for whom it has changed. Pictures and lines fail alone: one that
+ * cannot be taken holds up no other, nor the heartbeat that ends the line of a revoked token. Each client
+ * holds at most one unsent picture: a slow phone gets the newest when it has caught up, and one that takes
+ * nothing at all is cut off. Nothing is kept for clients that are gone, so a tab may stay open for days.
  */
 export type LiveClient = {
   readonly out: ServerResponse;
@@ -20,8 +21,8 @@ export type LiveClient = {
 
 export type LiveSource = {
   /** A picture, and the same without what changes by itself: pages are told only of real changes. */
-  overview(): Promise<{ readonly value: unknown; readonly essence: string }>;
-  batch(id: string): Promise<{ readonly value: unknown; readonly essence: string }>;
+  overview(): Promise<Picture>;
+  batch(id: string): Promise<Picture>;
 };
 
 const TICK_MS = 1_000;
@@ -32,15 +33,19 @@ const CLIENTS_PER_PERSON_MAX = 20;
 const UNSENT_BYTES_MAX = 4 * 2 ** 20;
 
 type Line = LiveClient & { sent: Map<string, string>; beatAt: number };
+type Picture = { readonly value: unknown; readonly essence: string };
 
 export class Live {
   private readonly lines = new Set<Line>();
   private timer: NodeJS.Timeout | null = null;
-  private ticking = false;
+  /** Batches whose picture is being taken, null for the overview; and those that could not be taken. */
+  private readonly looking = new Set<string | null>();
+  private readonly failing = new Set<string | null>();
 
   constructor(
     private readonly source: LiveSource,
     private readonly logger: Logger,
+    private readonly heartbeatMs = HEARTBEAT_MS,
   ) {}
 
   get clients(): number {
@@ -66,43 +71,40 @@ export class Live {
       'x-accel-buffering': 'no',
     });
     client.out.write('retry: 2000\n\n');
-    this.timer ??= setInterval(() => void this.tick(), TICK_MS);
-    void this.tick();
+    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    this.tick();
   }
 
   close(): void {
     for (const line of this.lines) this.end(line, 'The desk is stopping.');
   }
 
-  private async tick(): Promise<void> {
-    if (this.ticking) return;
-    this.ticking = true;
+  private tick(): void {
+    for (const line of this.lines) void this.beat(line);
+    for (const batch of new Set([null, ...[...this.lines].map((line) => line.batch)])) void this.show(batch);
+  }
+
+  private async show(batch: string | null): Promise<void> {
+    if (this.looking.has(batch)) return;
+    this.looking.add(batch);
     try {
-      await this.send('overview', [...this.lines], () => this.source.overview());
-      for (const batch of new Set([...this.lines].map((line) => line.batch)))
-        if (batch !== null)
-          await this.send(
-            'batch',
-            [...this.lines].filter((line) => line.batch === batch),
-            () => this.source.batch(batch),
-          );
-      for (const line of this.lines) await this.beat(line);
+      this.send(batch, await (batch === null ? this.source.overview() : this.source.batch(batch)));
+      this.failing.delete(batch);
     } catch (error) {
-      this.logger.warn({ message: messageOf(error) }, 'live pages were not told');
+      // Said once, not every second until it is back.
+      if (!this.failing.has(batch))
+        this.logger.warn({ batch, message: messageOf(error) }, 'live pages were not told');
+      this.failing.add(batch);
     } finally {
-      this.ticking = false;
+      this.looking.delete(batch);
     }
   }
 
-  private async send(
-    event: string,
-    lines: readonly Line[],
-    look: () => Promise<{ readonly value: unknown; readonly essence: string }>,
-  ): Promise<void> {
-    if (lines.length === 0) return;
-    const { value, essence } = await look();
+  private send(batch: string | null, { value, essence }: Picture): void {
+    const event = batch === null ? 'overview' : 'batch';
     let text: string | undefined;
-    for (const line of lines) {
+    for (const line of this.lines) {
+      if (batch !== null && line.batch !== batch) continue;
       if (line.sent.get(event) === essence || line.out.writableNeedDrain) continue;
       text ??= `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`;
       line.sent.set(event, essence);
@@ -112,11 +114,14 @@ export class Live {
 
   private async beat(line: Line): Promise<void> {
     if (line.out.writableLength > UNSENT_BYTES_MAX) line.out.destroy();
-    const now = performance.now();
-    if (now - line.beatAt < HEARTBEAT_MS) return;
-    line.beatAt = now;
+    if (performance.now() - line.beatAt < this.heartbeatMs) return;
+    // The next beat is due after this one's answer, so that a store that is away is not asked twice.
+    line.beatAt = Number.POSITIVE_INFINITY;
     // A store that is away cannot say; nothing new is told meanwhile.
-    if (!(await line.stillWelcome().catch(() => true))) this.end(line, 'The session is over.');
+    const welcome = await line.stillWelcome().catch(() => true);
+    line.beatAt = performance.now();
+    if (!this.lines.has(line)) return;
+    if (!welcome) this.end(line, 'The session is over.');
     // A client that has not drained for a whole heartbeat has stopped reading.
     else if (line.out.writableNeedDrain) line.out.destroy();
     else line.out.write(': still here\n\n');
@@ -132,5 +137,6 @@ export class Live {
     if (this.lines.size > 0 || this.timer === null) return;
     clearInterval(this.timer);
     this.timer = null;
+    this.failing.clear();
   }
 }

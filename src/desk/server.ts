@@ -25,6 +25,8 @@ export type DeskOptions = {
   readonly uploadLimits?: UploadLimits;
   /** How long a body that is no upload may take to arrive. */
   readonly bodyMs?: number;
+  /** How often a live line is asked whether it is still welcome. */
+  readonly heartbeatMs?: number;
 };
 
 export type DeskServer = {

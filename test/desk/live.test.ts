@@ -1,6 +1,9 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { once } from 'node:events';
+import { type ClientRequest, createServer, type IncomingMessage, request } from 'node:http';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { Live } from '../../src/desk/live.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 
@@ -105,6 +108,93 @@ describe('the live line', () => {
     expect((await listen('/api/events', headers)).response.statusCode).toBe(429);
     for (const line of open.splice(0)) line.destroy();
     await until('all to be forgotten', () => desk.server.desk.live.clients === 0);
+  });
+});
+
+describe('a line that cannot be served', () => {
+  test('is refused before it opens where its batch does not exist', async () => {
+    const headers = { authorization: `Bearer ${desk.tokens.viewer}` };
+    const { response } = await listen('/api/events?batch=nothing', headers);
+    expect(response.statusCode).toBe(404);
+  });
+
+  test('never keeps the line of a revoked token open', async () => {
+    const own = await startDesk({ options: { heartbeatMs: 100 } });
+    const before = desk;
+    desk = own;
+    try {
+      const token = await own.server.desk.tokens.add('rita', 'viewer', 'tester', Date.now());
+      const other = await listen('/api/events?batch=nothing', {
+        authorization: `Bearer ${own.tokens.viewer}`,
+      });
+      const line = await listen('/api/events', { authorization: `Bearer ${token}` });
+      await until('the first picture', () => line.events.length > 0);
+      await own.server.desk.tokens.revoke('rita');
+      await until('the line to end', () => line.ended());
+      expect(line.events.at(-1)?.event).toBe('bye');
+      other.response.destroy();
+    } finally {
+      desk = before;
+      await own.close();
+    }
+  });
+
+  test('fails alone: the others get their pictures and heartbeats, and whoever is revoked is ended', async () => {
+    const warned: unknown[] = [];
+    const logger = pino({ level: 'warn' }, { write: (text: string) => void warned.push(text) });
+    const picture = (value: string) => ({ value, essence: value });
+    const live = new Live(
+      {
+        overview: async () => picture('all'),
+        batch: (id) => {
+          if (id === 'broken') return Promise.reject(new Error('no such batch'));
+          return id === 'hangs' ? new Promise(() => {}) : Promise.resolve(picture(id));
+        },
+      },
+      logger,
+      50,
+    );
+    const welcome: Record<string, () => Promise<boolean>> = {
+      revoked: async () => false,
+      unknown: () => Promise.reject(new Error('the store is away')),
+      silent: () => new Promise(() => {}),
+    };
+    const server = createServer((asked, out) => {
+      const [who = '', batch = ''] = (asked.url ?? '').slice(1).split('/');
+      live.add({
+        out,
+        who,
+        batch: batch === '' ? null : batch,
+        stillWelcome: welcome[who] ?? (async () => true),
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = z.object({ port: z.number() }).parse(server.address());
+    const read = async (path: string) => {
+      const line = { text: '', ended: false };
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      void (async () => {
+        for await (const chunk of response.body ?? []) line.text += Buffer.from(chunk).toString('utf8');
+        line.ended = true;
+      })();
+      return line;
+    };
+    try {
+      for (const path of ['/a/broken', '/b/hangs', '/silent/', '/unknown/']) await read(path);
+      const fine = await read('/c/fine');
+      const revoked = await read('/revoked/broken');
+      await until('the revoked line to end', () => revoked.ended);
+      expect(revoked.text).toContain('event: bye');
+      await until('two heartbeats', () => fine.text.split(': still here').length > 2);
+      expect(fine.text).toContain('event: overview\ndata: "all"');
+      expect(fine.text).toContain('event: batch\ndata: "fine"');
+      expect(fine.ended).toBe(false);
+      expect(warned).toHaveLength(1);
+    } finally {
+      live.close();
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
 

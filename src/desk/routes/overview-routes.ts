@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isMemberId, parseOrderId } from '../../core/ids.js';
-import { everyBatch } from '../../ledger/batches.js';
+import { everyBatch, findBatch } from '../../ledger/batches.js';
 import type { FindReply } from '../api-types.js';
+import { sealedBatch } from '../batch-page.js';
 import { OpenLine, route } from '../route.js';
 import { cursor, limit } from '../schemas.js';
 
@@ -16,7 +17,13 @@ export const OVERVIEW_ROUTES = [
     summary: 'The same, live: events `overview`, `batch` (with ?batch) and `bye`.',
     query: z.object({ batch: z.string().min(1).max(80).optional() }),
     reply: 'text/event-stream',
-    handle: (_, { query }) => new OpenLine(query.batch ?? null),
+    async handle(desk, { query: { batch } }) {
+      if (batch === undefined) return new OpenLine(null);
+      // Looked for while the answer can still be an error; a line that is open has no way to say 404.
+      const ref = await findBatch(desk.parts.caller, batch);
+      await sealedBatch(ref);
+      return new OpenLine(ref.id);
+    },
   }),
   route('GET /api/find', 'viewer', {
     summary: 'What a text may mean: a batch by its beginning, an order, a member.',
