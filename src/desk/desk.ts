@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { messageOf } from '../core/errors/error.js';
 import { Guard, type Reached } from './access/guard.js';
-import { LoginLimit } from './access/login-limit.js';
 import { Sessions } from './access/sessions.js';
 import { Tokens } from './access/tokens.js';
+import { WrongTokens } from './access/wrong-tokens.js';
 import { AuditTrail } from './audit-trail.js';
 import { batchReply } from './batch-page.js';
 import { Live } from './live.js';
@@ -18,6 +19,7 @@ export type Desk = {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly guard: Guard;
+  readonly wrongTokens: WrongTokens;
   readonly audit: AuditTrail;
   readonly board: OverviewBoard;
   readonly tasks: Tasks;
@@ -39,15 +41,28 @@ export function openDesk(
   const now = () => Date.now();
   const tokens = new Tokens(caller);
   const sessions = new Sessions(caller, now);
-  const limit = new LoginLimit(now);
+  const audit = new AuditTrail(caller, now);
+  const wrongTokens = new WrongTokens({
+    now,
+    async tell(what) {
+      parts.logger.warn(what);
+      // No name of a token has a blank.
+      await audit
+        .write({ who: 'a stranger', what, why: null, batch: null })
+        .catch((error: unknown) =>
+          parts.logger.warn({ message: messageOf(error) }, 'the audit was not written'),
+        );
+    },
+  });
   const tasks = new Tasks(parts.logger);
   const board = new OverviewBoard(parts, tasks);
   return {
     parts,
     tokens,
     sessions,
-    guard: new Guard({ tokens, sessions, limit, localToken: options.localToken }),
-    audit: new AuditTrail(caller, now),
+    guard: new Guard({ tokens, sessions, wrongTokens, localToken: options.localToken }),
+    audit,
+    wrongTokens,
     board,
     tasks,
     uploads: new Uploads(join(parts.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),

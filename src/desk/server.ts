@@ -89,6 +89,7 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
     async close() {
       clearInterval(looks);
       desk.live.close();
+      desk.wrongTokens.close();
       const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
       await app.close();
       clearTimeout(grace);

@@ -13,8 +13,8 @@ export const DESK_ERRORS = {
     exit: 2,
   },
   ALM_DESK_TOO_MANY_TRIES: {
-    means: 'Too many wrong desk tokens were tried in a short time.',
-    next: 'Wait a minute, then try again.',
+    means: 'The desk token is not known here, and too many such came from this address in a short time.',
+    next: 'Check that it was copied whole; a right one is taken at once, a wrong one after a minute.',
     exit: 2,
   },
   ALM_DESK_ROLE: {

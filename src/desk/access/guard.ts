@@ -1,9 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Role } from '../api-types.js';
 import { type CookieRules, readCookie } from './cookie.js';
-import type { LoginLimit } from './login-limit.js';
 import type { DeskSession, Sessions } from './sessions.js';
 import { hashOf, type Identity, isSame, LOCAL_NAME, type Tokens } from './tokens.js';
+import type { WrongTokens } from './wrong-tokens.js';
 
 /**
  * Every request passes here before anything else looks at it: first where it came from (Host, Origin), then
@@ -27,7 +27,7 @@ export type Visitor = {
 export type GuardOptions = {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
-  readonly limit: LoginLimit;
+  readonly wrongTokens: WrongTokens;
   /** Made for this start on loopback where no token is configured; kept in memory only. */
   readonly localToken: string | null;
 };
@@ -79,13 +79,13 @@ export class Guard {
     return visitor;
   }
 
-  /** Looks at a token, counting wrong ones; null when it is nobody's. */
+  /** Whose token it is; null when it is nobody's, and an error when too many such came from there. */
   async identify(token: string, address: string): Promise<Identity | null> {
-    const seconds = this.options.limit.waitSeconds(address);
-    if (seconds > 0) throw new TooManyTries(seconds);
     const identity = this.localIdentity(token) ?? (await this.options.tokens.identify(token));
-    if (identity === null) this.options.limit.noteWrong(address);
-    return identity;
+    if (identity !== null) return identity;
+    const seconds = await this.options.wrongTokens.note(address);
+    if (seconds > 0) throw new TooManyTries(seconds);
+    return null;
   }
 
   async stillHolds(identity: Identity): Promise<boolean> {
@@ -117,7 +117,10 @@ export class Guard {
 
 export class TooManyTries extends AlmonerError {
   constructor(readonly seconds: number) {
-    super('ALM_DESK_TOO_MANY_TRIES', `Too many wrong tokens. Nothing is looked at for ${seconds} s.`);
+    super(
+      'ALM_DESK_TOO_MANY_TRIES',
+      `This is not a desk token known here, and too many such came from this address. Nobody was signed in; try again in ${seconds} s.`,
+    );
   }
 }
 
