@@ -158,6 +158,8 @@ export type RuleRow = {
   readonly nextRuns: readonly string[];
   /** `waits`: new or changed with a schedule, a person's go is missing. */
   readonly state: 'ready' | 'waits' | 'faulty';
+  /** Where it waits: what the go would be for. */
+  readonly text: { readonly content: string; readonly hash: string } | null;
   readonly faults: readonly string[];
   readonly last: {
     readonly run: string;
@@ -194,6 +196,8 @@ export type RuleRunRequest = {
   readonly tokens: string;
   readonly reason?: string;
 };
+/** `hash` is that of the text which the person saw. */
+export type RuleApproveRequest = { readonly hash: string; readonly reason?: string };
 export type ExplainReply = {
   readonly run: string;
   readonly rule: string;

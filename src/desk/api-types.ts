@@ -54,16 +54,16 @@
  * | operator | POST /api/rules/:rule/plan                          | RulePlanRequest → TaskReply, result.plan |
  * | viewer   | GET  /api/rule-plans/:plan ?cursor ?limit≤200       | RulePlanPage                             |
  * | operator | POST /api/rules/:rule/run                           | RuleRunRequest → TaskReply, result.batch |
- * | operator | POST /api/rules/:rule/approve                       | SteerRequest → RulesReply                |
+ * | operator | POST /api/rules/:rule/approve                       | RuleApproveRequest → RulesReply          |
  * | viewer   | GET  /api/rule-runs/:run/explain ?member=ID         | ExplainReply                             |
  * | viewer   | GET  /api/tasks · GET /api/tasks/:task              | TasksReply · TaskReply                   |
  * | viewer   | GET  /api/audit ?cursor ?limit≤200                  | AuditPage, newest first, of the desk     |
  * | anyone   | GET  /health · /ready                               | {"ok": true} · 503 while not ready       |
  * | viewer   | GET  /metrics · /queues · /api/openapi.json         | Prometheus text · queue board · OpenAPI  |
  *
- * Changes since the first version (only ever additions): FilesReply was missing; RealmCard.fence;
+ * Changes since the first version (additions, but for the last): FilesReply was missing; RealmCard.fence;
  * RulePlanPage.stops; RealmCard.pace.configured, learntBy, others and holdSeconds; ResolveRequest.mayArrive;
- * BatchSummary.waiting.
+ * BatchSummary.waiting; RuleRow.text, whose hash an approval must carry.
  */
 export type * from './api-types-batches.js';
 export type * from './api-types-overview.js';

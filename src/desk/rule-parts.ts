@@ -9,6 +9,7 @@ export type RuleParts = {
   plan(rule: string, by: By, onProgress: (done: number, total: number | null) => void): Promise<string>;
   planPage(plan: string, from: number, limit: number): Promise<RulePlanPage>;
   run(plan: string, by: By): Promise<BatchRef | null>;
-  approve(rule: string, by: By): Promise<void>;
+  /** `seen` is the hash of the text that the person was shown; any other text is refused. */
+  approve(rule: string, seen: string, by: By): Promise<void>;
   explain(run: string, member: string): Promise<ExplainReply>;
 };

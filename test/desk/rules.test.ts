@@ -1,4 +1,4 @@
-import { cp, mkdir } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -17,7 +17,13 @@ afterAll(() => desk.close());
 
 const rules = z.object({
   rules: z.array(
-    z.object({ rule: z.string(), state: z.string(), file: z.string(), nextRuns: z.array(z.string()) }),
+    z.object({
+      rule: z.string(),
+      state: z.string(),
+      file: z.string(),
+      nextRuns: z.array(z.string()),
+      text: z.object({ content: z.string(), hash: z.string() }).nullable(),
+    }),
   ),
 });
 const task = z.object({
@@ -53,11 +59,31 @@ describe('rules at the desk', () => {
     expect(reply.text).not.toContain(desk.folder);
   });
 
-  test('a rule with a schedule gets its go from one person, by name', async () => {
-    const reply = await desk.call('/api/rules/weekly-thanks/approve', { method: 'POST', body: {} });
+  test('a rule with a schedule gets its go from one person, for the very text that was shown', async () => {
+    const waiting = async () => {
+      const { rules: all } = rules.parse((await desk.call('/api/rules')).json());
+      return all.find(({ rule }) => rule === 'weekly-thanks');
+    };
+    const approve = (body: unknown) =>
+      desk.call('/api/rules/weekly-thanks/approve', { method: 'POST', body });
+    const shown = await waiting();
+    const path = join(desk.folder, 'jobs', 'weekly.yaml');
+    expect(shown?.text?.content).toBe(await readFile(path, 'utf8'));
+    // Between the look and the go somebody makes it pay more.
+    await appendFile(path, '# and more\n');
+    const late = await approve({ hash: shown?.text?.hash });
+    expect(late.status).toBe(409);
+    expect(late.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
+    for (const body of [{}, { hash: 'weekly-thanks' }]) expect((await approve(body)).status).toBe(400);
+    const now = await waiting();
+    expect(now).toMatchObject({ state: 'waits', nextRuns: [] });
+    const reply = await approve({ hash: now?.text?.hash });
     const approved = rules.parse(reply.json()).rules.find(({ rule }) => rule === 'weekly-thanks');
-    expect(approved?.state).toBe('ready');
+    expect(approved).toMatchObject({ state: 'ready', text: null });
     expect(approved?.nextRuns).toHaveLength(3);
+    expect((await desk.call('/api/audit')).text).toContain(
+      `approved rule weekly-thanks, text ${now?.text?.hash.slice(0, 12)}`,
+    );
   });
 
   test('are planned, run as exactly that plan once confirmed, and explained afterwards', async () => {

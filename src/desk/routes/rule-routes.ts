@@ -78,13 +78,16 @@ export const RULE_ROUTES = [
     },
   }),
   route('POST /api/rules/:rule/approve', 'operator', {
-    summary: 'Give a new or changed rule with a schedule its go.',
+    summary: 'Give a new or changed rule with a schedule its go, if its text is the one with this hash.',
     params: ruleParams,
-    body: z.object({ reason: reason.optional() }).default({}),
+    body: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/), reason: reason.optional() }),
     reply: 'RulesReply',
-    audit: ({ params }) => ({ what: `approved rule ${params.rule}`, batch: null }),
+    audit: ({ params, body }) => ({
+      what: `approved rule ${params.rule}, text ${body.hash.slice(0, 12)}`,
+      batch: null,
+    }),
     async handle(desk, { params: { rule }, body, visitor }) {
-      await rulesOf(desk).approve(rule, { who: visitor.identity.name, why: body.reason ?? null });
+      await rulesOf(desk).approve(rule, body.hash, { who: visitor.identity.name, why: body.reason ?? null });
       return { rules: await rulesOf(desk).list() };
     },
   }),

@@ -1,8 +1,10 @@
-import { basename } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from '../../desk/api-types.js';
 import type { RuleParts } from '../../desk/rule-parts.js';
 import { LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
+import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunEntry, RunMeta } from '../../intake/rules/run-record.js';
 import { findRun, readEntries } from '../../intake/rules/run-store.js';
 import { nextTime } from '../../intake/rules/schedule.js';
@@ -25,7 +27,8 @@ export function deskRules(
   const { cwd, stop } = options;
   return {
     async list() {
-      return (await listRules(app, cwd, Date.now())).map(ruleRow);
+      const rules = await listRules(app, cwd, Date.now());
+      return Promise.all(rules.map(async (rule) => ruleRow(rule, await textOf(rule, cwd))));
     },
     async plan(name, { who }, onProgress) {
       // By name only: a path from a request must not reach the disk.
@@ -45,8 +48,8 @@ export function deskRules(
       const planned = await usablePlan(realm, meta, Date.now());
       return planned === null ? null : (await importRun(app.as(who), realm, meta, planned)).ref;
     },
-    async approve(rule, { who }) {
-      await syncRules(app.as(who), { cwd, approve: [rule], prune: false, now: Date.now() });
+    async approve(rule, seen, { who }) {
+      await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false, now: Date.now() });
     },
     async explain(run, member): Promise<ExplainReply> {
       const { meta, explained } = await explainMember(app, run, member, undefined);
@@ -136,7 +139,14 @@ const STATES = {
   faulty: 'faulty',
 } as const satisfies Record<ListedRule['state'], RuleRow['state']>;
 
-function ruleRow(rule: ListedRule): RuleRow {
+/** The hash is of the very text that is shown, whatever becomes of the file meanwhile. */
+async function textOf({ state, file }: ListedRule, cwd: string): Promise<RuleRow['text']> {
+  if (STATES[state] !== 'waits') return null;
+  const content = await readFile(resolve(cwd, file), 'utf8').catch(() => null);
+  return content === null ? null : { content, hash: hashOf(content) };
+}
+
+function ruleRow(rule: ListedRule, text: RuleRow['text']): RuleRow {
   const { schedule, lastRun, lastScheduled } = rule;
   return {
     rule: rule.rule,
@@ -146,6 +156,7 @@ function ruleRow(rule: ListedRule): RuleRow {
     schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
     nextRuns: nextRuns(rule),
     state: STATES[rule.state],
+    text,
     faults:
       rule.state === 'gone'
         ? ['Its file or its schedule is gone.']

@@ -30,6 +30,8 @@ export type SyncRequest = {
   readonly cwd: string;
   /** Names of rules that the person gives the go; `all` for every one that waits. */
   readonly approve: readonly string[];
+  /** The hash of the one text that the person saw; left out: the files as they stand now. */
+  readonly seen?: string;
   readonly prune: boolean;
   readonly now: number;
 };
@@ -51,6 +53,15 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
     throw new AlmonerError(
       'ALM_RULE_NOT_FOUND',
       `No rule with a schedule is called ${JSON.stringify(unknown)}.`,
+    );
+  const changed = scheduled.find(
+    ({ name, hash }) => request.approve.includes(name) && hash !== (request.seen ?? hash),
+  );
+  if (changed !== undefined)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      `The text of ${changed.name} is not the one that was shown: its file was changed since. Nothing was approved.`,
+      { next: 'Look at the rule as it stands now, then approve it again.' },
     );
   const byProfile = new Map<RealmProfile, Rule[]>(app.config.profiles.map((profile) => [profile, []]));
   const rules: SyncedRule[] = [];

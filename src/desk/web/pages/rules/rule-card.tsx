@@ -25,7 +25,7 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
         <>
           <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
-          {operator && rule.state === 'waits' && (
+          {operator && rule.text !== null && (
             <button type="button" aria-label={`Approve ${rule.rule}`} onClick={onApprove}>
               Approve
             </button>

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { RuleRow, RulesReply, TaskReply } from '../../../api-types.js';
+import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api-types.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty, Failure, Loading } from '../../parts/notice.js';
+import { Scroll } from '../../parts/scroll.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { go } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
@@ -66,18 +67,22 @@ export function RulesPage() {
           verb="Approve"
           reason="may"
           act={async (reason) => {
-            await change(
-              `/api/rules/${encodeURIComponent(approving.rule)}/approve`,
-              reason === '' ? {} : { reason },
-            );
-            reload();
+            const request: RuleApproveRequest = {
+              hash: approving.text?.hash ?? '',
+              ...(reason === '' ? {} : { reason }),
+            };
+            // Also where it was refused: the list then shows the rule as it stands now.
+            await change(`/api/rules/${encodeURIComponent(approving.rule)}/approve`, request).finally(reload);
           }}
           onClose={() => setApproving(null)}
         >
           <p>
             The rule is new or was changed. From now on it pays by itself at every scheduled time, within its
-            limits, until it is changed again. Look at its plan first.
+            limits, until it is changed again. The go is for exactly this text; look at its plan first.
           </p>
+          <Scroll label="Text of the rule">
+            <pre>{approving.text?.content}</pre>
+          </Scroll>
         </Confirm>
       )}
     </Page>
