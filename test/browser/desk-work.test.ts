@@ -54,13 +54,16 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     await page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: place }).click();
     await page.getByRole('heading', { level: 1, name: place }).waitFor();
   };
-  const offer = async (file: string, realm: string, rows: readonly string[]) => {
-    await goTo('Import');
+  const choose = async (file: string, rows: readonly string[]) => {
     const csv = `member,tokens\n${rows.map((row) => `${row}\n`).join('')}`;
     await page
       .getByLabel('CSV file', { exact: true })
       .last()
       .setInputFiles({ name: file, mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  };
+  const offer = async (file: string, realm: string, rows: readonly string[]) => {
+    await goTo('Import');
+    await choose(file, rows);
     await page.getByLabel('Realm').selectOption(realm);
     await page.getByRole('button', { name: /^Plan (it|again)$/ }).click();
   };
@@ -113,6 +116,29 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
       page.getByRole('link', { name: 'results.csv' }).click(),
     ]);
     expect(await readFile(await download.path(), 'utf8')).toContain(MEMBERS[0]);
+  });
+
+  test('is warned that a file was paid, also after another one was to be paid again on purpose', async () => {
+    await offer(`labelled-${tokens}.csv`, 'meadow', [`${MEMBERS[0]},${tokens + 50}`]);
+    await page.getByRole('button', { name: 'Pay 1 order' }).waitFor();
+    await page.getByLabel('Again on purpose').fill('spring');
+    await page.getByLabel('Take the good rows, carry the bad ones as invalid').check();
+    await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/plan')),
+      page.getByRole('button', { name: 'Plan again' }).click(),
+    ]);
+    await page.getByRole('button', { name: 'Plan again' }).waitFor();
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await choose(
+      `good-${tokens}.csv`,
+      MEMBERS.map((member) => `${member},${tokens}`),
+    );
+    await page.getByText('These very orders are already a batch:').waitFor();
+    expect(await page.getByLabel('Again on purpose').inputValue()).toBe('');
+    expect(await page.getByLabel('Take the good rows, carry the bad ones as invalid').isChecked()).toBe(
+      false,
+    );
+    expect(await page.getByLabel('Realm').inputValue()).toBe('meadow');
   });
 
   test('pauses a running batch and resumes it', async () => {

@@ -78,9 +78,11 @@ export function ImportPage() {
         stop.signal,
       );
       held.current = reply.upload;
-      if (options.realm === undefined && configuredRealms().length !== 1)
+      const kept = keptForNext(options);
+      setOptions(kept);
+      if (kept.realm === undefined && configuredRealms().length !== 1)
         setStage({ at: 'uploaded', file: reply, plan: null });
-      else await plan(reply, options, null);
+      else await plan(reply, kept, null);
     } catch (error) {
       setStage({ at: 'choosing' });
       if (!stop.signal.aborted) setFailure(asFailure(error));
@@ -159,6 +161,11 @@ export function ImportPage() {
       )}
     </Page>
   );
+}
+
+/** Where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
+function keptForNext({ realm, map }: PlanRequest): PlanRequest {
+  return { ...(realm === undefined ? {} : { realm }), ...(map === undefined ? {} : { map }) };
 }
 
 /** Those a file can be for; none until the first picture has come. */
