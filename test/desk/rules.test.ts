@@ -75,6 +75,12 @@ describe('rules at the desk', () => {
     expect(late.status).toBe(409);
     expect(late.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
     for (const body of [{}, { hash: 'weekly-thanks' }]) expect((await approve(body)).status).toBe(400);
+    // The command line's word for every rule is nobody's name here.
+    const all = await desk.call('/api/rules/all/approve', {
+      method: 'POST',
+      body: { hash: shown?.text?.hash },
+    });
+    expect(all.json()).toMatchObject({ error: { code: 'ALM_RULE_NOT_FOUND' } });
     const now = await waiting();
     expect(now).toMatchObject({ state: 'waits', nextRuns: [] });
     const reply = await approve({ hash: now?.text?.hash });

@@ -46,17 +46,17 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
   const scheduled = found.flatMap(({ result }) =>
     'rule' in result && result.rule.schedule !== null ? [result.rule] : [],
   );
-  const unknown = request.approve.find(
-    (name) => name !== 'all' && !scheduled.some((rule) => rule.name === name),
-  );
+  const { seen } = request;
+  // Where one text was seen, `all` is a name like any other.
+  const everyone = seen === undefined && request.approve.includes('all');
+  const approve = everyone ? scheduled.map(({ name }) => name) : request.approve;
+  const unknown = approve.find((name) => !scheduled.some((rule) => rule.name === name));
   if (unknown !== undefined)
     throw new AlmonerError(
       'ALM_RULE_NOT_FOUND',
       `No rule with a schedule is called ${JSON.stringify(unknown)}.`,
     );
-  const changed = scheduled.find(
-    ({ name, hash }) => request.approve.includes(name) && hash !== (request.seen ?? hash),
-  );
+  const changed = scheduled.find(({ name, hash }) => approve.includes(name) && hash !== (seen ?? hash));
   if (changed !== undefined)
     throw new AlmonerError(
       'ALM_DESK_CHANGED',
@@ -77,7 +77,8 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
         change: 'other-realm',
       });
   }
-  for (const [profile, own] of byProfile) rules.push(...(await syncRealm(app, profile, own, request)));
+  for (const [profile, own] of byProfile)
+    rules.push(...(await syncRealm(app, profile, own, { ...request, approve })));
   return { rules, faults };
 }
 
@@ -133,13 +134,12 @@ function entryOf(
   who: string,
 ): ScheduledRule | null {
   if (rule.schedule === null) return null;
-  const approving = approve.includes(rule.name) || approve.includes('all');
   const stillApproved = before?.hash === rule.hash ? before.approved : null;
   return {
     rule: rule.name,
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
-    approved: stillApproved ?? (approving ? { who, at: now } : null),
+    approved: stillApproved ?? (approve.includes(rule.name) ? { who, at: now } : null),
   };
 }
