@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { almoner } from '../support/almoner.js';
@@ -120,6 +122,38 @@ describe('a realm', () => {
       state: 'failed',
       message: expect.stringContaining('ALM_REALM_KEY_REFUSED'),
     });
+  });
+
+  test('is not sent the key that was given for another one', async () => {
+    const seen: unknown[] = [];
+    const former = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(former, 'listening');
+    const address = former.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const cwd = await tempFolder();
+    const env = { ...realm(), ALMONER_DATA: join(cwd, 'data'), ALMONER_REPORTS: join(cwd, 'reports') };
+    try {
+      // As `init` writes it by default; and `init` itself asks the realm at once.
+      const { ALMONER_REALM_URL: _, ALMONER_REALM_ID: __, ...rest } = env;
+      const init = ['init', '--url', `http://127.0.0.1:${port}`, '--realm-id', 'former', '--json'];
+      const begun = await almoner(init, { cwd, env });
+      expect(JSON.parse(begun.stdout)).toMatchObject({
+        check: { state: 'failed', message: expect.stringContaining('realm former at') },
+      });
+      for (const command of [['doctor', '--json'], ['member', '1', '--realm', 'former'], ['worker']]) {
+        const ran = await almoner(command, { cwd, env });
+        expect(ran.status, ran.stdout).toBe(2);
+        expect(`${ran.stdout}${ran.stderr}`).toContain('reads the same variable ALMONER_API_KEY');
+      }
+      expect(seen).toEqual([]);
+      expect((await almoner(['doctor'], { cwd, env: rest })).status).toBe(0);
+      expect(seen).toHaveLength(1);
+    } finally {
+      former.close();
+    }
   });
 
   test('that the key does not belong to is found', async () => {

@@ -1,11 +1,13 @@
 import { relative } from 'node:path';
 import { parseBaseUrl } from '../../core/base-url.js';
+import { isAlmonerError } from '../../core/errors/error.js';
 import { CERTAINTIES } from '../../core/profile.js';
 import { parseRate } from '../../core/rate.js';
-import { loadConfig } from '../../runtime/config/config.js';
+import { loadConfig, pickProfile } from '../../runtime/config/config.js';
 import { type FirstRealm, firstFiles, writeFirstFiles } from '../../runtime/operations/first-files.js';
 import { withQuestions } from '../ask.js';
 import { defineCommand } from '../command.js';
+import { type CheckResult, failed } from '../doctor/check.js';
 import { realmAnswers } from '../doctor/checks/realm.js';
 import { choice, flag, text, usage } from '../options.js';
 
@@ -33,7 +35,7 @@ export const command = defineCommand({
     const files = firstFiles(cwd, realm);
     await writeFirstFiles(files);
     const names = files.map(({ path }) => relative(cwd, path));
-    const check = realm === null ? null : await checkRealm(cwd, env);
+    const check = realm === null ? null : await checkRealm(realm.name, cwd, env);
     output.print({
       json: { files: names, realm: realm?.name ?? null, check },
       text: [
@@ -106,10 +108,14 @@ function fromFlags(given: Given): FirstRealm {
 }
 
 /** One read with what was just written, so that a typing error shows now and not at the first payment. */
-async function checkRealm(cwd: string, env: NodeJS.ProcessEnv) {
-  const config = loadConfig({ env, cwd, flags: {} });
-  const [profile] = config.profiles;
-  return profile === undefined ? null : realmAnswers(profile, env).run();
+async function checkRealm(name: string, cwd: string, env: NodeJS.ProcessEnv): Promise<CheckResult> {
+  try {
+    return await realmAnswers(pickProfile(loadConfig({ env, cwd, flags: {} }), name), env).run();
+  } catch (error) {
+    // The files stand already: what the environment has against them is said like any other trouble.
+    if (isAlmonerError(error, 'ALM_CONFIG_INVALID')) return failed(error.details.join('\n'), error.next);
+    throw error;
+  }
 }
 
 function faultOfUrl(answer: string): string | null {

@@ -8,7 +8,7 @@ import { faultsOf } from './faults.js';
 import { type ConfigFile, isBlock, readConfigFile } from './file.js';
 import { defaultDataFolder, homeOf, resolvePath, systemUser } from './folders.js';
 import { type Layered, layer } from './layers.js';
-import { type Config, type ConfigFlags, originText } from './model.js';
+import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
 import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
 import { realmSchema } from './realm-schema.js';
 import { configSchema } from './schema.js';
@@ -51,12 +51,15 @@ export function loadConfig(input: ConfigInput): Config {
       ? { settings: {}, faults: [], origin: () => undefined }
       : withoutEmbedded(readConfigFile(configFile, nameFor(configFile, cwd)));
   const layered = layer(file, env, flags, input.environmentRealm !== 'ignored');
+  const base = (path: SettingPath) =>
+    layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
+  const resolve = (path: SettingPath, text: string) => resolvePath(text, base(path), home);
   const parsed = schema.safeParse(layered.tree);
   const faults = [
     ...file.faults,
     ...layered.faults,
     ...(parsed.success ? [] : faultsOf(parsed.error, layered, configSchema)),
-    ...consistencyFaults(layered),
+    ...consistencyFaults(layered, resolve),
     ...unknownVariables(env, namedVariables(layered.tree)),
   ];
   if (!parsed.success || faults.length > 0)
@@ -66,16 +69,13 @@ export function loadConfig(input: ConfigInput): Config {
       { details: faults },
     );
 
-  const base = (path: readonly string[]) =>
-    layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
   const settings = parsed.data;
   const folder = (name: 'dataFolder' | 'reportsFolder' | 'jobsFolder', fallback: string) =>
-    settings[name] === undefined ? fallback : resolvePath(settings[name], base([name]), home);
+    settings[name] === undefined ? fallback : resolve([name], settings[name]);
   const realms = Object.entries(settings.realms).map(([name, realm]) => ({
     name,
     realm,
-    resolve: (setting: string, text: string) =>
-      resolvePath(text, base(['realms', name, ...setting.split('.')]), home),
+    resolve: (setting: string, text: string) => resolve(['realms', name, ...setting.split('.')], text),
   }));
 
   return deepFreeze({

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { parseRate } from '../../core/rate.js';
 import { faultAt } from './faults.js';
@@ -9,11 +10,12 @@ import type { SettingPath } from './model.js';
  * Faults between settings. They are looked for in the raw tree, not in the parsed one: a schema stops before
  * its cross checks once a single value is wrong, and then faults would come out one at a time.
  */
-export function consistencyFaults(layered: Layered): readonly string[] {
+export function consistencyFaults(layered: Layered, resolve: ResolveFile): readonly string[] {
   const faults: string[] = [];
   const fault = (path: SettingPath, message: string) => faults.push(faultAt(path, message, layered));
   const realms = isBlock(layered.tree.realms) ? layered.tree.realms : {};
   const seen = new Map<string, string>();
+  const keys = new Map<string, Keyed>();
 
   for (const [name, realm] of Object.entries(realms)) {
     const at = ['realms', name];
@@ -30,16 +32,56 @@ export function consistencyFaults(layered: Layered): readonly string[] {
     if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
 
     const identity = identityOf(realm);
-    const twin = identity === undefined ? undefined : seen.get(identity);
+    if (identity === undefined) continue;
+    const twin = seen.get(identity);
     // Books and pace belong to the realm, so two profiles of one realm would each spend the whole rate.
     if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
-    else if (identity !== undefined) seen.set(identity, name);
+    else {
+      seen.set(identity, name);
+      sharedKeyFault(fault, at, { realm, identity }, keys, resolve);
+    }
   }
   return faults;
 }
 
 type Block = Readonly<Record<string, unknown>>;
 type Report = (path: SettingPath, message: string) => void;
+type ResolveFile = (path: SettingPath, text: string) => string;
+type Keyed = { readonly at: SettingPath; readonly identity: string };
+
+/**
+ * A key belongs to one realm. Read for two, it would be handed to the other's host, and where that is the same
+ * host the answer would be a 403.
+ */
+function sharedKeyFault(
+  fault: Report,
+  at: SettingPath,
+  { realm, identity }: { realm: Block; identity: string },
+  keys: Map<string, Keyed>,
+  resolve: ResolveFile,
+): void {
+  const { keyEnv, keyFile } = realm;
+  const [setting, place] =
+    typeof keyFile === 'string'
+      ? ['keyFile', `file ${realPath(resolve([...at, 'keyFile'], keyFile))}`]
+      : ['keyEnv', `variable ${String(keyEnv)}`];
+  if (keyFile === undefined && keyEnv === undefined) return;
+  const first = keys.get(place);
+  if (first === undefined) keys.set(place, { at, identity });
+  else
+    fault(
+      [...at, setting],
+      `expected a key for ${identity} alone, but ${first.at.join('.')} reads the same ${place} for ${first.identity}; give one of them a keyEnv or keyFile of its own`,
+    );
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 
 function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: string, required: boolean): void {
   const both = block[a] !== undefined && block[b] !== undefined;
@@ -71,5 +113,5 @@ function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
 function identityOf(realm: Block): string | undefined {
   if (typeof realm.baseUrl !== 'string' || typeof realm.realmId !== 'string') return undefined;
   const url = parseBaseUrl(realm.baseUrl);
-  return 'baseUrl' in url ? JSON.stringify([url.baseUrl, realm.realmId]) : undefined;
+  return 'baseUrl' in url ? `realm ${realm.realmId} at ${url.baseUrl}` : undefined;
 }

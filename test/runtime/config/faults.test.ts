@@ -266,7 +266,7 @@ describe('the file itself', () => {
 
   test('aliases in small numbers are welcome', () => {
     const yaml =
-      'realms:\n  a: { baseUrl: https://a.example, realmId: a, keyEnv: K, timeouts: &t { totalMs: 9000 } }\n  b: { baseUrl: https://b.example, realmId: b, keyEnv: K, timeouts: *t }\n';
+      'realms:\n  a: { baseUrl: https://a.example, realmId: a, keyEnv: K, timeouts: &t { totalMs: 9000 } }\n  b: { baseUrl: https://b.example, realmId: b, keyEnv: L, timeouts: *t }\n';
     expect(load({ yaml }).profiles.map((profile) => profile.timeouts.totalMs)).toEqual([9000, 9000]);
   });
 
