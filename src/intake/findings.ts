@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   copyFileSync,
   mkdtempSync,
   openSync,
@@ -67,10 +68,13 @@ export class Findings {
   /** Writes all faults to a CSV file, which appears whole or not at all. */
   writeFaults(path: string): void {
     const unfinished = `${path}.part`;
-    if (this.#spool === undefined) writeFileSync(unfinished, HEADER + this.#faults.map(csvLine).join(''));
+    // What is left of a killed process, or planted there, is not written into.
+    rmSync(unfinished, { force: true });
+    if (this.#spool === undefined)
+      writeFileSync(unfinished, HEADER + this.#faults.map(csvLine).join(''), { flag: 'wx', mode: 0o600 });
     else {
       this.#flush();
-      copyFileSync(this.#spool.path, unfinished);
+      copyFileSync(this.#spool.path, unfinished, constants.COPYFILE_EXCL);
     }
     renameSync(unfinished, path);
   }

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, isBatchId } from '../core/ids.js';
 import { hasCode, isMissing, onDisk } from './disk-failure.js';
 import { clearLeftovers, stagingName } from './leftovers.js';
 import { type FileFacts, WholeFile } from './whole-file.js';
+
+/** Folders are made for their owner alone, like the data folder, whatever the umask. */
+const PRIVATE = { recursive: true, mode: 0o700 };
 
 /**
  * Where a report is made before anybody can see it: a hidden folder beside the batch's own, on the same
@@ -29,13 +32,13 @@ export class Staging {
     // The id comes from a store or an archive; it is a folder's name here, so it is judged here again.
     if (!isBatchId(at.batch)) throw unsafe(`${JSON.stringify(at.batch)} cannot be a folder's name`);
     const root = resolve(at.root);
-    await onDisk(root, () => mkdir(root, { recursive: true }));
+    await onDisk(root, () => mkdir(root, PRIVATE));
     await clearLeftovers(root, at.batch, at.now);
     const target = join(root, at.batch, at.inside ?? '.');
     const folder = join(root, stagingName(at.batch, randomBytes(6).toString('hex')));
     const staging = new Staging(root, folder, target);
     await staging.#refuseLinks([]);
-    await onDisk(folder, () => mkdir(folder));
+    await onDisk(folder, () => mkdir(folder, PRIVATE));
     return staging;
   }
 
@@ -59,11 +62,15 @@ export class Staging {
     await this.#refuseLinks(names);
     await onDisk(this.target, async () => {
       await syncFolder(this.folder);
-      await mkdir(dirname(this.target), { recursive: true });
-      if (!(await this.#renameWhole()))
+      const above = dirname(this.target);
+      await mkdir(above, PRIVATE);
+      if (!(await this.#renameWhole())) {
+        // Made by an earlier version, or by hand. The reports folder itself is the operator's.
+        await chmod(this.target, PRIVATE.mode);
         for (const name of names) await rename(join(this.folder, name), join(this.target, name));
+      }
       await syncFolder(this.target);
-      await syncFolder(dirname(this.target));
+      await syncFolder(above);
     });
     await rm(this.folder, { recursive: true, force: true });
     return names.map((name) => join(this.target, name));

@@ -28,8 +28,8 @@ export class WholeFile {
   ) {}
 
   static async create(name: string, path: string): Promise<WholeFile> {
-    // `wx` never follows or reuses what already stands there.
-    return new WholeFile(name, path, await onDisk(path, () => open(path, 'wx')));
+    // `wx` never follows or reuses what already stands there. Who got what is for the owner's eyes.
+    return new WholeFile(name, path, await onDisk(path, () => open(path, 'wx', 0o600)));
   }
 
   /** Returns a promise only when the buffer is full: awaiting on every one of a million rows is dear. */

@@ -78,9 +78,12 @@ export function refuseFaults(plan: Plan, reportsFolder: string): void {
   );
 }
 
-export function writeFaultsFile(plan: Plan, reportsFolder: string): string | null {
+export function writeFaultsFile(
+  plan: Pick<Plan, 'source' | 'findings'>,
+  reportsFolder: string,
+): string | null {
   if (plan.findings.faultCount <= SCREEN_FINDINGS_MAX) return null;
-  mkdirSync(reportsFolder, { recursive: true });
+  mkdirSync(reportsFolder, { recursive: true, mode: 0o700 });
   const name = plan.source === '-' ? 'stdin' : basename(plan.source);
   const file = join(reportsFolder, `${name}.faults.csv`);
   plan.findings.writeFaults(file);
