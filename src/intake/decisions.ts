@@ -1,13 +1,13 @@
-import { parse } from 'csv-parse/sync';
 import { AlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
 import { BrokenFile } from './broken-file.js';
 import { headerKey } from './columns.js';
-import { type HeaderLine, readHeaderLine } from './header-line.js';
+import { type HeaderLine, headerCells, openQuote, readHeaderLine } from './header-line.js';
 import { INTAKE_LIMITS } from './limits.js';
 import { openSource } from './open.js';
+import { recordFaults } from './record-faults.js';
 import { readRecords } from './records.js';
-import type { Delimiter } from './row.js';
+import type { Delimiter, Finding } from './row.js';
 
 /**
  * A doubt.csv that a person went through: `almoner_order` names the order, `decision` says paid or unpaid, or
@@ -22,16 +22,20 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
   const source = await openSource(file);
   try {
     const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
-    const { delimiter, keys } = headerOf(head, source.name);
+    const { delimiter, names } = headerOf(head, source.name);
+    const keys = names.map(headerKey);
     const orderAt = keys.indexOf(ORDER);
     const decisionAt = keys.lastIndexOf(DECISION);
     const lines: DecisionLine[] = [];
-    const records = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells) => {
+    const faults: Finding[] = [];
+    const records = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw) => {
       if (line <= head.line || cells.every((cell) => cell.trim() === '')) return undefined;
+      faults.push(...recordFaults(names, line, cells, flaw));
       const cell = (at: number) => undefuse(cells[at] ?? '').trim();
       return { line, order: cell(orderAt), decision: cell(decisionAt).toLowerCase() };
     });
     for await (const block of records) lines.push(...block);
+    if (faults.length > 0) throw faulty(source.name, faults);
     return lines;
   } catch (error) {
     if (error instanceof BrokenFile)
@@ -42,15 +46,25 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
   }
 }
 
+/** A cell that shifted could say paid of another order: one such row refuses the file. */
+function faulty(name: string, faults: readonly Finding[]): AlmonerError {
+  const details = faults.map(({ line, column, code, message }) => {
+    return `line ${line}${column === null ? '' : `, ${column}`}: ${message} [${code}]`;
+  });
+  return new AlmonerError(
+    'ALM_BATCH_DECISIONS',
+    `${name} has ${faults.length === 1 ? 'a row that cannot' : `${faults.length} rows that cannot`} be read. Nothing was done.`,
+    { details: details.slice(0, 50) },
+  );
+}
+
 /** The delimiter is the one under which the order's column has its name. */
-function headerOf(head: HeaderLine, name: string): { delimiter: Delimiter; keys: string[] } {
+function headerOf(head: HeaderLine, name: string): { delimiter: Delimiter; names: string[] } {
   const candidates = head.delimiter === null ? ([',', ';', '\t'] as const) : [head.delimiter];
-  for (const delimiter of candidates) {
-    const records: unknown = parse(head.text, { delimiter, relax_quotes: true });
-    const first: unknown = Array.isArray(records) ? records[0] : undefined;
-    const keys = Array.isArray(first) ? first.map((cell) => headerKey(undefuse(String(cell)))) : [];
-    if (keys.includes(ORDER)) return { delimiter, keys };
-  }
+  const splits = candidates.map((delimiter) => ({ delimiter, names: headerCells(head.text, delimiter) }));
+  for (const { delimiter, names } of splits)
+    if (names?.some((cell) => headerKey(cell) === ORDER)) return { delimiter, names };
+  if (splits.every(({ names }) => names === undefined)) throw openQuote(head.line);
   throw new AlmonerError(
     'ALM_BATCH_DECISIONS',
     `${name} has no column ${ORDER}; expected a doubt.csv of a report. Nothing was done.`,

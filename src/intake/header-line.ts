@@ -1,3 +1,5 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { undefuse } from '../core/formula-cells.js';
 import { BrokenFile } from './broken-file.js';
 import { ByteGuard } from './byte-guard.js';
 import type { IntakeLimits } from './limits.js';
@@ -113,4 +115,21 @@ function tooLarge(line: number, limits: Pick<IntakeLimits, 'recordBytesMax'>): B
     line,
     `The header line is larger than ${limits.recordBytesMax} bytes; is a quote in it not closed?`,
   );
+}
+
+/** The header's cells, or undefined where a quote in it stays open. */
+export function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
+  try {
+    const records: unknown = parse(text, {
+      delimiter,
+      record_delimiter: ['\r\n', '\n'],
+      relax_quotes: true,
+      relax_column_count: true,
+    });
+    const first: unknown = Array.isArray(records) ? records[0] : undefined;
+    return Array.isArray(first) ? first.map((name) => undefuse(String(name))) : [];
+  } catch (error) {
+    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return undefined;
+    throw error;
+  }
 }

@@ -5,9 +5,9 @@ import { hashRow } from '../ledger/reference.js';
 import type { Column } from './columns.js';
 import { readMemberCell } from './member-cell.js';
 import { decideOrder, readOpCell } from './op-rules.js';
+import { hasSurplus, recordFaults } from './record-faults.js';
 import { readReferenceCell } from './reference-cell.js';
-import type { Finding, Row } from './row.js';
-import { flawCell, flawKind, LONE_CR } from './ruler.js';
+import type { Row } from './row.js';
 import type { Shape } from './shape.js';
 import { textOf } from './spreadsheet-text.js';
 import { readTokensCell } from './tokens-cell.js';
@@ -23,10 +23,10 @@ export type RowRules = {
 
 /** Reads one record of the file into a row; all faults of the row are found, not only the first. */
 export function readRow(shape: Shape, rules: RowRules, line: number, record: string[], flaw: number): Row {
-  const findings: Finding[] = [];
+  const findings = recordFaults(shape.names, line, record, flaw);
   const at = shape.columns;
   for (let index = 0; index < record.length; index++) record[index] = undefuse(record[index] ?? '');
-  const cells = fitCells(shape, line, record, flaw, findings);
+  const cells = fitCells(shape, record);
   const cell = (index: number) => record[index] ?? '';
   const report = (column: Column, fault: { code: ErrorCode; message: string }) => {
     findings.push({ line, column: nameOfColumn(shape, column), ...fault });
@@ -75,48 +75,14 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
 }
 
 /** The sheet's cells of a record: own columns dropped, length as the header's. */
-function fitCells(shape: Shape, line: number, record: string[], flaw: number, findings: Finding[]): string[] {
-  if (flaw !== 0) findings.push(flawFinding(shape, line, flaw));
+function fitCells(shape: Shape, record: string[]): string[] {
   const width = shape.width;
-  if (record.length < width && flaw === 0)
-    findings.push({
-      line,
-      column: null,
-      code: 'ALM_ROW_TOO_SHORT',
-      message: `The row has ${count(record.length)}, the header ${width}; fill it up, also with empty cells.`,
-    });
-  // Spreadsheets leave empty cells at the end of a row; nothing is lost with them.
-  const surplus = record.length > width && record.slice(width).some((text) => text.trim() !== '');
-  if (surplus && flaw === 0)
-    findings.push({
-      line,
-      column: null,
-      code: 'ALM_ROW_TOO_LONG',
-      message: `The row has ${count(record.length)}, the header ${width}; put a cell that holds the delimiter (such as 1,000) into quotes.`,
-    });
   if (record.length === width && shape.kept.length === width) return record;
   const cells: string[] = [];
   for (const index of shape.kept) cells.push(record[index] ?? '');
-  if (surplus && cells.length > 0)
+  if (hasSurplus(shape.names, record) && cells.length > 0)
     cells[cells.length - 1] = [cells.at(-1), ...record.slice(width)].join(shape.sheet.delimiter);
   return cells;
-}
-
-function flawFinding(shape: Shape, line: number, flaw: number): Finding {
-  const column = shape.names[flawCell(flaw)] ?? null;
-  if (flawKind(flaw) === LONE_CR)
-    return {
-      line,
-      column,
-      code: 'ALM_ROW_CARRIAGE_RETURN',
-      message: 'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.',
-    };
-  return {
-    line,
-    column,
-    code: 'ALM_ROW_QUOTES',
-    message: `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`,
-  };
 }
 
 /** An empty recipient is not a wrong id: op and sign decide what it means. */
@@ -157,8 +123,4 @@ function otherCurrency(text: string, rules: RowRules): { code: ErrorCode; messag
 
 function nameOfColumn(shape: Shape, column: Column): string {
   return shape.names[shape.columns[column]] ?? column;
-}
-
-function count(cells: number): string {
-  return cells === 1 ? '1 cell' : `${cells} cells`;
 }

@@ -1,10 +1,8 @@
-import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import { undefuse } from '../core/formula-cells.js';
 import type { ColumnMap } from './column-map.js';
 import { type Column, columnNamed, headerKey, ownColumnNamed } from './columns.js';
 import { faultMissing, faultMisspelt, faultTwins } from './header-faults.js';
-import { type HeaderLine, openQuote } from './header-line.js';
+import { type HeaderLine, headerCells, openQuote } from './header-line.js';
 import type { IntakeLimits } from './limits.js';
 import type { Delimiter, Finding, Sheet } from './row.js';
 import { show } from './visible.js';
@@ -34,7 +32,7 @@ export function findShape(
   limits: Pick<IntakeLimits, 'columnsMax'>,
 ): Shape | { readonly faults: readonly Finding[] } {
   const delimiter = head.delimiter ?? likeliestDelimiter(head.text, map);
-  const names = split(head.text, delimiter);
+  const names = headerCells(head.text, delimiter);
   // A stray quote inside a name can leave the last one open, although their number is even.
   if (names === undefined) throw openQuote(head.line);
   const faults: Finding[] = [];
@@ -129,7 +127,7 @@ function likeliestDelimiter(text: string, map: ColumnMap): Delimiter {
   let best: Delimiter = ',';
   let bestScore = -1;
   for (const delimiter of [',', ';', '\t'] as const) {
-    const names = split(text, delimiter) ?? [];
+    const names = headerCells(text, delimiter) ?? [];
     const known = names.filter((name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)));
     const score = known.length * 1000 + Math.min(names.length, 999);
     if (score <= bestScore) continue;
@@ -137,21 +135,4 @@ function likeliestDelimiter(text: string, map: ColumnMap): Delimiter {
     bestScore = score;
   }
   return best;
-}
-
-/** The header's cells, or undefined where a quote in it stays open. */
-function split(text: string, delimiter: Delimiter): string[] | undefined {
-  try {
-    const records: unknown = parse(text, {
-      delimiter,
-      record_delimiter: ['\r\n', '\n'],
-      relax_quotes: true,
-      relax_column_count: true,
-    });
-    const first: unknown = Array.isArray(records) ? records[0] : undefined;
-    return Array.isArray(first) ? first.map((name) => undefuse(String(name))) : [];
-  } catch (error) {
-    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return undefined;
-    throw error;
-  }
 }
