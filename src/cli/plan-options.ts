@@ -6,6 +6,7 @@ import { flag, text, texts, usage, wholeNumber } from './options.js';
 export const PLAN_OPTIONS = {
   map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte'),
   again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
+  newAddress: flag('go on where the same realm id was paid under another address'),
   skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
   expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
   expectTokens: text('N', 'refuse any file whose amounts do not add up to N'),
@@ -23,6 +24,7 @@ export function planRequest(
   options: {
     readonly map: readonly string[];
     readonly again: string | undefined;
+    readonly newAddress: boolean;
     readonly skipInvalid: boolean;
     readonly expectRows: number | undefined;
     readonly expectTokens: string | undefined;
@@ -34,6 +36,7 @@ export function planRequest(
     file,
     map: options.map,
     again: options.again ?? null,
+    newAddress: options.newAddress,
     skipInvalid: options.skipInvalid,
     expectRows: options.expectRows ?? null,
     expectTokens: options.expectTokens ?? null,

@@ -78,6 +78,8 @@ export type PlanRequest = {
   /** `tokens=Punkte` */
   readonly map?: readonly string[];
   readonly again?: string;
+  /** Goes on where the same realm id was paid under another address. */
+  readonly newAddress?: boolean;
 };
 export type FindingReply = {
   readonly line: number;

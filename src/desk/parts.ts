@@ -71,6 +71,7 @@ export type PlannableFile = {
   readonly skipInvalid: boolean;
   readonly map: readonly string[];
   readonly again: string | null;
+  readonly newAddress: boolean;
 };
 
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */

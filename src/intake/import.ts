@@ -17,6 +17,7 @@ import {
 } from '../ledger/plan-store.js';
 import { contentDigest } from '../ledger/reference.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
+import { passAddresses } from './other-address.js';
 import { type Plan, shortId } from './plan.js';
 
 /**
@@ -47,6 +48,8 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
   await registerRealm(books);
+  if (!plan.existing?.sealed)
+    await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
   const opened = await openBatch(books, {
     content: plan.content,
     former:
@@ -72,7 +75,7 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     at: options.now,
     who: options.who,
     what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${manifest.rows} rows`,
-    why: plan.again === null ? null : `again: ${plan.again}`,
+    why: whyOf(plan),
   };
   const at = { no: opened.no, importer: options.importer, owner: options.owner };
   const sealed = await sealBatch(books, at, manifest, countersOf(plan, stored), audit, plan.digests);
@@ -84,6 +87,14 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
       { next: 'Give the command again: it stores the whole plan anew. Find out why the store lost writes.' },
     );
   return { ref, existing: sealed === 'already' };
+}
+
+function whyOf({ again, movedFrom }: Plan): string | null {
+  const whys = [
+    ...(again === null ? [] : [`again: ${again}`]),
+    ...movedFrom.map(({ baseUrl }) => `new address: the realm was paid before at ${baseUrl}`),
+  ];
+  return whys.length === 0 ? null : whys.join('; ');
 }
 
 type Stored = { readonly duplicates: number; readonly duplicateTokens: bigint };

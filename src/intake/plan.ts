@@ -1,5 +1,6 @@
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
 import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
@@ -11,6 +12,7 @@ import { findEarlier } from './earlier.js';
 import { Findings } from './findings.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import type { Source } from './open.js';
+import { addressFinding } from './other-address.js';
 import { parseSheet } from './parse.js';
 import type { Row, Sheet } from './row.js';
 import { Smallest256 } from './smallest.js';
@@ -39,6 +41,8 @@ export type Plan = {
   readonly spent: { readonly count: number; readonly tokens: bigint; readonly batches: readonly BatchId[] };
   readonly digests: readonly string[];
   readonly again: string | null;
+  /** Addresses under which the realm was paid before, and beside which this one is meant. */
+  readonly movedFrom: readonly EarlierAddress[];
 };
 
 export type PlanOptions = {
@@ -49,6 +53,8 @@ export type PlanOptions = {
   readonly again: string | null;
   /** Bad rows are carried along as `invalid` instead of refusing the file. */
   readonly skipInvalid: boolean;
+  /** The realm's address is meant, although its id was paid under another. */
+  readonly newAddress?: boolean;
   /** Whether it can have been paid before that moment; a file may be of any age. */
   readonly mayPrecede?: (moment: number) => boolean;
   readonly now: number;
@@ -118,6 +124,10 @@ async function planBlocks(
     now: options.now,
   });
   if (earlier.finding !== null) findings[earlier.finding.severity](earlier.finding.finding);
+  // A batch that these books have already is only gone on with.
+  const movedFrom = earlier.existing?.sealed ? [] : await earlierAddresses(books);
+  if (movedFrom.length > 0)
+    findings[options.newAddress ? 'warning' : 'fault'](addressFinding(books, movedFrom));
   const spent = await pass.spent(earlier.existing?.no ?? null);
   return {
     source,
@@ -133,6 +143,7 @@ async function planBlocks(
     spent,
     digests: pass.all.list(),
     again,
+    movedFrom,
   };
 }
 
@@ -157,6 +168,7 @@ const NOTHING = {
   claims: [],
   spent: { count: 0, tokens: 0n, batches: [] },
   digests: [],
+  movedFrom: [],
 } as const;
 
 /** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */

@@ -2,12 +2,13 @@ import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listRuns } from '../../src/intake/rules/run-store.js';
 import { listBatches, readBatch } from '../../src/ledger/batches.js';
-import type { Books } from '../../src/ledger/books.js';
+import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
 import { queuePrefixOf } from '../../src/queue/queues.js';
 import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
 import type { App } from '../../src/runtime/app.js';
 import { syncRules } from '../../src/runtime/operations/rules-sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/runtime/operations/schedules.js';
+import { sealed } from '../support/ledger.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 
@@ -152,6 +153,26 @@ describe('approved rules run at their times', () => {
     expect(runs[0]?.message).toMatch(/limits\.perRun 10/);
     expect(await batches(app)).toEqual([]);
   });
+});
+
+test('a realm that was paid under another address is not paid again: the run fails and names it', async () => {
+  const app = await open();
+  const { caller, owner } = await books(app);
+  const before = openBooks(caller, { ...owner, baseUrl: 'https://former.example' });
+  await registerRealm(before);
+  await sealed(before, [{ member: '101' }]);
+  await world.file('jobs/weekly.yaml', RULE());
+  await sync(app, ['weekly']);
+  const { runs } = await schedule(app);
+  clock = MONDAY + 5_000;
+  await until('the run', () => runs.length > 0);
+  expect(runs).toMatchObject([
+    {
+      result: 'failed',
+      message: expect.stringMatching(/another address: https:\/\/former\.example .*Nothing was enq/),
+    },
+  ]);
+  expect(await batches(app)).toEqual([]);
 });
 
 describe('after a downtime', () => {

@@ -2,7 +2,7 @@ import { batchOfRun } from '../../runtime/operations/rules-planning.js';
 import { unfinishedRun } from '../../runtime/operations/rules-running.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
-import { argument, text } from '../options.js';
+import { argument, flag, text } from '../options.js';
 import { findingLines } from '../preview-text.js';
 import { openRuleSession, planWithProgress } from '../rules-session.js';
 import { ruleDocument, ruleLines } from '../rules-text.js';
@@ -12,7 +12,10 @@ export const command = defineCommand({
   description:
     'Shows who would get what by a rule, and why: reads the facts that the rule names, decides, and keeps the plan. No write call.',
   arguments: { FILE: argument('rule file, or the name of a rule in jobs/') },
-  options: { at: text('DATE', 'plan for this time instead of now; a day means its beginning') },
+  options: {
+    at: text('DATE', 'plan for this time instead of now; a day means its beginning'),
+    newAddress: flag('go on where the same realm id was paid under another address'),
+  },
   examples: ['almoner rules plan jobs/weekly.yaml', 'almoner rules plan weekly-thanks --at 2026-11-16'],
   run: async (context) =>
     withApp(
@@ -23,7 +26,7 @@ export const command = defineCommand({
         const session = await openRuleSession(context, app, args.FILE, options.at);
         const { profile } = session.realm;
         const run = await planWithProgress(context, app, session);
-        const batch = await batchOfRun(session.realm, run.meta, Date.now());
+        const batch = await batchOfRun(session.realm, run.meta, Date.now(), options.newAddress);
         const unfinished = await unfinishedRun(session.realm, run.meta.rule, run.meta.period);
         const faults = batch?.plan.findings;
         const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;

@@ -10,7 +10,7 @@ import { type CommandBase, defineCommand, type ExitStatus } from '../command.js'
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { flag, optionalArgument, text, usage, wholeNumber } from '../options.js';
-import { findingLines } from '../preview-text.js';
+import { findingLines, refusedNext } from '../preview-text.js';
 import { payRuleRun } from '../rules-pay.js';
 import { openRuleSession, planWithProgress } from '../rules-session.js';
 import { ruleDocument, ruleLines } from '../rules-text.js';
@@ -28,6 +28,7 @@ export const command = defineCommand({
     yes: flag('do not ask before sending'),
     import: flag('hand the batch to the workers instead of paying it here'),
     first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }),
+    newAddress: flag('go on where the same realm id was paid under another address'),
   },
   examples: ['almoner rules run jobs/weekly.yaml', 'almoner rules run --plan 4k2m9q --yes'],
   run: async (context) =>
@@ -44,7 +45,7 @@ export const command = defineCommand({
             : await fromPlan(context, app, options.plan, args.FILE);
         if (chosen === null) return 3;
         const { realm, run, edited } = chosen;
-        const planned = await usablePlan(realm, run, Date.now());
+        const planned = await usablePlan(realm, run, Date.now(), options.newAddress);
         if (planned === null) {
           output.print({
             json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
@@ -67,7 +68,9 @@ export const command = defineCommand({
               ...findingLines(findings.faults(), findings.faultCount, 'fault', null, output.colours),
               'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
             ],
-            next: 'plan again: almoner rules plan FILE',
+            next: findings.faults().some(({ line }) => line === 0)
+              ? refusedNext(findings.faults())
+              : 'plan again: almoner rules plan FILE',
           });
           return 3;
         }

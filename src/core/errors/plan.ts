@@ -7,6 +7,12 @@ export const PLAN_ERRORS = {
     next: 'Check the named batch; pass --again LABEL to pay on purpose.',
     exit: 3,
   },
+  ALM_PLAN_OTHER_ADDRESS: {
+    means:
+      'The same realm id was paid before under another address (localhost for 127.0.0.1, a moved domain), whose books are not these.',
+    next: 'If it is the same realm at the same place, configure the named address: its books know what was paid. If the realm has moved, or is another one with the same id, pass --new-address once.',
+    exit: 3,
+  },
   ALM_PLAN_MAYBE_FORGOTTEN: {
     means:
       'In the last 30 days a person accepted that the store had forgotten payments no journal knows, and this batch may be among them.',

@@ -18,12 +18,13 @@ const planBody = z.object({
   skipInvalid: z.boolean().default(false),
   map: z.array(z.string().max(200)).max(20).default([]),
   again: z.string().trim().min(1).max(100).optional(),
+  newAddress: z.boolean().default(false),
 });
 type PlanBody = z.infer<typeof planBody>;
 
 function planned(desk: Desk, upload: Upload, body: PlanBody, who: string): Promise<PlannedUpload> {
-  const { realm: realmName, skipInvalid, map, again } = body;
-  const options = { realm: realmName, skipInvalid, map, again: again ?? null };
+  const { realm: realmName, skipInvalid, map, again, newAddress } = body;
+  const options = { realm: realmName, skipInvalid, map, again: again ?? null, newAddress };
   return desk.uploads.planned(upload, JSON.stringify([options, who]), async () => {
     const file = { path: upload.path, name: upload.name, ...options };
     const plan = await desk.parts.plan(file, { who, why: null });

@@ -87,8 +87,8 @@ async function processes(app: App): ReturnType<DeskParts['processes']> {
 async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, file.realm);
   const realm = await app.realm(profile);
-  const { map, again, skipInvalid } = file;
-  const request = { file: file.path, map, again, skipInvalid, expectRows: null, expectTokens: null };
+  const { path, map, again, newAddress, skipInvalid } = file;
+  const request = { file: path, map, again, newAddress, skipInvalid, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now());
   const planned = { plan: { ...plan, source: file.name }, preview };
   return {

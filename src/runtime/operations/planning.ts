@@ -17,6 +17,7 @@ export type PlanRequest = {
   readonly stdin?: Readable;
   readonly map: readonly string[];
   readonly again: string | null;
+  readonly newAddress: boolean;
   readonly skipInvalid: boolean;
   readonly expectRows: number | null;
   readonly expectTokens: string | null;
@@ -35,6 +36,7 @@ export async function planFile(
       ...realm,
       map: parseColumnMap(request.map),
       again: request.again,
+      newAddress: request.newAddress,
       skipInvalid: request.skipInvalid,
       now,
     });
@@ -70,6 +72,9 @@ function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
 export function refuseFaults(plan: Plan, reportsFolder: string): void {
   const { findings } = plan;
   if (findings.faultCount === 0) return;
+  const [first] = findings.faults(1);
+  if (findings.faultCount === 1 && first?.line === 0)
+    throw new AlmonerError(first.code, `${first.message} Nothing was enqueued and nothing was sent.`);
   const file = writeFaultsFile(plan, reportsFolder);
   const more = file === null ? '' : ` All of them are in ${file}.`;
   throw new AlmonerError(

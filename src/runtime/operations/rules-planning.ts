@@ -47,14 +47,19 @@ export async function planRule(
 }
 
 /** The batch that a planned run would be; null where nobody gets anything. */
-export async function batchOfRun(realm: OpenRealm, run: RunMeta, now: number): Promise<Planned | null> {
+export async function batchOfRun(
+  realm: OpenRealm,
+  run: RunMeta,
+  now: number,
+  newAddress = false,
+): Promise<Planned | null> {
   const rows: OrderRow[] = [];
   for await (const { decision } of readEntries(realm.books, run))
     if (decision.leftOut === null) rows.push(awardRow(run, decision));
   if (rows.length === 0) return null;
   const { books, plans, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
-  const options = { books, plans, profile, again: null, skipInvalid: false, mayPrecede, now };
+  const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
   const plan = await planRows(runSource(run), AWARD_SHEET, rows, options);
   return { plan, preview: await previewPlan(plan, profile, books, now) };
 }

@@ -19,7 +19,12 @@ import { isOver } from './running.js';
  * dies in between leaves a run that the next one finds and goes on with, and the batch of the same orders is
  * the same batch.
  */
-export async function usablePlan(realm: OpenRealm, run: RunMeta, now: number): Promise<Planned | null> {
+export async function usablePlan(
+  realm: OpenRealm,
+  run: RunMeta,
+  now: number,
+  newAddress = false,
+): Promise<Planned | null> {
   if (run.state === 'reading' || run.state === 'stopped')
     throw new AlmonerError(
       'ALM_RULE_PLAN_UNUSABLE',
@@ -28,7 +33,7 @@ export async function usablePlan(realm: OpenRealm, run: RunMeta, now: number): P
         : `Plan ${run.id} was stopped: ${run.stops[0]?.message ?? ''} Nothing was enqueued.`,
       { details: run.stops.map(({ message }) => message) },
     );
-  return batchOfRun(realm, run, now);
+  return batchOfRun(realm, run, now, newAddress);
 }
 
 export async function payRun(

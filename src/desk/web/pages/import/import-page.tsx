@@ -145,6 +145,18 @@ export function ImportPage() {
           {shown.plan !== null && (
             <>
               <FaultList file={shown.file} plan={shown.plan} />
+              {shown.plan.faults.some(({ code }) => code === 'ALM_PLAN_OTHER_ADDRESS') && (
+                <Notice tone="warn">
+                  <p>Go on only if the realm has moved, or is another one with the same id.</p>
+                  <button
+                    type="button"
+                    disabled={stage.at === 'planning'}
+                    onClick={() => plan(shown.file, { ...options, newAddress: true }, shown.plan)}
+                  >
+                    The new address is meant
+                  </button>
+                </Notice>
+              )}
               <PlanPreview plan={shown.plan} />
               <StartPlan
                 file={shown.file}

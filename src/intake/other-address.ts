@@ -1,0 +1,46 @@
+import { AlmonerError } from '../core/errors/error.js';
+import { acceptAddresses, type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
+import type { Books } from '../ledger/books.js';
+import type { Finding } from './row.js';
+
+/** What a plan says of a realm that was paid under another address: a fault, unless the new one is meant. */
+export function addressFinding(
+  { owner }: Books,
+  earlier: readonly EarlierAddress[],
+): Pick<Finding, 'line' | 'column' | 'code' | 'message'> {
+  const places = earlier.map(
+    ({ baseUrl, paid, open, tokens, lastAt }) =>
+      `${baseUrl} (${[
+        `${paid} orders paid, ${tokens} tokens`,
+        ...(open === 0 ? [] : [`${open} that may still be`]),
+        ...(lastAt === null
+          ? []
+          : [`last on ${new Date(lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`]),
+      ].join('; ')})`,
+  );
+  return {
+    line: 0,
+    column: null,
+    code: 'ALM_PLAN_OTHER_ADDRESS',
+    message: `Realm ${owner.realmId} was paid before under another address: ${places.join(', ')}. The books of ${owner.baseUrl} know nothing of that: whatever was paid there would be paid again.`,
+  };
+}
+
+/**
+ * The gate that every batch passes on its way into the books, however it was planned and however long ago:
+ * addresses that the person has seen are noted, any other stops it.
+ */
+export async function passAddresses(
+  books: Books,
+  seen: readonly EarlierAddress[],
+  by: { readonly who: string; readonly at: number },
+): Promise<void> {
+  const unseen = (await earlierAddresses(books)).filter(
+    ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
+  );
+  if (unseen.length > 0) {
+    const { code, message } = addressFinding(books, unseen);
+    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
+  }
+  await acceptAddresses(books, seen, by);
+}

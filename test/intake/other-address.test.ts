@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { memberId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import { importPlan } from '../../src/intake/import.js';
+import { type Plan, planRows } from '../../src/intake/plan.js';
+import type { OrderRow } from '../../src/intake/row.js';
+import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
+import { readBatch } from '../../src/ledger/batches.js';
+import { type Books, openBooks } from '../../src/ledger/books.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { cancelBatch } from '../../src/ledger/steering.js';
+import { refuseFaults } from '../../src/runtime/operations/planning.js';
+import { ledgerBench, START } from '../support/ledger.js';
+import { testProfile } from '../support/realm-profile.js';
+
+const bench = ledgerBench();
+
+const elsewhere = (books: Books, change: Partial<Books['owner']>) =>
+  openBooks(books.caller, { ...books.owner, ...change });
+
+function row(member: number): OrderRow {
+  const order = { op: 'credit', member: memberId(`${member}`), recipient: null, tokens: tokens(5) } as const;
+  return { kind: 'order', line: 2, order, reference: `r${member}`, reason: null, replaces: null, cells: [] };
+}
+
+function planned(books: Books, member: number, newAddress = false): Promise<Plan> {
+  const { baseUrl, realmId, rehearsal } = books.owner;
+  const profile = { ...testProfile(), baseUrl, realmId, rehearsal };
+  return planRows('pay.csv', AWARD_SHEET, [row(member)], {
+    ...{ books, plans: new PlanReader(books), profile, again: null, newAddress, skipInvalid: false },
+    now: START,
+  });
+}
+
+let importers = 0;
+function imported(books: Books, plan: Plan) {
+  importers += 1;
+  return importPlan(plan, {
+    ...{ books, profile: testProfile(), batchId: null, mode: 'import', owner: '', inOrder: false },
+    ...{ expectedMs: 1_000, who: 'ada', importer: `i${importers}`, now: START, onProgress: () => {} },
+  });
+}
+
+const faults = (plan: Plan) => plan.findings.faults().map(({ code }) => code);
+
+describe('a realm id that was paid under another address', () => {
+  test('stops the plan and names the address, what was paid there, and when', async () => {
+    const before = await bench.books();
+    await imported(before, await planned(before, 1));
+    const now = elsewhere(before, { baseUrl: 'http://localhost:1' });
+    const plan = await planned(now, 1);
+    expect(plan.findings.faults()).toEqual([
+      {
+        line: 0,
+        column: null,
+        code: 'ALM_PLAN_OTHER_ADDRESS',
+        message: expect.stringMatching(
+          /http:\/\/127\.0\.0\.1:1 \(0 orders paid, 0 tokens; 1 that may still be; last on 2026-03-01 09:00 UTC\).*http:\/\/localhost:1 know nothing/,
+        ),
+      },
+    ]);
+    expect(() => refuseFaults(plan, '/nowhere')).toThrow(
+      expect.objectContaining({ code: 'ALM_PLAN_OTHER_ADDRESS', exit: 3 }),
+    );
+    await expect(imported(now, { ...plan, movedFrom: [] })).rejects.toMatchObject({
+      code: 'ALM_PLAN_OTHER_ADDRESS',
+    });
+  });
+
+  test('goes on where the new one is meant, says so in the audit, and asks no more; the way back is asked for', async () => {
+    const before = await bench.books();
+    await imported(before, await planned(before, 1));
+    const now = elsewhere(before, { baseUrl: 'https://new.example' });
+    const plan = await planned(now, 1, true);
+    expect(faults(plan)).toEqual([]);
+    expect(plan.findings.warnings()).toMatchObject([{ code: 'ALM_PLAN_OTHER_ADDRESS' }]);
+    const { ref } = await imported(now, plan);
+    const audit = await now.caller.redis.lrange(`${now.realm}:b:${ref.no}:log`, 0, -1);
+    expect(audit.join()).toContain('new address: the realm was paid before at http://127.0.0.1:1');
+
+    const next = await planned(now, 2);
+    expect([next.findings.faultCount, next.findings.warningCount]).toEqual([0, 0]);
+    await imported(now, next);
+    expect(faults(await planned(before, 3))).toEqual(['ALM_PLAN_OTHER_ADDRESS']);
+    expect(faults(await planned(before, 1)), 'what the books have is gone on with').toEqual([]);
+    const third = elsewhere(before, { baseUrl: 'https://third.example' });
+    const [finding] = (await planned(third, 1)).findings.faults();
+    expect(finding?.message).toMatch(/http:\/\/127\.0\.0\.1:1 \(.*https:\/\/new\.example \(/);
+  });
+
+  test('stops a plan that was made before the other address was paid', async () => {
+    const now = await bench.books();
+    const plan = await planned(now, 1, true);
+    const other = elsewhere(now, { baseUrl: 'http://localhost:1' });
+    await imported(other, await planned(other, 1));
+    await expect(imported(now, plan)).rejects.toMatchObject({
+      code: 'ALM_PLAN_OTHER_ADDRESS',
+      message: expect.stringContaining('Nothing was enqueued'),
+    });
+  });
+
+  test('is none where nothing can have been paid there, in another realm, or in a rehearsal', async () => {
+    const before = await bench.books();
+    const { ref } = await imported(before, await planned(before, 1));
+    const at = { baseUrl: 'http://localhost:1' };
+    expect(faults(await planned(elsewhere(before, { ...at, realmId: 'another' }), 1))).toEqual([]);
+    expect(faults(await planned(elsewhere(before, { ...at, rehearsal: true }), 1))).toEqual([]);
+    await cancelBatch(before, ref.no, { at: START, who: 'ada', what: 'cancelled', why: null });
+    expect((await readBatch(ref))?.counts).toEqual({ cancelled: 1 });
+    expect(faults(await planned(elsewhere(before, at), 1))).toEqual([]);
+  });
+});
