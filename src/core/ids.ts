@@ -39,6 +39,13 @@ export function orderId(batch: BatchId, index: number): OrderId {
   return `${batch}-${index}` as OrderId;
 }
 
+/** The reference of the order that takes this one back: no second one ever does. */
+export function undoReference(order: OrderId): string {
+  return `${UNDO}${order}`;
+}
+
+export const UNDO = 'undo:';
+
 export function parseOrderId(text: string): { batch: BatchId; index: number } | undefined {
   const match = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);
   const batch = match?.[1];

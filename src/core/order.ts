@@ -34,6 +34,18 @@ export function membersOf(order: Order): readonly MemberId[] {
   return order.recipient === null ? [order.member] : [order.member, order.recipient];
 }
 
+/** The order that takes this one back. */
+export function inverseOf(order: Order): Order {
+  switch (order.op) {
+    case 'credit':
+      return { ...order, op: 'debit' };
+    case 'debit':
+      return { ...order, op: 'credit' };
+    case 'transfer':
+      return { ...order, member: order.recipient, recipient: order.member };
+  }
+}
+
 /** By how much the order moves each of its members. */
 export function effectsOf(order: Order): readonly { readonly member: MemberId; readonly delta: bigint }[] {
   const amount = BigInt(order.tokens);

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../core/errors/error.js';
-import { type BatchId, batchId, orderId } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
 import { type Books, registerRealm } from '../ledger/books.js';
@@ -17,6 +17,7 @@ import {
 } from '../ledger/plan-store.js';
 import { contentDigest } from '../ledger/reference.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
+import { denial, idOfBatch } from './denial.js';
 import { passAddresses } from './other-address.js';
 import { type Plan, shortId } from './plan.js';
 
@@ -177,12 +178,13 @@ async function mendBlock(
   const mended = [...rows];
   let tokens = 0n;
   for (const conflict of conflicts) {
-    if (conflict.kind === 'replaces')
-      throw new AlmonerError(
-        'ALM_ROW_ORDER_MAY_BE_PAID',
-        'An order that this file replaces changed its state while the file was imported. Nothing was imported.',
-      );
-    const holder = orderId(await idOf(books, conflict.holder.no), conflict.holder.index);
+    if (conflict.kind !== 'reference') {
+      const order = orderId(await idOfBatch(books, conflict.no), conflict.index);
+      const { code, message } = await denial(books, conflict.kind, order, conflict.why);
+      const line = mended[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
+      throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
+    }
+    const holder = orderId(await idOfBatch(books, conflict.holder.no), conflict.holder.index);
     if (conflict.importing)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
@@ -200,13 +202,6 @@ async function mendBlock(
     tokens += BigInt(row.order.tokens);
   }
   return { rows: mended, duplicates: conflicts.length, tokens };
-}
-
-async function idOf(books: Books, no: string): Promise<BatchId> {
-  const id = await books.caller.patiently('find batch', () =>
-    books.caller.redis.hget(batchKeys(books.realm, no).meta, 'id'),
-  );
-  return batchId(id ?? 'unknown');
 }
 
 /** The other importer finishes the very same batch. */

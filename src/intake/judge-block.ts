@@ -1,20 +1,13 @@
-import type { ErrorCode } from '../core/errors/catalogue.js';
-import { type BatchId, batchId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
-import type { OrderState } from '../core/states.js';
+import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
-import { storeNowMs } from '../ledger/feeding.js';
-import { batchKeys } from '../ledger/keys.js';
+import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
-import {
-  hashRow,
-  type ReferenceHolder,
-  type RowHashes,
-  referenceHash,
-  referenceKey,
-} from '../ledger/reference.js';
-import { readRecord, stateOf } from '../ledger/rows.js';
+import { hashRow, type ReferenceHolder, type RowHashes, referenceHash } from '../ledger/reference.js';
+import type { Column } from './columns.js';
+import { denial, idOfBatch, isoTime } from './denial.js';
+import { UndoJudge } from './judge-undo.js';
 import type { Finding, InvalidRow, OrderRow, Row } from './row.js';
 
 /**
@@ -28,6 +21,8 @@ export type JudgedBlock = {
   /** Of each planned row that is an order. */
   readonly hashes: readonly (RowHashes | undefined)[];
   readonly faults: readonly Finding[];
+  /** Rows whose order a row of another batch stands in for; of this very batch, it is none. */
+  readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
   readonly warnings: readonly Finding[];
   /** Duplicates by the number of the batch that holds the reference. */
   readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
@@ -36,19 +31,24 @@ export type JudgedBlock = {
 export class BlockJudge {
   private readonly numbers = new Map<BatchId, Promise<string | null>>();
   private readonly ids = new Map<string, Promise<BatchId>>();
-  private readonly states = new Map<string, Promise<string | null>>();
+  private readonly undo: UndoJudge;
 
   constructor(
     private readonly books: Books,
-    private readonly plans: PlanReader,
-  ) {}
+    plans: PlanReader,
+    currency: string | null,
+    private readonly nameOf: (column: Column) => string | undefined,
+  ) {
+    this.undo = new UndoJudge(books, plans, currency, nameOf);
+  }
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
-    const spent = await this.spentAmong(rows);
+    const [spent, denied] = await Promise.all([this.spentAmong(rows), this.deniedAmong(rows)]);
     const rowsOut: Row[] = [];
     const planned: PlanRow[] = [];
     const hashes: (RowHashes | undefined)[] = [];
     const faults: Finding[] = [];
+    const replaced: { no: string; finding: Finding }[] = [];
     const warnings: Finding[] = [];
     const duplicates: { no: string; tokens: number }[] = [];
     const carry = (row: InvalidRow) => {
@@ -56,7 +56,7 @@ export class BlockJudge {
       planned.push(plannedInvalid(row));
       hashes.push(undefined);
     };
-    for (const row of rows) {
+    for (const [at, row] of rows.entries()) {
       if (row.kind === 'invalid') {
         carry(row);
         continue;
@@ -72,6 +72,12 @@ export class BlockJudge {
       }
       const own: Finding[] = [];
       const plan = await this.judgeOrder(row, holder, hashed.content, own);
+      const why = denied.get(at);
+      if (row.replaces !== null && why !== undefined) {
+        const finding = { line: row.line, ...(await denial(this.books, 'replaces', row.replaces, why)) };
+        if (why.startsWith('r') && !skipInvalid) replaced.push({ no: why.slice(1), finding });
+        else own.push(finding);
+      }
       if (own.length > 0 && skipInvalid) {
         rowsOut.pop();
         hashes.pop();
@@ -86,7 +92,7 @@ export class BlockJudge {
       }
       planned.push(plan);
     }
-    return { rows: rowsOut, planned, hashes, faults, warnings, duplicates };
+    return { rows: rowsOut, planned, hashes, faults, replaced, warnings, duplicates };
   }
 
   private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {
@@ -106,103 +112,38 @@ export class BlockJudge {
     content: string,
     faults: Finding[],
   ): Promise<PlanRow> {
-    const fault = (column: string, code: ErrorCode, message: string) =>
-      faults.push({ line: row.line, column, code, message });
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
       const held = orderId(await this.idOf(holder.no), holder.index);
       if (content.startsWith(holder.digest)) duplicateOf ??= held;
       else
-        fault(
-          'reference',
-          'ALM_ROW_REFERENCE_SPENT',
-          `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.`,
-        );
+        faults.push({
+          line: row.line,
+          column: this.nameOf('reference') ?? 'reference',
+          code: 'ALM_ROW_REFERENCE_SPENT',
+          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.`,
+        });
     }
-    if (row.replaces !== null) await this.judgeReplaced(row.replaces, fault);
-    return plannedOrder(row, duplicateOf, await this.undone(row, fault));
+    if (!isUndo(row)) return plannedOrder(row, duplicateOf, null);
+    const undoes = await this.undo.judge(row);
+    if (!('code' in undoes)) return plannedOrder(row, duplicateOf, undoes);
+    faults.push({ line: row.line, ...undoes });
+    return plannedOrder(row, duplicateOf, null);
   }
 
-  private async judgeReplaced(
-    replaces: OrderId,
-    fault: (column: string, code: ErrorCode, message: string) => void,
-  ): Promise<void> {
-    const found = await this.orderState(replaces);
-    if (found === undefined) {
-      fault('almoner_order', 'ALM_ROW_ORDER_UNKNOWN', `Order ${replaces} is not in the books of this realm.`);
-      return;
+  /** Why rows, by their place, may not stand in for the orders they name. */
+  private async deniedAmong(rows: readonly Row[]): Promise<Map<number, string>> {
+    const orders: EarlierOrder[] = [];
+    const denied = new Map<number, string>();
+    for (const [at, row] of rows.entries()) {
+      if (row.kind !== 'order' || row.replaces === null) continue;
+      const old = parseOrderId(row.replaces);
+      const no = old === undefined ? null : await this.numberOf(old.batch);
+      if (old === undefined || no === null) denied.set(at, 'gone');
+      else orders.push([no, String(old.index), String(at)]);
     }
-    if (await this.isArchived(found.no)) {
-      fault(
-        'almoner_order',
-        'ALM_ROW_ORDER_ARCHIVED',
-        `Order ${replaces} is ${found.state} and archived: nothing would keep a second file from standing in for it again.`,
-      );
-      return;
-    }
-    const may = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate'].includes(found.state);
-    if (found.arrivesUntil !== null && found.arrivesUntil > (await storeNowMs(this.books)))
-      fault(
-        'almoner_order',
-        'ALM_ROW_ORDER_MAY_BE_PAID',
-        `Order ${replaces} was resolved as unpaid, and its request may still arrive until ${isoTime(found.arrivesUntil)}: this row would pay it twice. Run it after that.`,
-      );
-    else if (!may)
-      fault(
-        'almoner_order',
-        'ALM_ROW_ORDER_MAY_BE_PAID',
-        `Order ${replaces} is ${found.state}: it was paid or may still be paid, so this row would pay it twice.`,
-      );
-    else if (found.replacedBy !== null)
-      fault(
-        'almoner_order',
-        'ALM_ROW_ORDER_REPLACED',
-        `Order ${replaces} was already put into another file (batch ${await this.idOf(found.replacedBy)}).`,
-      );
-  }
-
-  /** An undo row names the order it undoes; that order's reference is freed when the undo is paid. */
-  private async undone(
-    row: OrderRow,
-    fault: (column: string, code: ErrorCode, message: string) => void,
-  ): Promise<PlanRow['undoes']> {
-    const named =
-      row.reference?.startsWith(UNDO) === true ? parseOrderId(row.reference.slice(UNDO.length)) : undefined;
-    if (named === undefined) return null;
-    const undone = orderId(named.batch, named.index);
-    const found = await this.orderState(undone);
-    if (found?.state !== 'paid') {
-      fault(
-        'reference',
-        'ALM_ROW_UNDO_NOT_PAID',
-        `Order ${undone} is ${found?.state ?? 'not in the books of this realm'}, so there is nothing to undo.`,
-      );
-      return null;
-    }
-    const original = await this.plans.row(found.no, named.index);
-    if (original.reference === null) return null;
-    const key = referenceKey(original.reference);
-    return {
-      shard: key.shard,
-      fieldHex: key.field.toString('hex'),
-      no: found.no,
-      index: String(named.index),
-    };
-  }
-
-  private async orderState(
-    id: OrderId,
-  ): Promise<
-    { no: string; state: OrderState; replacedBy: string | null; arrivesUntil: number | null } | undefined
-  > {
-    const parsed = parseOrderId(id);
-    if (parsed === undefined) return undefined;
-    const no = await this.numberOf(parsed.batch);
-    if (no === null) return undefined;
-    const ref = { books: this.books, no, id: parsed.batch };
-    const record = await readRecord(ref, parsed.index);
-    const { replacedBy, arrivesUntil } = record;
-    return { no, state: stateOf(record, await this.isCancelled(no)), replacedBy, arrivesUntil };
+    for (const { row, why } of await judgeReplaced(this.books, orders)) denied.set(row, why);
+    return denied;
   }
 
   /** The numbers of the batches whose orders these rows stand in for. */
@@ -221,43 +162,23 @@ export class BlockJudge {
   }
 
   private idOf(no: string): Promise<BatchId> {
-    return remembered(this.ids, no, async () => batchId((await this.field(no, 'id')) ?? 'unknown'));
-  }
-
-  private async isCancelled(no: string): Promise<boolean> {
-    const state = await this.stateOf(no);
-    return state === 'cancelled' || (state === 'archived' && (await this.field(no, 'ended')) === 'cancelled');
-  }
-
-  private async isArchived(no: string): Promise<boolean> {
-    return (await this.stateOf(no)) === 'archived';
-  }
-
-  private stateOf(no: string): Promise<string | null> {
-    return remembered(this.states, no, () => this.field(no, 'state'));
-  }
-
-  private field(no: string, name: string): Promise<string | null> {
-    const { caller, realm } = this.books;
-    return caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, name));
+    return remembered(this.ids, no, () => idOfBatch(this.books, no));
   }
 }
 
 /** Only the ledger can speak of what it holds: a spent reference, an order replaced, an order undone. */
 function needsAsking(row: OrderRow, holder: ReferenceHolder | undefined): boolean {
-  return holder !== undefined || row.replaces !== null || row.reference?.startsWith(UNDO) === true;
+  return holder !== undefined || row.replaces !== null || isUndo(row);
 }
 
-const UNDO = 'undo:';
+function isUndo(row: OrderRow): boolean {
+  return row.reference?.startsWith(UNDO) === true;
+}
 
 /** The one duplicate whose order nobody pays by itself: a person said unpaid, and it is too early to pay it again. */
 function notPaidHere({ line, reference }: OrderRow, order: string, arrivesUntil: number): Finding {
   const message = `The reference ${JSON.stringify(reference)} is kept by order ${order}, which was resolved as unpaid and whose request may still arrive until ${isoTime(arrivesUntil)}. This row does not pay it; \`almoner dead retry ${order}\` does, after that.`;
   return { line, column: 'reference', code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function repeated(row: OrderRow): string | null {

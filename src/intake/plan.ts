@@ -7,6 +7,7 @@ import { encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
 import { BrokenFile } from './broken-file.js';
 import type { ColumnMap } from './column-map.js';
+import { type Column, columnNamed } from './columns.js';
 import { BatchDigest, contentDigest, sampleDigest } from './digest.js';
 import { findEarlier } from './earlier.js';
 import { Findings } from './findings.js';
@@ -14,7 +15,7 @@ import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import type { Source } from './open.js';
 import { addressFinding } from './other-address.js';
 import { parseSheet } from './parse.js';
-import type { Row, Sheet } from './row.js';
+import type { Finding, Row, Sheet } from './row.js';
 import { Smallest256 } from './smallest.js';
 import { Survey, type SurveyResult } from './survey.js';
 
@@ -128,6 +129,7 @@ async function planBlocks(
   const movedFrom = earlier.existing?.sealed ? [] : await earlierAddresses(books);
   if (movedFrom.length > 0)
     findings[options.newAddress ? 'warning' : 'fault'](addressFinding(books, movedFrom));
+  pass.faultReplaced(earlier.existing?.no ?? null);
   const spent = await pass.spent(earlier.existing?.no ?? null);
   return {
     source,
@@ -176,6 +178,8 @@ const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
 /** Questions under way while the next rows are read. */
 const JUDGED_AHEAD = 2;
 
+const HELD_BACK_MAX = 1000;
+
 /** One passage of all rows. */
 class Pass {
   readonly survey: Survey;
@@ -188,6 +192,7 @@ class Pass {
   readonly claims: BlockClaims[] = [];
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
+  private readonly replaced = new Map<string, { kept: Finding[]; more: number }>();
   private readonly judging: Promise<JudgedBlock>[] = [];
   private pending: Row[] = [];
 
@@ -199,7 +204,9 @@ class Pass {
     const { books, profile, plans, again } = options;
     this.digest = new BatchDigest(profile, again, profile.currency);
     this.former = profile.currency === null ? null : new BatchDigest(profile, again, null);
-    this.judge = new BlockJudge(books, plans);
+    const nameOf = (column: Column) =>
+      options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
+    this.judge = new BlockJudge(books, plans, profile.currency, nameOf);
     this.survey = new Survey(sheet);
   }
 
@@ -235,6 +242,7 @@ class Pass {
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
     for (const finding of judged.faults) this.findings.fault(finding);
+    for (const { no, finding } of judged.replaced) this.holdBack(no, finding);
     for (const finding of judged.warnings) this.findings.warning(finding);
     const numbers = await this.judge.replacedNumbers(judged.planned);
     for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
@@ -258,6 +266,25 @@ class Pass {
     const digest = content === undefined ? contentDigest(row) : sampleDigest(content);
     this.all.add(digest);
     if (row.reference === null && row.replaces === null) this.bare.add(digest);
+  }
+
+  /** A million rows of a file that is given again are held back, and none of them is a fault. */
+  private holdBack(no: string, finding: Finding): void {
+    const held = this.replaced.get(no) ?? { kept: [], more: 0 };
+    this.replaced.set(no, held);
+    if (held.kept.length < HELD_BACK_MAX) held.kept.push(finding);
+    else held.more += 1;
+  }
+
+  /** Orders for which this very batch stands in already are no faults. */
+  faultReplaced(ownNo: string | null): void {
+    for (const [no, { kept, more }] of this.replaced) {
+      if (no === ownNo) continue;
+      for (const finding of kept) this.findings.fault(finding);
+      const last = kept.at(-1);
+      if (more > 0 && last !== undefined)
+        this.findings.fault({ ...last, message: `${last.message} So were those of ${more} rows after it.` });
+    }
   }
 
   /** References that this very batch holds are no duplicates. */

@@ -1,10 +1,12 @@
-import { parseOrderId } from '../core/ids.js';
+import { parseOrderId, UNDO } from '../core/ids.js';
 import type { CellFault } from './member-cell.js';
 import { textOf } from './spreadsheet-text.js';
 import { invisibleIn, nameOf, show } from './visible.js';
 
 export const REFERENCE_CHARACTERS_MAX = 200;
-const UNDO = /^undo:/i;
+/** Also in wide letters, or with a blank: what looks like an undo is one, or is refused. */
+const LIKE_UNDO = /^undo\s*:/i;
+const LIKE_UNDO_CHARACTERS = 16;
 
 /**
  * Reads a reference: null where there is none. It is compared letter by letter with what was spent before, so
@@ -18,7 +20,9 @@ export function readReferenceCell(cell: string): string | null | CellFault {
     return fault(`${show(text)} is longer than ${REFERENCE_CHARACTERS_MAX} characters`);
   const invisible = invisibleIn(text);
   if (invisible !== undefined) return fault(`${show(text)} holds ${nameOf(invisible)}, which cannot be seen`);
-  if (UNDO.test(text) && (!text.startsWith('undo:') || parseOrderId(text.slice(5)) === undefined))
+  const begin = text.slice(0, LIKE_UNDO_CHARACTERS).normalize('NFKC');
+  const isUndo = text.startsWith(UNDO) && parseOrderId(text.slice(UNDO.length)) !== undefined;
+  if (LIKE_UNDO.test(begin) && !isUndo)
     return fault(`${show(text)} begins with "undo:", which only stands before an order’s id in undo files`);
   return text;
 }

@@ -28,6 +28,7 @@ const SCRIPT_NAMES = [
   'find-spent',
   'free-slots',
   'give-up',
+  'judge-replaced',
   'leave',
   'merged',
   'open-batch',

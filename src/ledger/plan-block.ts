@@ -21,7 +21,7 @@ export type PlanRow = {
   /** Why the row is invalid, or the order that holds its reference when it is a duplicate. */
   readonly fault: { readonly code: ErrorCode; readonly message: string } | null;
   readonly duplicateOf: string | null;
-  /** For an undo row: where the reference of the undone order is kept, and by whom. */
+  /** For an undo row: which order it undoes, and where that one's reference is kept (empty without one). */
   readonly undoes: {
     readonly shard: string;
     readonly fieldHex: string;

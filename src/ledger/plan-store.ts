@@ -5,6 +5,7 @@ import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
 import { batchSource, storeSource } from './batch-source.js';
 import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
+import { type EarlierConflict, type EarlierOrder, earlierEntry } from './earlier-orders.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { encodeManifest } from './manifest.js';
 import { decodePlanBlock, type PlanRow } from './plan-block.js';
@@ -67,23 +68,31 @@ export type BlockConflict =
       readonly holder: ReferenceHolder;
       readonly importing: boolean;
     }
-  | { readonly kind: 'replaces'; readonly no: string; readonly index: number; readonly state: string };
+  | EarlierConflict;
 
 const conflictEntry = z.union([
-  z.tuple([z.literal('ref'), z.string(), z.string(), z.string()]),
-  z.tuple([z.literal('replaces'), z.string(), z.string(), z.string()]),
+  z.tuple([z.literal('ref'), z.string(), z.string(), z.string()]).transform(
+    ([, index, holder, state]): BlockConflict => ({
+      kind: 'reference',
+      index: Number(index),
+      holder: parseHolder(holder),
+      importing: state === 'importing',
+    }),
+  ),
+  earlierEntry,
 ]);
 
 /** What a block takes when it is stored and gives back when it is dropped. */
 export type BlockClaims = {
   /** References, packed: see put-block-1.lua. Half a million of them stay in memory between plan and import. */
   readonly refs: Buffer;
-  readonly replaces: readonly (readonly [no: string, index: string])[];
+  readonly replaces: readonly EarlierOrder[];
+  readonly undoes: readonly EarlierOrder[];
   /** Rows that are no orders. */
   readonly records: readonly (readonly [index: number, record: string])[];
 };
 
-export const NO_CLAIMS: BlockClaims = { refs: Buffer.alloc(0), replaces: [], records: [] };
+export const NO_CLAIMS: BlockClaims = { refs: Buffer.alloc(0), replaces: [], undoes: [], records: [] };
 
 /** Of a row: where in its block it stands, its reference's hash and its content's digest. */
 const REF_BYTES = 1 + REFERENCE_HASH_BYTES + CONTENT_DIGEST_CHARACTERS;
@@ -96,22 +105,24 @@ export function blockClaims(
   hashesAt: (offset: number) => RowHashes | undefined = () => undefined,
 ): BlockClaims {
   let refs = '';
-  const replaces: [string, string][] = [];
+  const replaces: EarlierOrder[] = [];
+  const undoes: EarlierOrder[] = [];
   const records: [number, string][] = [];
   rows.forEach((row, offset) => {
     const index = firstIndex + offset;
     if (row.order === null) records.push([index, 'i|1|0|0||||||']);
     else if (row.duplicateOf !== null) records.push([index, 'd|1|0|0||||||']);
     else if (row.reference !== null) {
+      if (row.undoes !== null) undoes.push([row.undoes.no, row.undoes.index, String(index)]);
       const { reference, content } =
         hashesAt(offset) ?? hashRow({ order: row.order, reference: row.reference });
       refs += String.fromCharCode(offset) + reference + content.slice(0, CONTENT_DIGEST_CHARACTERS);
     }
     const old = row.replaces === null || row.order === null ? undefined : parseOrderId(row.replaces);
     const oldNo = old && batchNumberOf(old.batch);
-    if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index)]);
+    if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index), String(index)]);
   });
-  return { refs: Buffer.from(refs, 'latin1'), replaces, records };
+  return { refs: Buffer.from(refs, 'latin1'), replaces, undoes, records };
 }
 
 export async function putBlock(
@@ -128,23 +139,13 @@ export async function putBlock(
       bytes,
       at.block * PLAN_BLOCK_ROWS + 1,
       claims.refs,
-      claims.replaces.length + claims.records.length === 0
+      claims.replaces.length + claims.undoes.length + claims.records.length === 0
         ? ''
-        : JSON.stringify({ replaces: claims.replaces, records: claims.records }),
+        : JSON.stringify({ replaces: claims.replaces, undoes: claims.undoes, records: claims.records }),
     ]),
   );
   if (status === 'ok' || status === 'not-importer') return status;
-  return listFromLua(conflicts ?? '[]').map((entry): BlockConflict => {
-    const [kind, first, second, third] = conflictEntry.parse(entry);
-    return kind === 'ref'
-      ? {
-          kind: 'reference',
-          index: Number(first),
-          holder: parseHolder(second),
-          importing: third === 'importing',
-        }
-      : { kind: 'replaces', no: first, index: Number(second), state: third };
-  });
+  return listFromLua(conflicts ?? '[]').map((entry) => conflictEntry.parse(entry));
 }
 
 export async function sealBatch(

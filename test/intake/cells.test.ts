@@ -85,7 +85,15 @@ describe('a reference cell', () => {
 
   it('keeps undo: for the undo of an order', () => {
     expect(readReferenceCell('undo:b7k2m9-12')).toBe('undo:b7k2m9-12');
-    for (const cell of ['undo:', 'undo:b7k2m9', 'Undo:b7k2m9-1', 'undo:b7k2m9-0'])
+    for (const cell of [
+      'undo:',
+      'undo:b7k2m9',
+      'Undo:b7k2m9-1',
+      'undo:b7k2m9-0',
+      'undo :b7k2m9-1',
+      'undo： b7k2m9-1',
+      'ｕｎｄｏ:b7k2m9-1',
+    ])
       expect(messageOf(readReferenceCell(cell))).toMatch(/begins with "undo:"/);
   });
 

@@ -155,6 +155,7 @@ async function world(): Promise<World> {
       args: [no, 'worker', detail, '4', '5', '', '', '8', '5', '9008 77', '0:61:x'],
       open: [1, 2, 4, 6, 7, 8, 10, 11],
     },
+    { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, ''], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0'], open: [1, 2] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },

@@ -133,6 +133,21 @@ export const ROW_ERRORS = {
     next: 'Leave the row out, or mend the order of that batch.',
     exit: 3,
   },
+  ALM_ROW_ORDER_TWICE: {
+    means: 'The same order stands in almoner_order on two rows of the file; both would pay it.',
+    next: 'Leave one of the two rows; where the second is meant as well, empty its almoner_order cell and give it a reference.',
+    exit: 3,
+  },
+  ALM_ROW_UNDO_OTHER: {
+    means: 'The row’s reference says that it undoes an order, and it is not what takes that order back.',
+    next: 'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',
+    exit: 3,
+  },
+  ALM_ROW_UNDO_OF_UNDO: {
+    means: 'The row undoes an order that is itself an undo.',
+    next: 'To give the points again, make a new order with a reference of its own.',
+    exit: 3,
+  },
   ALM_ROW_UNDO_NOT_PAID: {
     means: 'The row undoes an order that is not paid.',
     next: 'Make the undo file again with `almoner undo BATCH`.',

@@ -4,11 +4,13 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] importer  ARGV[3] block number
-  ARGV[4] JSON {refs: [[shard, field hex, index], …], replaces: [[no, index], …]}  ARGV[5] '1' for the last call
+  ARGV[4] JSON {refs: [[shard, field hex, index], …], replaces: [[no, index, row], …]}  ARGV[5] '1' for the last call
 
   Returns 'ok' | 'not-importer'
 ]]
 --- @include "record"
+--- @include "row"
+--- @include "earlier"
 --- @include "reference"
 local T, no, importer, block = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local B = batchKey(T, no)
@@ -24,7 +26,7 @@ for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2])
   if record then
     local fields = split(record)
-    fields[10] = string.gsub(fields[10] or '', 'r' .. no .. '$', '')
+    if replacedBy(fields) == no then fields[10] = string.gsub(fields[10], 'r[%d.]+$', '') end
     writeRecord(T, old[1], old[2], table.concat(fields, '|'))
     redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
   end

@@ -29,6 +29,7 @@ if no then
   if found[2] ~= 'importing' then return { 'sealed', no, found[1] } end
   if found[3] == importer then return { 'new', no, found[1] } end
   redis.call('HSET', B, 'importer', importer)
+  redis.call('HINCRBY', B, 'takes', 1)
   return { 'taken-over', no, found[1] }
 end
 

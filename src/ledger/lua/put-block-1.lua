@@ -9,17 +9,20 @@
   ARGV[5] index of the block's first row
   ARGV[6] references to take, packed, 21 bytes each: 1 the row's place in the block, 4 shard, 10 field, 6 digest
   ARGV[7] '' or JSON {
-    replaces: [[no, index], …]       orders that rows of this block stand in for
+    replaces: [[no, index, row], …]  orders that rows of this block stand in for
+    undoes:   [[no, index, row], …]  orders that they undo
     records:  [[index, record], …]   rows that are no orders: duplicate, invalid
   }
 
-  Returns {'ok'} | {'not-importer'} | {'conflict', JSON [['ref', index, holder, batch state] | ['replaces', no, index, state], …]}
+  Returns {'ok'} | {'not-importer'} | {'conflict', JSON [['ref', index, holder, batch state] | ['replaces' | 'undoes', row, no, index, why], …]}
 ]]
 --- @include "record"
+--- @include "row"
+--- @include "earlier"
 --- @include "reference"
 local T, no, importer, block, bytes = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer')
+local held = redis.call('HMGET', B, 'state', 'importer', 'takes')
 if held[1] ~= 'importing' or held[2] ~= importer then return { 'not-importer' } end
 
 local first, packed = tonumber(ARGV[5]), ARGV[6]
@@ -39,23 +42,13 @@ for at = 1, #packed, 21 do
     taken[#taken + 1] = { shard, field, sub(packed, at + 15, at + 20), index }
   end
 end
-local content = ARGV[7] == '' and { replaces = {}, records = {} } or cjson.decode(ARGV[7])
+local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {} } or cjson.decode(ARGV[7])
 
-local REPLACEABLE = { R = true, X = true, c = true, d = true, i = true }
-local mark = 'r' .. no
-for _, old in ipairs(content.replaces) do
-  local record = readRecord(T, old[1], old[2])
-  local state = stateOf(record, isCancelled(T, old[1]))
-  local marks = record and split(record)[10] or ''
-  local replacedBy = string.match(marks, 'r(%d+)')
-  if redis.call('HGET', batchKey(T, old[1]), 'state') == 'archived' then
-    -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
-    conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'archived' }
-  elseif not REPLACEABLE[state] or mayArriveUntil(T, record) then
-    conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], state }
-  elseif replacedBy and replacedBy ~= no then
-    conflicts[#conflicts + 1] = { 'replaces', old[1], old[2], 'r' .. replacedBy }
-  end
+local take = held[3] or '0'
+judgeReplaced(T, content.replaces, no, take, conflicts)
+for _, old in ipairs(content.undoes) do
+  local why = notUndoable(T, old[1], old[2])
+  if why then conflicts[#conflicts + 1] = { 'undoes', old[3], old[1], old[2], why } end
 end
 if #conflicts > 0 then
   for _, at in ipairs(fresh) do
@@ -71,7 +64,7 @@ for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2]) or 'c|1|0|0||||||'
   local fields = split(record)
   if fields[1] == 'w' then fields[1] = 'c' end
-  if not string.find(fields[10] or '', mark, 1, true) then fields[10] = (fields[10] or '') .. mark end
+  fields[10] = string.gsub(fields[10] or '', 'r[%d.]+$', '') .. 'r' .. no .. '.' .. old[3] .. '.' .. take
   writeRecord(T, old[1], old[2], table.concat(fields, '|'))
   redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
 end

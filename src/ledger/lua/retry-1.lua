@@ -10,6 +10,8 @@
     'arriving' (more: until when, ms)
 ]]
 --- @include "record"
+--- @include "row"
+--- @include "earlier"
 --- @include "move"
 --- @include "reference"
 local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
@@ -20,8 +22,8 @@ local state = redis.call('HGET', B, 'state')
 -- The same retry asked twice is one retry, even when the order has gone on since.
 if alreadyNoted(T, no, index, ARGV[4]) then return { 'ok' } end
 if fields[1] ~= 'R' and fields[1] ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
-local replacedBy = string.match(fields[10] or '', 'r(%d+)')
-if replacedBy then return { 'no', 'replaced', redis.call('HGET', batchKey(T, replacedBy), 'id') or '' } end
+local by = replacedBy(fields)
+if by then return { 'no', 'replaced', redis.call('HGET', batchKey(T, by), 'id') or '' } end
 if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.

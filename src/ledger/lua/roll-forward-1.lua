@@ -193,9 +193,7 @@ if ref and (code == 'R' or code == 'X' or code == 'c') then
 elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
   takeReference(T, ref[1], ref[2], ref[3], no, index)
 end
-if code == 'P' and type(facts.undoes) == 'table' then
-  releaseReference(T, facts.undoes[1], unhex(facts.undoes[2]), facts.undoes[3], facts.undoes[4])
-end
+if code == 'P' then freeUndone(T, facts.undoes) end
 local handed = {}
 if not holds then handed = releaseHolds(T, no, index, now) end
 

@@ -70,9 +70,7 @@ local function settle(result)
   if (code == 'R' or code == 'X' or code == 'c') and type(more.ref) == 'table' then
     releaseReference(T, more.ref[1], unhex(more.ref[2]), no, index)
   end
-  if code == 'P' and type(more.undoes) == 'table' then
-    releaseReference(T, more.undoes[1], unhex(more.undoes[2]), more.undoes[3], more.undoes[4])
-  end
+  if code == 'P' then freeUndone(T, more.undoes) end
 
   if code == 'D' then voidHeld(T, no, index, now) end
   local handed = {}

@@ -120,7 +120,7 @@ describe('put-block', () => {
     await make(old);
     const { put } = await importing(books, 'one', old);
     const answer = await put([{ replaces: { batch: old.ref.id, index: 1 } }]);
-    expect(answer).toEqual([{ kind: 'replaces', no: old.no, index: 1, state }]);
+    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: state }]);
     expect((await readRecord(old.ref, 1)).marks).toEqual([]);
     expect(await tieUp(books)).toEqual([]);
   });
@@ -153,7 +153,58 @@ describe('put-block', () => {
     const rows = [planRow({ replaces: { batch: old.ref.id, index: 1 } }, 1)];
     const claims = blockClaims(1, rows, () => old.no);
     const answer = await putBlock(books, { no, importer: 'two', block: 0 }, encodePlanBlock(rows), claims);
-    expect(answer).toEqual([{ kind: 'replaces', no: old.no, index: 1, state: 'r2' }]);
+    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: 'r2' }]);
+  });
+
+  test.each([
+    ['of one block', 0],
+    ['of two blocks', 1],
+  ])('one order is replaced by one row only, also among rows %s', async (_, block) => {
+    const books = await bench.books();
+    const old = await sealed(books, [{}]);
+    await feedAll(old);
+    await sendAs(old, 1, 'X');
+    const { put } = await importing(books, 'one', old);
+    const line = { replaces: { batch: old.ref.id, index: 1 } };
+    if (block === 1) expect(await put([line])).toBe('ok');
+    const row = block === 1 ? PLAN_BLOCK_ROWS + 1 : 2;
+    expect(await put(block === 1 ? [line] : [line, line], block)).toEqual([
+      { kind: 'replaces', row, no: old.no, index: 1, why: 'r2' },
+    ]);
+  });
+
+  test('who takes an import over may count its rows otherwise, and stands in for the same orders', async () => {
+    const books = await bench.books();
+    const old = await sealed(books, [{}]);
+    await feedAll(old);
+    await sendAs(old, 1, 'X');
+    const line: Line = { replaces: { batch: old.ref.id, index: 1 } };
+    await (await importing(books, 'one', old)).put([{ invalid: true }, line]);
+    const second = await importing(books, 'two', old);
+    expect(await second.put([line])).toBe('ok');
+    expect(await second.put([line])).toBe('ok');
+    expect(await second.seal([line])).toBe('sealed');
+    expect((await readRecord(old.ref, 1)).replacedBy).toBe(second.no);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
+  test('undoes nothing that is not paid', async () => {
+    const books = await bench.books();
+    const old = await sealed(books, [{}, {}]);
+    await feedAll(old);
+    await sendAs(old, 1, 'P');
+    await sendAs(old, 2, 'D');
+    const { put } = await importing(books);
+    const undo = (index: string): Line => ({
+      op: 'debit',
+      reference: `undo:${old.ref.id}-${index}`,
+      undoes: { shard: '', fieldHex: '', no: old.no, index },
+    });
+    expect(await put([undo('1'), undo('2'), undo('3')])).toEqual([
+      { kind: 'undoes', row: 2, no: old.no, index: 2, why: 'D' },
+      { kind: 'undoes', row: 3, no: old.no, index: 3, why: 'gone' },
+    ]);
+    expect(await put([undo('1')])).toBe('ok');
   });
 
   test('is refused from anybody but the importer, and after the seal', async () => {

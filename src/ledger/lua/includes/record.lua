@@ -13,7 +13,7 @@
   there to the settlement, or, while unknown, to the moment up to which an attempt stayed unanswered.
   `prior` is 'u' and the `took` of before when the attempt is a resend of an unknown one.
   `nonce` is that of the last attempt; an order that was simply paid goes without.
-  marks: 'd' discarded, 'r<no>' put into that batch, 'a<ms>' called unpaid while its request might arrive until then.
+  marks: 'd' discarded, 'r<no>.…' put into that batch, 'a<ms>' called unpaid while its request might arrive until then.
 ]]
 local BLOCK_ORDERS = 128
 

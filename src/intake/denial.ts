@@ -1,0 +1,53 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { type BatchId, batchId, type OrderId } from '../core/ids.js';
+import type { Books } from '../ledger/books.js';
+import { batchKeys } from '../ledger/keys.js';
+import { isStateCode, STATE_CODES } from '../ledger/record.js';
+
+export type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
+
+/** Why a row may not stand in for an earlier order, or undo it: the same words at the plan and at the put. */
+export async function denial(
+  books: Books,
+  kind: 'replaces' | 'undoes',
+  order: OrderId,
+  why: string,
+): Promise<Denial> {
+  const state = isStateCode(why) ? STATE_CODES[why] : 'not in the books of this realm';
+  if (kind === 'undoes')
+    return {
+      column: 'reference',
+      code: 'ALM_ROW_UNDO_NOT_PAID',
+      message: `Order ${order} is ${state}, so there is nothing to undo.`,
+    };
+  const denied = (code: ErrorCode, message: string) => ({ column: 'almoner_order', code, message });
+  if (why === 'gone') return denied('ALM_ROW_ORDER_UNKNOWN', `Order ${order} is ${state}.`);
+  if (why === 'archived')
+    return denied(
+      'ALM_ROW_ORDER_ARCHIVED',
+      `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
+    );
+  if (why.startsWith('r'))
+    return denied(
+      'ALM_ROW_ORDER_REPLACED',
+      `Order ${order} was already put into another file (batch ${await idOfBatch(books, why.slice(1))}).`,
+    );
+  if (isStateCode(why))
+    return denied(
+      'ALM_ROW_ORDER_MAY_BE_PAID',
+      `Order ${order} is ${state}: it was paid or may still be paid, so this row would pay it twice.`,
+    );
+  return denied(
+    'ALM_ROW_ORDER_MAY_BE_PAID',
+    `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(Number(why.slice(1)))}: this row would pay it twice. Run it after that.`,
+  );
+}
+
+export async function idOfBatch({ caller, realm }: Books, no: string): Promise<BatchId> {
+  const id = await caller.patiently('find batch', () => caller.redis.hget(batchKeys(realm, no).meta, 'id'));
+  return batchId(id ?? 'unknown');
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

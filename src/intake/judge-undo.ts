@@ -1,0 +1,110 @@
+import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { inverseOf, type Order } from '../core/order.js';
+import { batchNumber } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { batchKeys } from '../ledger/keys.js';
+import { decodeManifest } from '../ledger/manifest.js';
+import type { PlanRow } from '../ledger/plan-block.js';
+import type { PlanReader } from '../ledger/plan-store.js';
+import { CODE_OF_STATE } from '../ledger/record.js';
+import { referenceKey } from '../ledger/reference.js';
+import { readRecord, stateOf } from '../ledger/rows.js';
+import type { Column } from './columns.js';
+import { type Denial, denial } from './denial.js';
+import type { OrderRow } from './row.js';
+import { show } from './visible.js';
+
+type Sealed = { readonly no: string; readonly rows: number; readonly currency: string | null };
+
+/**
+ * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
+ * undo is not undone itself, because the reference would stay free while its member has the points again.
+ */
+export class UndoJudge {
+  private readonly batches = new Map<BatchId, Promise<Sealed | null>>();
+
+  constructor(
+    private readonly books: Books,
+    private readonly plans: PlanReader,
+    private readonly currency: string | null,
+    /** How the file spells a column; undefined where it has none. */
+    private readonly nameOf: (column: Column) => string | undefined,
+  ) {}
+
+  async judge(row: OrderRow): Promise<NonNullable<PlanRow['undoes']> | Denial> {
+    const reference = this.nameOf('reference') ?? 'reference';
+    const named = parseOrderId(row.reference?.slice(UNDO.length) ?? '');
+    if (named === undefined) throw new Error(`${row.reference} names no order`);
+    const undone = orderId(named.batch, named.index);
+    const batch = await this.batchOf(named.batch);
+    if (batch === null || named.index > batch.rows)
+      return { ...(await denial(this.books, 'undoes', undone, 'gone')), column: reference };
+    const record = await readRecord({ books: this.books, no: batch.no, id: named.batch }, named.index);
+    if (record.code !== 'P') {
+      const state = CODE_OF_STATE[stateOf(record, false)];
+      return { ...(await denial(this.books, 'undoes', undone, state)), column: reference };
+    }
+    const original = await this.plans.row(batch.no, named.index);
+    if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);
+    if (original.reference?.startsWith(UNDO) === true)
+      return {
+        column: reference,
+        code: 'ALM_ROW_UNDO_OF_UNDO',
+        message: `Order ${undone} is itself an undo, of order ${original.reference.slice(UNDO.length)}, whose reference it has freed. To give the points again, make a new order with a reference of its own.`,
+      };
+    if (batch.currency !== this.currency)
+      return {
+        column: this.nameOf('currency') ?? reference,
+        code: 'ALM_ROW_CURRENCY_OTHER',
+        message: `Order ${undone} was paid in ${currencyName(batch.currency)}; this run is in ${currencyName(this.currency)}.`,
+      };
+    const wanted = inverseOf(original.order);
+    const other = firstDifference(row.order, wanted);
+    if (other !== undefined)
+      return {
+        // Without the column, the sign says which op it is.
+        column: this.nameOf(other) ?? this.nameOf('tokens') ?? other,
+        code: 'ALM_ROW_UNDO_OTHER',
+        message: `The row is a ${spelled(row.order)}; the undo of order ${undone} is a ${spelled(wanted)}.`,
+      };
+    const key = original.reference === null ? null : referenceKey(original.reference);
+    return {
+      shard: key?.shard ?? '',
+      fieldHex: key?.field.toString('hex') ?? '',
+      no: batch.no,
+      index: String(named.index),
+    };
+  }
+
+  private batchOf(id: BatchId): Promise<Sealed | null> {
+    const known = this.batches.get(id) ?? this.readBatch(id);
+    this.batches.set(id, known);
+    return known;
+  }
+
+  private async readBatch(id: BatchId): Promise<Sealed | null> {
+    const { caller, realm } = this.books;
+    const no = await batchNumber(this.books, id);
+    if (no === null) return null;
+    const manifest = await caller.patiently('read batch', () =>
+      caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
+    );
+    if (manifest === null) return null;
+    const { rows, currency } = decodeManifest(manifest);
+    return { no, rows, currency };
+  }
+}
+
+function firstDifference(order: Order, wanted: Order) {
+  return (['op', 'member', 'recipient', 'tokens'] as const).find((field) => order[field] !== wanted[field]);
+}
+
+function spelled({ op, member, recipient, tokens }: Order): string {
+  return op === 'transfer'
+    ? `transfer of ${tokens} from ${member} to ${recipient}`
+    : `${op} of ${tokens} for ${member}`;
+}
+
+function currencyName(currency: string | null): string {
+  return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
+}

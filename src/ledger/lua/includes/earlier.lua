@@ -1,0 +1,57 @@
+--[[
+  What a row says of an earlier order: that it stands in for it, or that it undoes it. One row over all files stands in
+  for an order. Its mark on that order is 'r<batch no>.<row>.<take>', the row as the importer of that take counts it:
+  who took an unfinished import over may count the same rows otherwise.
+]]
+local REPLACEABLE = { R = true, X = true, c = true, d = true, i = true }
+
+--- The batch whose row stands in for the order of this record, that row and the take; or nil.
+local function replacedBy(fields)
+  return string.match(fields[10] or '', 'r(%d+)%.?(%d*)%.?(%d*)')
+end
+
+--- Why no row may stand in for the order, or nil: 'gone' | 'archived' | 'a<ms>' (its request may arrive until then) |
+--- its state | 'r<batch no>' (another row does).
+local function notReplaceable(T, old, no, take)
+  local oldNo, oldIndex, row = old[1], old[2], old[3]
+  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows')
+  if not isRow(batch[2], oldIndex) then return 'gone' end
+  -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
+  if batch[1] == 'archived' then return 'archived' end
+  local record = readRecord(T, oldNo, oldIndex)
+  local arrives = mayArriveUntil(T, record)
+  if arrives then return 'a' .. arrives end
+  local state = stateOf(record, batch[1] == 'cancelled')
+  if not REPLACEABLE[state] then return state end
+  local byNo, byRow, byTake = replacedBy(split(record or ''))
+  if not byNo then return nil end
+  local other
+  if no == '' then
+    -- A plan. Should that import never be sealed, the order is free again; the put decides.
+    other = redis.call('HGET', batchKey(T, byNo), 'state') ~= 'importing'
+  else
+    other = byNo ~= no or (byTake == take and byRow ~= row)
+  end
+  return other and 'r' .. byNo or nil
+end
+
+--- The conflicts of rows that stand in for orders, each {'replaces', row, no, index, why}, put behind those given.
+local function judgeReplaced(T, replaces, no, take, conflicts)
+  local seen = {}
+  for _, old in ipairs(replaces) do
+    local order = old[1] .. '-' .. old[2]
+    local why = seen[order] and 'r' .. no or notReplaceable(T, old, no, take)
+    if why then conflicts[#conflicts + 1] = { 'replaces', old[3], old[1], old[2], why } end
+    seen[order] = true
+  end
+end
+
+--- Why the order cannot be undone, or nil: 'gone' | its state. Of what is archived only its file can tell, which the
+--- plan has read; it does not change any more.
+local function notUndoable(T, no, index)
+  local batch = redis.call('HMGET', batchKey(T, no), 'state', 'rows')
+  if not isRow(batch[2], index) then return 'gone' end
+  if batch[1] == 'archived' then return nil end
+  local state = stateOf(readRecord(T, no, index), batch[1] == 'cancelled')
+  return state ~= 'P' and state or nil
+end

@@ -1,0 +1,15 @@
+--[[
+  Which of these orders no row may stand in for, and why. Reads only: a plan asks it, and the put of the block asks the
+  same again.
+
+  KEYS[1] the realm
+  ARGV[1] JSON [[no, index, row], …]
+
+  Returns JSON [['replaces', row, no, index, why], …]: see includes/earlier.lua
+]]
+--- @include "record"
+--- @include "row"
+--- @include "earlier"
+local conflicts = {}
+judgeReplaced(KEYS[1], cjson.decode(ARGV[1]), '', '', conflicts)
+return #conflicts == 0 and '[]' or cjson.encode(conflicts)
