@@ -39,7 +39,7 @@ export class UndoJudge {
     const batch = await this.batchOf(named.batch);
     if (batch === null || named.index > batch.rows)
       return { ...(await denial(this.books, 'undoes', undone, 'gone')), column: reference };
-    const record = await readRecord({ books: this.books, no: batch.no, id: named.batch }, named.index);
+    const record = await readRecord({ books: this.books, no: batch.no }, named.index);
     if (record.code !== 'P') {
       const state = CODE_OF_STATE[stateOf(record, false)];
       return { ...(await denial(this.books, 'undoes', undone, state)), column: reference };

@@ -138,7 +138,7 @@ function secondPayments(said: string, id: BatchId): string[] {
   const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
   const more = indexes.size > NAMED_MAX ? ` and ${indexes.size - NAMED_MAX} others` : '';
   return [
-    `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it.`,
+    `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it, or, where it is an undo itself, with an order of its own.`,
   ];
 }
 

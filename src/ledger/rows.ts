@@ -19,7 +19,7 @@ export async function rowContext(ref: BatchRef, plans: PlanReader): Promise<RowC
   return { ref, plans, cancelled: (await readBatch(ref))?.state === 'cancelled' };
 }
 
-export async function readRecord(ref: BatchRef, index: number): Promise<OrderRecord> {
+export async function readRecord(ref: Pick<BatchRef, 'books' | 'no'>, index: number): Promise<OrderRecord> {
   const { redis } = ref.books.caller;
   const block = Math.floor((index - 1) / BLOCK_ORDERS);
   const key = batchKeys(ref.books.realm, ref.no).records(block);

@@ -57,6 +57,19 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(person.stdout).toContain('Next: almoner doubt show');
   });
 
+  it('leaves them out of an undo, and says how many and why, also when nothing else is left', async () => {
+    const told = await town.run('undo', batch, '--out', 'nothing.csv');
+    expect([told.status, told.stdout]).toEqual([
+      0,
+      expect.stringMatching(/Left out: 4 rows\.\n {2}4 orders, 26 tokens, in doubt: .*resolve them first/),
+    ]);
+    expect(told.stdout).toContain(`Next: almoner doubt list --batch ${batch}`);
+    expect(document(await town.run('undo', batch, '--out', 'nothing.csv', '--json'))).toMatchObject({
+      ...{ file: null, rows: 0 },
+      leftOut: [{ why: 'doubt', orders: 4, tokens: '26', message: expect.stringContaining('in doubt') }],
+    });
+  });
+
   it('is touched neither by retry nor by discard', async () => {
     for (const args of [['retry'], ['discard', '--reason', 'x']]) {
       const ran = await town.run('dead', ...args, order(1));

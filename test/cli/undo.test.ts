@@ -36,7 +36,10 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
   const undone = await town.run('undo', batch, '--json');
   expect([undone.status, document(undone)]).toMatchObject([
     0,
-    { batch, rows: 3, tokens: '18', alreadyUndone: [], doubts: [], paidOnWord: [] },
+    {
+      ...{ batch, rows: 3, tokens: '18', alreadyUndone: [], doubts: [], paidOnWord: [] },
+      leftOut: [{ why: 'refused', orders: 1, tokens: '8', named: [`${batch}-4`] }],
+    },
   ]);
   const file = `undo-${batch}.csv`;
   expect(await readFile(join(town.folder, file), 'utf8')).toBe(
@@ -54,8 +57,21 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
     expect.stringContaining('ALM_BATCH_FILE_EXISTS'),
   ]);
 
-  expect((await town.run('run', file, '--yes')).status).toBe(0);
+  const undoing = await town.run('run', file, '--yes', '--json');
+  expect(undoing.status).toBe(0);
   expect(await balances()).toEqual([100, 100]);
+
+  // An undo is not undone: neither by the command, nor by what somebody types.
+  const undo = textField(undoing, 'batch');
+  const refused = await town.run('undo', undo, '--out', 'undo-undo.csv');
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringMatching(/An undo is not undone/)]);
+  expect(refused.stderr).toContain('To give the points again, run a new file with references of its own.');
+  await expect(readFile(join(town.folder, 'undo-undo.csv'))).rejects.toThrow();
+  await town.file('typed.csv', `member,op,tokens,reference\n1,credit,5,undo:${undo}-1\n`);
+  const typed = await town.run('run', 'typed.csv', '--yes', '--json');
+  expect([typed.status, field(typed, 'faults.0.line'), field(typed, 'faults.0.code')]).toEqual([
+    ...[3, 2, 'ALM_ROW_UNDO_OF_UNDO'],
+  ]);
 
   // Not twice: neither by the same file, nor by a new one, nor by a copy with another row in it.
   expect((await town.run('run', file, '--yes')).status).toBe(0);
@@ -64,7 +80,14 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
     file: null,
     rows: 0,
     alreadyUndone: [`${batch}-1`, `${batch}-2`, `${batch}-3`],
+    leftOut: [
+      { why: 'refused', orders: 1 },
+      { why: 'undone', orders: 3, tokens: '18', message: 'undone already' },
+    ],
   });
+  const told = await town.run('undo', batch, '--out', 'again.csv');
+  expect(told.stdout).toContain('Left out: 4 rows.');
+  expect(told.stdout).toContain(`3 orders, 18 tokens, undone already: ${batch}-1, ${batch}-2, ${batch}-3`);
   const copy = `${await readFile(join(town.folder, file), 'utf8')}2,,credit,1,other,\n`;
   await town.file('copy.csv', copy);
   const copied = await town.run('run', 'copy.csv', '--yes', '--json');

@@ -8,6 +8,7 @@ import { retryOrder } from '../../src/ledger/dead.js';
 import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
+import { writeUndo } from '../../src/runtime/operations/undoing.js';
 import { ledgerBench, START, sealed, type TestBatch, testBatch } from '../support/ledger.js';
 import { audit, concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -245,6 +246,8 @@ describe('an undo row', () => {
     expect(await isSpent()).toBe(true);
     const rival = await plan(books, `${undo(`${ref.id}-1`)}2,,credit,1,other\n`);
     expect(rival.spent.count).toBe(1);
+    const { rows, leftOut } = await writeUndo(ref, () => undefined);
+    expect([rows, leftOut]).toMatchObject([0, [{ why: 'undo-in-doubt', orders: 1, tokens: 5n }]]);
     await concludeAs(doubtful, 1, 'D', 'P');
     expect(await isSpent()).toBe(false);
     // Spent again by the corrected row: nothing that is said of the undo frees it a second time.

@@ -48,19 +48,34 @@ function lines(undo: Undo, name: string, batch: string): string[] {
     undo.rows === 0
       ? `Batch ${batch} holds nothing that could be taken back; no file was written.`
       : `${name} takes back ${counted(undo.rows, 'order')}, ${grouped(undo.tokens)} tokens. Nothing was sent.`,
-    ...listed(undo.alreadyUndone, 'already undone, or about to be; left out'),
-    ...listed(undo.doubts, 'in doubt; left out, resolve them first'),
-    ...listed(undo.paidOnWord, 'paid only on an operator’s word; they ARE in the file, check them'),
+    ...leftOut(undo),
+    ...(undo.paidOnWord.length === 0
+      ? []
+      : [
+          `${counted(undo.paidOnWord.length, 'order')} paid only on an operator’s word: in the file, check them: ${named(undo.paidOnWord)}`,
+        ]),
   ];
 }
 
-function listed(orders: readonly string[], what: string): string[] {
-  if (orders.length === 0) return [];
-  const more = orders.length > 10 ? ', …' : '';
-  return [`  ${counted(orders.length, 'order')} ${what}: ${orders.slice(0, 10).join(', ')}${more}`];
+function leftOut(undo: Undo): string[] {
+  const orders = undo.leftOut.reduce((sum, each) => sum + each.orders, 0);
+  if (orders === 0) return [];
+  return [
+    `Left out: ${counted(orders, 'row')}.`,
+    ...undo.leftOut.map(
+      (each) =>
+        `  ${counted(each.orders, 'order')}, ${grouped(each.tokens)} tokens, ${each.message}: ${named(each.named, each.orders)}`,
+    ),
+  ];
+}
+
+function named(orders: readonly string[], count = orders.length): string {
+  const some = orders.slice(0, 10);
+  return `${some.join(', ')}${count > some.length ? ', …' : ''}`;
 }
 
 function next(undo: Undo, name: string, batch: string): string | null {
   if (undo.rows > 0) return `look at it, then almoner run ${name}`;
-  return undo.doubts.length > 0 ? `almoner doubt list --batch ${batch}` : null;
+  if (undo.doubts.length > 0) return `almoner doubt list --batch ${batch}`;
+  return undo.leftOut.some(({ why }) => why === 'undo-in-doubt') ? 'almoner doubt list' : null;
 }

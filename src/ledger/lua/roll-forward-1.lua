@@ -89,7 +89,7 @@ local function saySecond()
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
     what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid twice' or ' may have been paid twice'),
     why = (proven and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied')
-      .. '; look upstream, and where both are there, take one back with the row that almoner undo writes for it' }))
+      .. '; look upstream, and where both are there, take one back with the row that almoner undo writes for it, or, where it is an undo itself, with an order of its own' }))
   return true
 end
 

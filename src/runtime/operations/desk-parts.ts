@@ -44,9 +44,15 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
       await reportBatch(ref, new PlanReader(ref.books), config);
     },
     async undo(ref, write) {
-      const { rows } = await writeUndo(ref, write);
+      const { rows, leftOut } = await writeUndo(ref, write);
       if (rows === 0)
-        throw new AlmonerError('ALM_BATCH_CANNOT', `Batch ${ref.id} holds nothing that could be taken back.`);
+        throw new AlmonerError(
+          'ALM_BATCH_CANNOT',
+          `Batch ${ref.id} holds nothing that could be taken back.`,
+          {
+            details: leftOut.map(({ orders, message }) => `${orders} orders ${message}`),
+          },
+        );
     },
     plan: (file, { who }) => planUpload(app.as(who), file),
     retryDead: async (places, by, onProgress) => mended(await retryDead(app, places, by, onProgress)),

@@ -1,4 +1,5 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
+import { UNDO } from '../../core/ids.js';
 import type { Detail } from '../../ledger/detail.js';
 import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
 import { isoTime } from '../../report/spelling.js';
@@ -32,7 +33,7 @@ export async function orderStory(place: OrderPlace): Promise<OrderStory> {
 
 function waysOut(
   order: string,
-  { state, marks, batch, class: code }: DeadLetter,
+  { state, marks, batch, reference, class: code }: DeadLetter,
   arrivesUntil: number | null,
 ): string[] {
   const early = arrivesUntil === null ? '' : ` (not before ${isoTime(arrivesUntil)}: its request may arrive)`;
@@ -59,7 +60,9 @@ function waysOut(
     case 'sending':
       return [`almoner status ${batch}`];
     case 'paid':
-      return [`almoner undo ${batch}`];
+      return reference?.startsWith(UNDO) === true
+        ? [CATALOGUE.ALM_ROW_UNDO_OF_UNDO.next]
+        : [`almoner undo ${batch}`];
     default:
       return ['Mend the row and run it in a new file.'];
   }

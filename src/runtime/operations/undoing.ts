@@ -1,15 +1,20 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { UNDO, undoReference } from '../../core/ids.js';
+import { inverseOf, type Order } from '../../core/order.js';
+import type { OrderState } from '../../core/states.js';
 import type { BatchRef } from '../../ledger/batches.js';
 import { findSpent, PlanReader } from '../../ledger/plan-store.js';
+import type { ReferenceHolder } from '../../ledger/reference.js';
+import { readRecord } from '../../ledger/rows.js';
 import { snapshotBatch } from '../../ledger/snapshot.js';
-import type { RowView } from '../../ledger/views.js';
+import type { BatchView, RowView } from '../../ledger/views.js';
 import { csvLine } from '../../report/csv-line.js';
 import { batchStatus } from './batch-status.js';
 
 /**
  * The CSV that takes back what a batch paid. Nothing is compensated by itself: running the file is a new
  * batch that a person starts. Each row's reference names the order it undoes, so that no order is undone
- * twice, and a paid undo frees the reference of the order it undid.
+ * twice, and a paid undo frees the reference of the order it undid. An undo is not undone itself.
  */
 export type Undo = {
   readonly rows: number;
@@ -18,20 +23,63 @@ export type Undo = {
   readonly doubts: readonly string[];
   /** Taken back too, but their payment rests on an operator's word. */
   readonly paidOnWord: readonly string[];
+  /** Every order that is not in the file, by why. */
+  readonly leftOut: readonly LeftOut[];
+};
+
+export type LeftOut = {
+  readonly why: WhyLeftOut;
+  readonly message: string;
+  readonly orders: number;
+  readonly tokens: bigint;
+  /** The first of them. */
+  readonly named: readonly string[];
+};
+
+type Undoing = 'undone' | 'undoing' | 'undo-in-doubt' | 'undo-may-arrive';
+type WhyLeftOut = Exclude<OrderState, 'paid'> | 'is-undo' | Undoing;
+
+const WORDS: Readonly<Record<WhyLeftOut, string>> = {
+  doubt: 'in doubt: nobody knows whether they were paid; resolve them first',
+  undone: 'undone already',
+  undoing: 'about to be undone: an undo of them waits or is being sent',
+  'undo-in-doubt': 'with an undo that is in doubt: resolve that one first',
+  'undo-may-arrive':
+    'with an undo that was resolved as unpaid and may still arrive; ask again after its settle time',
+  'is-undo':
+    'undos themselves, which are not undone; to give the points again, make a new order with a reference of its own',
+  planned: 'not sent yet: going on with the batch would still pay them; cancel it if they are not meant',
+  sending: 'being sent',
+  unknown: 'being resolved',
+  refused: 'refused: never paid',
+  exhausted: 'exhausted: never paid',
+  cancelled: 'cancelled: never paid',
+  duplicate: 'duplicates: another order holds their reference',
+  invalid: 'invalid rows: never an order',
 };
 
 const COLUMNS = ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'] as const;
 const ASK_AT_ONCE = 256;
+const NAMED_MAX = 10;
 
 export async function writeUndo(
   ref: BatchRef,
   write: (text: string) => Promise<void> | undefined,
 ): Promise<Undo> {
   await refuseWhileMoving(ref);
-  const { batch, rows } = await snapshotBatch(ref, new PlanReader(ref.books), []);
+  const plans = new PlanReader(ref.books);
+  const { batch, rows } = await snapshotBatch(ref, plans, []);
   const { delimiter, currency } = batch.manifest;
   // A check, so that what was paid in one currency is not taken back in another.
   const inCurrency = (name: string) => (currency === null ? [] : [name]);
+  const leftOut = new Map<WhyLeftOut, { orders: number; tokens: bigint; named: string[] }>();
+  const leave = (row: RowView, why: WhyLeftOut) => {
+    const sum = leftOut.get(why) ?? { orders: 0, tokens: 0n, named: [] };
+    sum.orders += 1;
+    sum.tokens += BigInt(row.tokens ?? 0);
+    if (sum.named.length < NAMED_MAX) sum.named.push(row.order);
+    leftOut.set(why, sum);
+  };
   const alreadyUndone: string[] = [];
   const doubts: string[] = [];
   const paidOnWord: string[] = [];
@@ -39,13 +87,20 @@ export async function writeUndo(
   let tokens = 0n;
   let pending: RowView[] = [];
   const flush = async () => {
-    const spent = await findSpent(ref.books, pending.map(undoReference));
+    const spent = await findSpent(
+      ref.books,
+      pending.map(({ order }) => undoReference(order)),
+    );
     for (const row of pending) {
-      if (spent.has(undoReference(row))) {
+      const holder = spent.get(undoReference(row.order));
+      if (holder !== undefined) {
         alreadyUndone.push(row.order);
+        leave(row, await undoing(ref, holder));
         continue;
       }
-      await write(csvLine([...undoCells(row), ...inCurrency(currency ?? '')], delimiter));
+      const { order } = await plans.row(ref.no, row.index);
+      if (order === null) throw new Error(`order ${row.order} is paid and has no content`);
+      await write(csvLine([...undoCells(row, inverseOf(order)), ...inCurrency(currency ?? '')], delimiter));
       if (row.evidence === 'operator') paidOnWord.push(row.order);
       count += 1;
       tokens += BigInt(row.tokens ?? 0);
@@ -55,12 +110,21 @@ export async function writeUndo(
   await write(csvLine([...COLUMNS, ...inCurrency('currency')], delimiter));
   for await (const row of rows) {
     if (row.state === 'doubt') doubts.push(row.order);
-    if (row.state !== 'paid') continue;
-    pending.push(row);
+    if (row.state !== 'paid') leave(row, row.state);
+    else if (row.reference?.startsWith(UNDO) === true) leave(row, 'is-undo');
+    else pending.push(row);
     if (pending.length === ASK_AT_ONCE) await flush();
   }
   await flush();
-  return { rows: count, tokens, alreadyUndone, doubts, paidOnWord };
+  refuseUndoOfUndo(ref, batch, leftOut.get('is-undo')?.orders ?? 0);
+  return {
+    rows: count,
+    tokens,
+    alreadyUndone,
+    doubts,
+    paidOnWord,
+    leftOut: [...leftOut].map(([why, sum]) => ({ why, message: WORDS[why], ...sum })),
+  };
 }
 
 /** What is not settled yet would be missing from the file, and be paid after all. */
@@ -78,21 +142,24 @@ async function refuseWhileMoving(ref: BatchRef): Promise<void> {
   );
 }
 
-function undoReference(row: RowView): string {
-  return `undo:${row.order}`;
+function refuseUndoOfUndo(ref: BatchRef, { counts }: BatchView, undos: number): void {
+  if (undos === 0 || undos < (counts.paid ?? 0)) return;
+  throw new AlmonerError(
+    'ALM_BATCH_CANNOT',
+    `Batch ${ref.id} is itself an undo: what it paid took other orders back and freed their references. An undo is not undone. No undo file was written.`,
+    { next: 'To give the points again, run a new file with references of its own.' },
+  );
 }
 
-function undoCells(row: RowView): (string | number | null)[] {
+/** How far the undo is that keeps the reference. */
+async function undoing({ books }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
+  if (arrivesUntil !== null) return 'undo-may-arrive';
+  const { code } = await readRecord({ books, no }, index);
+  if (code === 'P') return 'undone';
+  return code === 'D' ? 'undo-in-doubt' : 'undoing';
+}
+
+function undoCells(row: RowView, { op, member, recipient, tokens }: Order): (string | number)[] {
   const why = row.reason === null ? '' : `: ${row.reason}`;
-  const end = [row.tokens, undoReference(row), `undo of ${row.order}${why}`];
-  switch (row.op) {
-    case 'credit':
-      return [row.member, '', 'debit', ...end];
-    case 'debit':
-      return [row.member, '', 'credit', ...end];
-    case 'transfer':
-      return [row.recipient, row.member, 'transfer', ...end];
-    case null:
-      throw new Error(`order ${row.order} is paid and has no content`);
-  }
+  return [member, recipient ?? '', op, tokens, undoReference(row.order), `undo of ${row.order}${why}`];
 }

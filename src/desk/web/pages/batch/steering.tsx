@@ -32,6 +32,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
   const { summary } = reply;
   const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
   const waiting = summary.counts.planned ?? 0;
+  const doubts = summary.counts.doubt ?? 0;
   const act = async (action: Action, reason: string) => {
     await change<BatchReply>(
       `/api/batches/${encodeURIComponent(summary.batch)}/${action}`,
@@ -55,7 +56,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
         ))}
       {reply.can.includes('undo') && (
         <a class="button" href={`/api/batches/${encodeURIComponent(summary.batch)}/undo`} download>
-          Undo file
+          {doubts === 0 ? 'Undo file' : `Undo file (without ${grouped(doubts)} in doubt)`}
         </a>
       )}
       {asking !== null && (
