@@ -27,11 +27,16 @@ export async function denial(
       'ALM_ROW_ORDER_ARCHIVED',
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
-  if (why.startsWith('r'))
+  if (why.startsWith('r')) {
+    const no = why.slice(1);
+    const id = await idOfBatch(books, no);
+    const unfinished = (await batchField(books, no, 'state')) === 'importing';
+    const give = unfinished ? ` That import has not finished; \`almoner cancel ${id}\` gives it up.` : '';
     return denied(
       'ALM_ROW_ORDER_REPLACED',
-      `Order ${order} was already put into another file (batch ${await idOfBatch(books, why.slice(1))}).`,
+      `Order ${order} was already put into another file (batch ${id}).${give}`,
     );
+  }
   if (isStateCode(why))
     return denied(
       'ALM_ROW_ORDER_MAY_BE_PAID',
@@ -43,9 +48,12 @@ export async function denial(
   );
 }
 
-export async function idOfBatch({ caller, realm }: Books, no: string): Promise<BatchId> {
-  const id = await caller.patiently('find batch', () => caller.redis.hget(batchKeys(realm, no).meta, 'id'));
-  return batchId(id ?? 'unknown');
+export async function idOfBatch(books: Books, no: string): Promise<BatchId> {
+  return batchId((await batchField(books, no, 'id')) ?? 'unknown');
+}
+
+function batchField({ caller, realm }: Books, no: string, name: string): Promise<string | null> {
+  return caller.patiently('find batch', () => caller.redis.hget(batchKeys(realm, no).meta, name));
 }
 
 export function isoTime(ms: number): string {

@@ -5,7 +5,7 @@ import { openSource } from '../../src/intake/open.js';
 import { type Plan, planSource } from '../../src/intake/plan.js';
 import type { Books } from '../../src/ledger/books.js';
 import { retryOrder } from '../../src/ledger/dead.js';
-import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
+import { findSpent, openBatch, PlanReader, putBlock } from '../../src/ledger/plan-store.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { writeUndo } from '../../src/runtime/operations/undoing.js';
@@ -99,6 +99,25 @@ describe('a row that stands in for an order', () => {
     expect(await tieUp(books)).toEqual([]);
   });
 
+  test('of an import that never finished keeps the order, and the fault says how to give it up', async () => {
+    const books = await bench.books();
+    const dead = await refused(books);
+    const half = await plan(books, mended(dead));
+    const { content, batch, blocks, claims } = half;
+    if (content === null || batch === null || !blocks[0] || !claims[0]) throw new Error('no whole plan');
+    const { no } = await openBatch(books, { content, id: batch, importer: 'gone', createdAt: START });
+    await putBlock(books, { no, importer: 'gone', block: 0 }, blocks[0], claims[0]);
+    const other = await plan(books, mended(dead, 6));
+    expect(faultsOf(other)).toEqual([]);
+    await expect(put(books, other)).rejects.toMatchObject({
+      code: 'ALM_ROW_ORDER_REPLACED',
+      message: expect.stringContaining(`\`almoner cancel ${batch}\` gives it up`),
+    });
+    // The same file goes on with it.
+    expect((await put(books, await plan(books, mended(dead)))).no).toBe(no);
+    expect(await tieUp(books)).toEqual([]);
+  });
+
   test('is refused once the order was retried, and an order that it stands in for is not retried', async () => {
     const books = await bench.books();
     const first = await refused(books);
@@ -109,6 +128,10 @@ describe('a row that stands in for an order', () => {
       message: expect.stringContaining('Line 2: '),
     });
     expect((await readRecord(first.ref, 1)).marks).toEqual([]);
+    const others = await bench.books();
+    const second = await refused(others);
+    await put(others, await plan(others, mended(second)));
+    expect(await retry(second)).toMatchObject({ why: expect.stringContaining('put into another file') });
   });
 
   test.each([0, 1, 2])('replaced and retried at once, one of the two holds (%i)', async () => {
