@@ -48,11 +48,18 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
       : `${rerun}, or hand it to the workers: almoner resume ${batch}`;
   if (status.state === 'running' || status.state === 'planned')
     return status.waiting.find(({ next }) => next !== null)?.next ?? `almoner status ${batch} --watch`;
+  if ((counts.cancelled ?? 0) > 0) return unsentNext(batch, status.report);
   if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
   if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
     return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
   if ((counts.invalid ?? 0) > 0) return 'mend the rows of failed.csv and run that file';
   return status.report === null ? `almoner report ${batch}` : `open ${status.report}/report.html`;
+}
+
+/** The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. */
+export function unsentNext(batch: string, report: string | null): string {
+  const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
+  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}, or the file again with --new-rows-only`;
 }
 
 function paintOf(state: string, colours: Colours): (text: string) => string {

@@ -71,9 +71,9 @@ export async function payAndReport(
   return exitOf(status);
 }
 
-function existingLine({ state, finishedAt }: BatchStatus, begunAt: number): string {
+export function existingLine({ state, finishedAt }: BatchStatus, begunAt: number): string {
   if (state === 'cancelled')
-    return 'These orders are a batch already, which was cancelled: nothing was sent. To pay them on purpose, pass --again LABEL.';
+    return 'These orders are a batch already, which was cancelled: nothing was sent, and what it paid stays paid.';
   const over = finishedAt !== null && Date.parse(finishedAt) < begunAt;
   return over
     ? 'These orders are a batch already, which was over before: nothing was sent, and nobody is paid twice.'

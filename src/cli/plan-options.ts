@@ -7,6 +7,7 @@ export const PLAN_OPTIONS = {
   map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte'),
   again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
   newAddress: flag('go on where the same realm id was paid under another address'),
+  newRowsOnly: flag('leave out the rows that were paid before, and pay the others'),
   skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
   expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
   expectTokens: text('N', 'refuse any file whose amounts do not add up to N'),
@@ -25,6 +26,7 @@ export function planRequest(
     readonly map: readonly string[];
     readonly again: string | undefined;
     readonly newAddress: boolean;
+    readonly newRowsOnly: boolean;
     readonly skipInvalid: boolean;
     readonly expectRows: number | undefined;
     readonly expectTokens: string | undefined;
@@ -32,11 +34,16 @@ export function planRequest(
 ): PlanRequest {
   if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
     throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
+  if (options.again !== undefined && options.newRowsOnly)
+    throw usage(
+      '--again pays rows once more that were paid before, --new-rows-only leaves them out: give one of them',
+    );
   return {
     file,
     map: options.map,
     again: options.again ?? null,
     newAddress: options.newAddress,
+    newRowsOnly: options.newRowsOnly,
     skipInvalid: options.skipInvalid,
     expectRows: options.expectRows ?? null,
     expectTokens: options.expectTokens ?? null,

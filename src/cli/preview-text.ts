@@ -4,6 +4,7 @@ import { formatRate } from '../core/rate.js';
 import type { Finding } from '../intake/row.js';
 import { duration, grouped } from '../report/spelling.js';
 import type { Planned } from '../runtime/operations/planning.js';
+import { isOver } from '../runtime/operations/running.js';
 import type { Colours } from './colour.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
@@ -34,7 +35,7 @@ export function planLines(
     ...(preview.duplicates > 0
       ? [['Duplicates', duplicateWords(plan.spent, preview.duplicates)] satisfies [string, string]]
       : []),
-    ['To pay', `${grouped(preview.payable)} orders, ${grouped(preview.payableTokens)} tokens`],
+    ['To pay', toPayWords(plan.existing, preview)],
     ...(preview.dayLeft === null
       ? []
       : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
@@ -43,12 +44,7 @@ export function planLines(
       `${formatRate(profile.rate)}: ${grouped(preview.requests)} requests, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
     ],
     ['Books', `${books}; ${pastWords(preview.past)}`],
-    [
-      'Batch',
-      plan.existing?.sealed
-        ? `${plan.existing.id}, which exists already: it is resumed, and nobody is paid twice`
-        : (plan.batch ?? 'none'),
-    ],
+    ['Batch', batchWords(plan)],
   ];
   return [
     ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
@@ -91,6 +87,25 @@ export function refusedNext(faults: readonly Finding[]): string {
   if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
   const { next } = CATALOGUE[whole.code];
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;
+}
+
+function toPayWords(
+  existing: Planned['plan']['existing'],
+  { payable, payableTokens }: Planned['preview'],
+): string {
+  return existing?.view != null && isOver(existing.view)
+    ? `nothing: batch ${existing.id} is ${existing.view.state}`
+    : `${grouped(payable)} orders, ${grouped(payableTokens)} tokens`;
+}
+
+function batchWords({ batch, existing }: Planned['plan']): string {
+  if (existing?.view == null) return batch ?? 'none';
+  const { paid = 0, duplicate = 0, ...others } = existing.view.counts;
+  const unpaid = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${grouped(unpaid)} others`;
+  return isOver(existing.view)
+    ? `${existing.id}, which exists already and is over (${stands})`
+    : `${existing.id}, which exists already (${stands}): it is resumed, and nobody is paid twice`;
 }
 
 function certaintyWords({ certainty }: RealmProfile): string {

@@ -80,6 +80,8 @@ export type PlanRequest = {
   readonly again?: string;
   /** Goes on where the same realm id was paid under another address. */
   readonly newAddress?: boolean;
+  /** Rows that were paid before are left out; not together with `again`. */
+  readonly newRowsOnly?: boolean;
 };
 export type FindingReply = {
   readonly line: number;
@@ -96,6 +98,7 @@ export type PlanReply = {
   readonly currency: string | null;
   readonly certainty: string;
   readonly existing: boolean;
+  readonly existingState: string | null;
   readonly source: string;
   readonly rows: number;
   readonly orders: Readonly<Record<'credit' | 'debit' | 'transfer', number>>;
@@ -103,6 +106,8 @@ export type PlanReply = {
   readonly members: number;
   readonly duplicates: number;
   readonly duplicatesOf: readonly string[];
+  /** Batches of the last 30 days that hold rows of this file which have no reference. */
+  readonly looksPaid: readonly { readonly batch: string; readonly rows: number; readonly lines: string }[];
   readonly invalid: number;
   /** The first thousand; all of them at /api/uploads/:upload/faults. */
   readonly faults: readonly FindingReply[];

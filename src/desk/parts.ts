@@ -72,6 +72,7 @@ export type PlannableFile = {
   readonly map: readonly string[];
   readonly again: string | null;
   readonly newAddress: boolean;
+  readonly newRowsOnly: boolean;
 };
 
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */

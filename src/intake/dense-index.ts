@@ -30,6 +30,15 @@ export class DenseIndex {
     return entry;
   }
 
+  /** The entry under this hash that `same` accepts, or -1. */
+  seek(hash: number, same: (entry: number) => boolean): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const entry = (this.#slots[slot] ?? 0) - 1;
+      if (entry === -1 || same(entry)) return entry;
+    }
+  }
+
   #grow(newest: number, hashOf: (entry: number) => number): void {
     const slots = new Int32Array(this.#slots.length * 2);
     const mask = slots.length - 1;

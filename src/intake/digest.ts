@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
+import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmIdentity } from '../core/profile.js';
-import { contentHash } from '../ledger/reference.js';
 import type { OrderRow } from './row.js';
 
 /**
@@ -22,16 +22,6 @@ function rowText(row: Identified): string {
 /** SHA-256, in hex, of everything that makes one row what it is. */
 export function rowDigest(row: Identified): string {
   return hash('sha256', rowText(row), 'hex');
-}
-
-/** 66 bits, as 11 characters, of what a row pays, its reference left out: "is this the same payment?" */
-export function contentDigest(row: Pick<OrderRow, 'order'>): string {
-  return sampleDigest(contentHash(row.order));
-}
-
-/** The same, where the content's hash is known already. */
-export function sampleDigest(hash: string): string {
-  return hash.slice(0, 11);
 }
 
 /** The batch's identity, row by row. Rows that are no orders are no part of it; duplicates are. */
@@ -63,4 +53,15 @@ export class BatchDigest {
     this.#hash.update(this.#buffer);
     this.#buffer = '';
   }
+}
+
+/** Sixty bits of the content's hash in letters that are hard to misread. */
+export function shortId(content: string): BatchId {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const bits = BigInt(`0x${content.slice(0, 16)}`) >> 4n;
+  const letters = Array.from(
+    { length: 12 },
+    (_, i) => alphabet[Number((bits >> BigInt(5 * (11 - i))) & 31n)],
+  );
+  return batchId(letters.join(''));
 }

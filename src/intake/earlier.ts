@@ -1,83 +1,72 @@
-import { z } from 'zod';
+import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
-import { listBatches, readBatch } from '../ledger/batches.js';
+import { readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
+import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { batchKeys } from '../ledger/keys.js';
 import { decodeManifest } from '../ledger/manifest.js';
 import { hasParked, lossAcceptedAt } from '../ledger/parked.js';
+import type { BatchView } from '../ledger/views.js';
+import { shortId } from './digest.js';
 import type { Finding } from './row.js';
-import { estimateOverlap, looksPaid } from './smallest.js';
-import type { SurveyResult } from './survey.js';
 
-/** What the books already know of a file: the same batch, or one that it repeats most of. */
-export type Earlier = {
-  readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
-  readonly finding: { readonly severity: 'fault' | 'warning'; readonly finding: Finding } | null;
+/** Who a file is in the books: its batch's identity, and the batch where it is there already. */
+export type Identity = {
+  readonly batch: BatchId;
+  readonly content: string;
+  /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
+  readonly former: string | null;
+  readonly existing: ExistingBatch | null;
 };
 
-const LOOK_BACK_MS = 30 * 24 * 3600_000;
-const SMALL_FILE_SHARE = 0.8;
-
-export async function findEarlier(
-  books: Books,
-  file: {
-    content: string | null;
-    former: string | null;
-    currency: string | null;
-    survey: SurveyResult;
-    bare: readonly string[];
-    again: string | null;
-    /** The identities under which it may have been paid. */
-    batches: readonly BatchId[];
-    /** Whether it can have been paid before that moment. */
-    mayPrecede: (moment: number) => boolean;
-    now: number;
-  },
-): Promise<Earlier> {
-  const { caller, realm } = books;
-  if (file.content === null) return { existing: null, finding: null };
-  const { content, former, currency } = file;
-  const no =
-    (await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content))) ??
-    (former === null ? null : await formerBatch(books, former, currency));
-  if (no !== null) {
-    const [id, state] = await caller.patiently('read batch', () =>
-      caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
-    );
-    const sealed = state !== 'importing';
-    // One that was never sealed says nothing of what became of it in a past that the store has forgotten.
-    const finding = sealed || file.again !== null ? null : await maybeForgotten(books, file);
-    return { existing: { no, id: batchId(id ?? ''), sealed }, finding };
-  }
-  // --again says: the same payments once more, on purpose.
-  if (file.again !== null) return { existing: null, finding: null };
-  const forgotten = await maybeForgotten(books, file);
-  if (forgotten !== null) return { existing: null, finding: forgotten };
-  const bareRows = file.survey.withoutReference - file.survey.replacing;
-  if (bareRows <= 0) return { existing: null, finding: null };
-  return { existing: null, finding: await repeated(books, bareRows, file.bare, file.now) };
-}
+export type ExistingBatch = {
+  readonly no: string;
+  readonly id: BatchId;
+  /** Null while its import was never finished. */
+  readonly view: BatchView | null;
+};
 
 /**
- * Somebody has accepted that the store forgot more than the journals know: a batch that neither knows may have
- * been paid whole before. What the journals know a part of is put right when it is imported (see ledger/parked).
+ * The batch of these orders. With `newRowsOnly`, a file whose batch was cancelled is the next of a row of batches,
+ * each with an identity from the first one's and its number: the new rows of the same file given again are the
+ * same batch, as long as nobody cancels that one too.
  */
-async function maybeForgotten(
+export async function identify(
   books: Books,
-  { batches, mayPrecede, now }: Pick<Parameters<typeof findEarlier>[1], 'batches' | 'mayPrecede' | 'now'>,
-): Promise<Earlier['finding']> {
-  const at = await lossAcceptedAt(books);
-  if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
-  for (const batch of batches) if (await hasParked(books, batch)) return null;
-  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  const message = `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`;
-  return { severity: 'fault', finding: { line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message } };
+  file: { content: string; former: string | null; currency: string | null; newRowsOnly: boolean },
+): Promise<Identity> {
+  const { former, currency } = file;
+  for (let number = 0; ; number++) {
+    const content = number === 0 ? file.content : numbered(file.content, number);
+    const no =
+      (await numberOf(books, content)) ??
+      (former === null || number > 0 ? null : await formerBatch(books, former, currency));
+    const existing = no === null ? null : await existingBatch(books, no);
+    if (file.newRowsOnly && existing?.view?.state === 'cancelled') continue;
+    return { batch: shortId(content), content, former: number === 0 ? former : null, existing };
+  }
+}
+
+function numbered(content: string, number: number): string {
+  return createHash('sha256').update(`almoner new rows ${number} of ${content}`).digest('hex');
+}
+
+function numberOf({ caller, realm }: Books, content: string): Promise<string | null> {
+  return caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+}
+
+async function existingBatch(books: Books, no: string): Promise<ExistingBatch> {
+  const { caller, realm } = books;
+  const id = batchId(
+    (await caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, 'id'))) ?? '',
+  );
+  return { no, id, view: (await readBatch({ books, no, id })) ?? null };
 }
 
 /** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */
 async function formerBatch(books: Books, content: string, currency: string | null): Promise<string | null> {
   const { caller, realm } = books;
-  const no = await caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+  const no = await numberOf(books, content);
   if (no === null) return null;
   const manifest = await caller.patiently('read batch', () =>
     caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
@@ -85,31 +74,32 @@ async function formerBatch(books: Books, content: string, currency: string | nul
   return manifest !== null && decodeManifest(manifest).currency === currency ? no : null;
 }
 
-async function repeated(
+/**
+ * A batch that the store has forgotten and that may have been paid whole before. What the journals know a part of
+ * is put right when it is imported (see ledger/parked), with two exceptions: somebody has accepted that the store
+ * forgot more than the journals know; or they know payments of the file's next batch, its own having been
+ * cancelled, and only the store knew that.
+ */
+export async function maybeForgotten(
   books: Books,
-  rows: number,
-  bare: readonly string[],
+  { batch, content, former }: Identity,
+  /** Whether it can have been paid before that moment. */
+  mayPrecede: (moment: number) => boolean,
   now: number,
-): Promise<Earlier['finding']> {
-  for (const ref of (await listBatches(books)).reverse()) {
-    const batch = await readBatch(ref);
-    if (batch === undefined || now - batch.manifest.createdAt > LOOK_BACK_MS) continue;
-    const { paid = 0, doubt = 0, planned = 0, sending = 0, unknown = 0 } = batch.counts;
-    if (paid + doubt + planned + sending + unknown === 0) continue;
-    const { caller, realm } = books;
-    const stored = await caller.patiently('read digests', () =>
-      caller.redis.hget(batchKeys(realm, ref.no).meta, 'digests'),
+): Promise<Finding | null> {
+  const finding = (message: string) =>
+    ({ line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message }) as const;
+  const following = shortId(numbered(content, 1));
+  if (await hasParked(books, following))
+    return finding(
+      `The store has forgotten that this file was a batch which was cancelled, and that its new rows were paid after that: journals know payments of batch ${following}. Nothing here can tell which rows are unpaid.`,
     );
-    const digests = z.array(z.string()).parse(JSON.parse(stored ?? '[]'));
-    const refused = looksPaid(rows, bare, digests);
-    const { share, sample } = estimateOverlap(bare, digests);
-    if (!refused && !(sample > 0 && share >= SMALL_FILE_SHARE)) continue;
-    const made = new Date(batch.manifest.createdAt).toISOString().slice(0, 16).replace('T', ' ');
-    const message = `The file has no references and about ${Math.round(share * 100)} % of it stands in batch ${ref.id} of ${made} UTC (${batch.manifest.source}, ${batch.state}). Paying it again needs --again LABEL.`;
-    return {
-      severity: refused ? 'fault' : 'warning',
-      finding: { line: 0, column: null, code: 'ALM_PLAN_LOOKS_PAID', message },
-    };
-  }
-  return null;
+  const at = await lossAcceptedAt(books);
+  if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
+  for (const id of former === null ? [batch] : [batch, shortId(former)])
+    if (await hasParked(books, id)) return null;
+  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  return finding(
+    `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
+  );
 }

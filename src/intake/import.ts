@@ -1,13 +1,13 @@
-import { AlmonerError } from '../core/errors/error.js';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
 import { type Books, registerRealm } from '../ledger/books.js';
+import { sealNumber } from '../ledger/judged-again.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { decodePlanBlock, encodePlanBlock, type PlanRow } from '../ledger/plan-block.js';
+import { decodePlanBlock } from '../ledger/plan-block.js';
 import {
   type BlockConflict,
-  blockClaims,
   dropBatch,
   NO_CLAIMS,
   type Opened,
@@ -15,11 +15,12 @@ import {
   putBlock,
   sealBatch,
 } from '../ledger/plan-store.js';
-import { contentDigest } from '../ledger/reference.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
+import { refuseChanged, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';
+import { shortId } from './digest.js';
 import { passAddresses } from './other-address.js';
-import { type Plan, shortId } from './plan.js';
+import type { Plan } from './plan.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
@@ -49,7 +50,7 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
   await registerRealm(books);
-  if (!plan.existing?.sealed)
+  if (plan.existing?.view == null)
     await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
   const opened = await openBatch(books, {
     content: plan.content,
@@ -69,17 +70,14 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
       `The id ${opened.id} belongs to a batch of other orders. Nothing was imported.`,
     );
 
-  const stored = await putBlocks(plan, options, opened);
-  if (stored === 'taken-over') return waitForSeal(ref);
-  const manifest = manifestOf(plan, options, opened.id, stored);
-  const audit: AuditEntry = {
-    at: options.now,
-    who: options.who,
-    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${manifest.rows} rows`,
-    why: whyOf(plan),
-  };
-  const at = { no: opened.no, importer: options.importer, owner: options.owner };
-  const sealed = await sealBatch(books, at, manifest, countersOf(plan, stored), audit, plan.digests);
+  const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
+    // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
+    if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE')
+      await dropBatch(books, { no: opened.no, importer: options.importer }, plan.blocks.length, (block) =>
+        Promise.resolve(plan.claims[block] ?? NO_CLAIMS),
+      );
+    throw error;
+  });
   if (sealed === 'not-importer') return waitForSeal(ref);
   if (sealed === 'incomplete')
     throw new AlmonerError(
@@ -98,110 +96,90 @@ function whyOf({ again, movedFrom }: Plan): string | null {
   return whys.length === 0 ? null : whys.join('; ');
 }
 
-type Stored = { readonly duplicates: number; readonly duplicateTokens: bigint };
+type Sealed = Exclude<Awaited<ReturnType<typeof sealBatch>>, 'moved'>;
+
+async function store(plan: Plan, options: ImportOptions, opened: Opened): Promise<Sealed> {
+  const { books, importer, owner } = options;
+  if ((await putBlocks(plan, options, opened)) === 'taken-over') return 'not-importer';
+  const manifest = manifestOf(plan, options, opened.id);
+  const audit: AuditEntry = {
+    at: options.now,
+    who: options.who,
+    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${manifest.rows} rows`,
+    why: whyOf(plan),
+  };
+  for (;;) {
+    const seals = plan.again === null && plan.bare.size > 0 ? await sealNumber(books) : null;
+    await refuseChanged(plan, books, options.now);
+    const compared = { sketch: plan.sketch, seals };
+    const sealed = await sealBatch(
+      books,
+      { no: opened.no, importer, owner },
+      manifest,
+      countersOf(plan),
+      audit,
+      compared,
+    );
+    // Another batch was sealed since the comparison, perhaps of the same rows.
+    if (sealed !== 'moved') return sealed;
+  }
+}
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
 const PUTS_AT_ONCE = 4;
 
-async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Stored | 'taken-over'> {
-  const { books, importer } = options;
-  const count = { stored: 0, duplicates: 0, tokens: 0n };
-  let next = 0;
-  let end: 'taken-over' | undefined;
+async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<'ok' | 'taken-over'> {
+  let [next, stored] = [0, 0];
+  let end: 'ok' | 'taken-over' = 'ok';
   const putSome = async () => {
-    while (next < plan.blocks.length && end === undefined) {
-      const mended = await putOne(plan, options, opened, next++);
-      if (mended === 'taken-over') end = mended;
-      else {
-        count.stored += 1;
-        count.duplicates += mended.duplicates;
-        count.tokens += mended.tokens;
-        options.onProgress(Math.min(count.stored * PLAN_BLOCK_ROWS, plan.survey.rows));
-      }
+    while (next < plan.blocks.length && end === 'ok') {
+      if ((await putOne(plan, options, opened, next++)) === 'taken-over') end = 'taken-over';
+      else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.survey.rows));
     }
   };
   const puts = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, putSome));
   const failed = puts.find((put) => put.status === 'rejected');
-  if (failed !== undefined) {
-    // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
-    if (failed.reason instanceof AlmonerError && failed.reason.code !== 'ALM_STORE_UNREACHABLE')
-      await dropBatch(books, { no: opened.no, importer }, next, (block) =>
-        Promise.resolve(plan.claims[block] ?? NO_CLAIMS),
-      );
-    throw failed.reason;
-  }
-  return (
-    end ?? {
-      duplicates: plan.survey.duplicates + plan.spent.count + count.duplicates,
-      duplicateTokens: plan.survey.duplicateTokens + plan.spent.tokens + count.tokens,
-    }
-  );
+  if (failed !== undefined) throw failed.reason;
+  return end;
 }
 
-type Mended = { readonly duplicates: number; readonly tokens: bigint };
-
-/** Stores one block; what somebody spent or replaced between the plan and now is looked at and tried again. */
 async function putOne(
   plan: Plan,
   { books, importer }: ImportOptions,
   { no }: Opened,
   block: number,
-): Promise<Mended | 'taken-over'> {
-  let bytes = plan.blocks[block];
-  let claims = plan.claims[block];
+): Promise<'ok' | 'taken-over'> {
+  const [bytes, claims] = [plan.blocks[block], plan.claims[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
-  let rows: readonly PlanRow[] | undefined;
-  const all = { duplicates: 0, tokens: 0n };
   for (;;) {
     const put = await putBlock(books, { no, importer, block }, bytes, claims);
     if (put === 'not-importer') return 'taken-over';
-    if (put === 'ok') return all;
-    const mended = await mendBlock(books, rows ?? decodePlanBlock(bytes), block, put);
-    all.duplicates += mended.duplicates;
-    all.tokens += mended.tokens;
-    rows = mended.rows;
-    bytes = encodePlanBlock(rows);
-    // A row that became a duplicate takes nothing any more; what the block replaces stays what it was.
-    claims = {
-      ...blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, () => undefined),
-      replaces: claims.replaces,
-    };
+    if (put === 'ok') return 'ok';
+    for (const conflict of put) await refuseConflict(books, bytes, block, conflict);
+    // Where none of them is spent any more, the block is tried again.
+    await refuseSpent(plan, books);
   }
 }
 
-async function mendBlock(
+/** What no new look at the references would mend. */
+async function refuseConflict(
   books: Books,
-  rows: readonly PlanRow[],
+  bytes: Buffer,
   block: number,
-  conflicts: readonly BlockConflict[],
-) {
-  const mended = [...rows];
-  let tokens = 0n;
-  for (const conflict of conflicts) {
-    if (conflict.kind !== 'reference') {
-      const order = orderId(await idOfBatch(books, conflict.no), conflict.index);
-      const { code, message } = await denial(books, conflict.kind, order, conflict.why);
-      const line = mended[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
-      throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
-    }
-    const holder = orderId(await idOfBatch(books, conflict.holder.no), conflict.holder.index);
-    if (conflict.importing)
-      throw new AlmonerError(
-        'ALM_PLAN_REFERENCE_BUSY',
-        `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
-      );
-    const offset = conflict.index - block * PLAN_BLOCK_ROWS - 1;
-    const row = mended[offset];
-    if (row?.order == null) throw new Error('a conflict names a row that is no order');
-    if (contentDigest(row.order) !== conflict.holder.digest)
-      throw new AlmonerError(
-        'ALM_ROW_REFERENCE_SPENT',
-        `Line ${row.line}: its reference was spent by order ${holder}, which has other content, while the file was imported. Nothing was imported.`,
-      );
-    mended[offset] = { ...row, duplicateOf: holder };
-    tokens += BigInt(row.order.tokens);
+  conflict: BlockConflict,
+): Promise<void> {
+  if (conflict.kind !== 'reference') {
+    const order = orderId(await idOfBatch(books, conflict.no), conflict.index);
+    const { code, message } = await denial(books, conflict.kind, order, conflict.why);
+    const line = decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
+    throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
   }
-  return { rows: mended, duplicates: conflicts.length, tokens };
+  if (!conflict.importing) return;
+  const holder = orderId(await idOfBatch(books, conflict.holder.no), conflict.holder.index);
+  throw new AlmonerError(
+    'ALM_PLAN_REFERENCE_BUSY',
+    `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
+  );
 }
 
 /** The other importer finishes the very same batch. */
@@ -229,7 +207,7 @@ async function waitForSeal(ref: BatchRef): Promise<Imported> {
 const TAKE_OVER_WAIT_MS = 120_000;
 const POLL_MS = 100;
 
-function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId, stored: Stored): Manifest {
+function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifest {
   const { profile } = options;
   const { survey, sheet, content } = plan;
   return {
@@ -248,7 +226,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId, stored: 
     orders: survey.orders,
     tokens: survey.tokens,
     members: survey.members,
-    duplicates: stored.duplicates,
+    duplicates: survey.duplicates + plan.spent.count,
     invalid: survey.invalid,
     sha256: content ?? '',
     again: plan.again,
@@ -260,15 +238,17 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId, stored: 
   };
 }
 
-function countersOf(plan: Plan, stored: Stored): Record<string, string> {
-  const { orders, tokens, invalid } = plan.survey;
+function countersOf({ survey, spent }: Plan): Record<string, string> {
+  const { orders, tokens, invalid } = survey;
   const count = orders.credit + orders.debit + orders.transfer;
   const sum = tokens.credit + tokens.debit + tokens.transfer;
+  const duplicates = survey.duplicates + spent.count;
+  const duplicateTokens = survey.duplicateTokens + spent.tokens;
   return {
-    'c:p': String(count - stored.duplicates),
-    't:p': String(sum - stored.duplicateTokens),
-    'c:d': String(stored.duplicates),
-    't:d': String(stored.duplicateTokens),
+    'c:p': String(count - duplicates),
+    't:p': String(sum - duplicateTokens),
+    'c:d': String(duplicates),
+    't:d': String(duplicateTokens),
     'c:i': String(invalid),
     't:i': '0',
   };

@@ -15,12 +15,11 @@ import type { Finding, InvalidRow, OrderRow, Row } from './row.js';
  * what an undo row undoes. Reads only; the put of the block asks the same again, under its own roof.
  */
 export type JudgedBlock = {
-  /** The rows as given, save that with `skipInvalid` a row that the ledger refuses has become invalid. */
+  /** The rows as given, save that a row which the ledger refuses has become invalid. */
   readonly rows: readonly Row[];
   readonly planned: readonly PlanRow[];
   /** Of each planned row that is an order. */
   readonly hashes: readonly (RowHashes | undefined)[];
-  readonly faults: readonly Finding[];
   /** Rows whose order a row of another batch stands in for; of this very batch, it is none. */
   readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
   readonly warnings: readonly Finding[];
@@ -47,7 +46,6 @@ export class BlockJudge {
     const rowsOut: Row[] = [];
     const planned: PlanRow[] = [];
     const hashes: (RowHashes | undefined)[] = [];
-    const faults: Finding[] = [];
     const replaced: { no: string; finding: Finding }[] = [];
     const warnings: Finding[] = [];
     const duplicates: { no: string; tokens: number }[] = [];
@@ -78,13 +76,12 @@ export class BlockJudge {
         if (why.startsWith('r') && !skipInvalid) replaced.push({ no: why.slice(1), finding });
         else own.push(finding);
       }
-      if (own.length > 0 && skipInvalid) {
+      if (own.length > 0) {
         rowsOut.pop();
         hashes.pop();
         carry({ kind: 'invalid', line: row.line, cells: row.cells, findings: own });
         continue;
       }
-      faults.push(...own);
       if (holder !== undefined && plan.duplicateOf !== null) {
         duplicates.push({ no: holder.no, tokens: row.order.tokens });
         if (holder.arrivesUntil !== null)
@@ -92,7 +89,7 @@ export class BlockJudge {
       }
       planned.push(plan);
     }
-    return { rows: rowsOut, planned, hashes, faults, replaced, warnings, duplicates };
+    return { rows: rowsOut, planned, hashes, replaced, warnings, duplicates };
   }
 
   private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {

@@ -1,22 +1,24 @@
-import { type BatchId, batchId } from '../core/ids.js';
+import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
 import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
+import { contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
 import { BrokenFile } from './broken-file.js';
 import type { ColumnMap } from './column-map.js';
 import { type Column, columnNamed } from './columns.js';
-import { BatchDigest, contentDigest, sampleDigest } from './digest.js';
-import { findEarlier } from './earlier.js';
+import { BatchDigest } from './digest.js';
+import { type ExistingBatch, identify, maybeForgotten } from './earlier.js';
 import { Findings } from './findings.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
+import { leaveOut, noteRepeats } from './looks-paid.js';
 import type { Source } from './open.js';
 import { addressFinding } from './other-address.js';
 import { parseSheet } from './parse.js';
+import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
 import type { Finding, Row, Sheet } from './row.js';
-import { Smallest256 } from './smallest.js';
 import { Survey, type SurveyResult } from './survey.js';
 
 /**
@@ -34,14 +36,18 @@ export type Plan = {
   readonly content: string | null;
   /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
   readonly former: string | null;
-  readonly existing: { readonly no: string; readonly id: BatchId; readonly sealed: boolean } | null;
+  readonly existing: ExistingBatch | null;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
   readonly claims: readonly BlockClaims[];
-  /** Rows whose reference another batch keeps spent, and their sum. */
+  /** Rows that another batch pays or has paid, and their sum: their reference, or, with new rows only, the row. */
   readonly spent: { readonly count: number; readonly tokens: bigint; readonly batches: readonly BatchId[] };
-  readonly digests: readonly string[];
+  /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
+  readonly bare: ComparedRows;
+  readonly repeats: Repeats;
+  readonly sketch: Buffer;
   readonly again: string | null;
+  readonly newRowsOnly: boolean;
   /** Addresses under which the realm was paid before, and beside which this one is meant. */
   readonly movedFrom: readonly EarlierAddress[];
 };
@@ -52,6 +58,8 @@ export type PlanOptions = {
   readonly profile: RealmProfile;
   readonly map: ColumnMap;
   readonly again: string | null;
+  /** Rows that were paid before are left out instead of refusing the file. */
+  readonly newRowsOnly?: boolean;
   /** Bad rows are carried along as `invalid` instead of refusing the file. */
   readonly skipInvalid: boolean;
   /** The realm's address is meant, although its id was paid under another. */
@@ -62,7 +70,7 @@ export type PlanOptions = {
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
-  const { profile, again } = options;
+  const { profile, again, newRowsOnly = false } = options;
   const findings = new Findings();
   const parsed = await parseSheet(source, {
     realms: [profile.name, profile.realmId],
@@ -72,7 +80,8 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
   });
   if (!parsed.ok) {
     for (const finding of parsed.faults) findings.fault(finding);
-    return { ...NOTHING, source: source.name, survey: new Survey().finish(profile.caps), findings, again };
+    const survey = new Survey().finish(profile.caps);
+    return { ...NOTHING, source: source.name, survey, findings, again, newRowsOnly };
   }
   return planBlocks(source.name, parsed.sheet, parsed.blocks, options, findings);
 }
@@ -94,7 +103,7 @@ async function planBlocks(
   options: PlanOptions,
   findings: Findings,
 ): Promise<Plan> {
-  const { books, profile, again } = options;
+  const { books, profile, again, newRowsOnly = false } = options;
   const pass = new Pass(options, findings, sheet);
   let whole = true;
   try {
@@ -111,53 +120,47 @@ async function planBlocks(
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
   for (const finding of survey.warnings) findings.warning(finding);
 
-  const content = whole ? pass.digest.hex() : null;
-  const former = whole ? (pass.former?.hex() ?? null) : null;
-  const earlier = await findEarlier(books, {
-    content,
-    former,
-    currency: profile.currency,
-    survey,
-    bare: pass.bare.list(),
-    again,
-    batches: [content, former].flatMap((one) => (one === null ? [] : [shortId(one)])),
-    mayPrecede: options.mayPrecede ?? (() => true),
-    now: options.now,
-  });
-  if (earlier.finding !== null) findings[earlier.finding.severity](earlier.finding.finding);
+  const identity = whole ? await identify(books, { ...pass.identity(), newRowsOnly }) : null;
+  const over = identity?.existing?.view ?? null;
+  // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
+  // of it in a past that the store has forgotten.
+  const isNew = identity !== null && over === null && again === null;
+  const forgotten = isNew
+    ? await maybeForgotten(books, identity, options.mayPrecede ?? (() => true), options.now)
+    : null;
+  if (forgotten !== null) findings.fault(forgotten);
+  const repeats = isNew ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
+  if (!newRowsOnly) noteRepeats(findings, repeats);
   // A batch that these books have already is only gone on with.
-  const movedFrom = earlier.existing?.sealed ? [] : await earlierAddresses(books);
+  const movedFrom = over === null ? await earlierAddresses(books) : [];
   if (movedFrom.length > 0)
     findings[options.newAddress ? 'warning' : 'fault'](addressFinding(books, movedFrom));
-  pass.faultReplaced(earlier.existing?.no ?? null);
-  const spent = await pass.spent(earlier.existing?.no ?? null);
+  pass.faultReplaced(identity?.existing?.no ?? null);
+  const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
+  const spent = await pass.spent(identity?.existing?.no ?? null);
   return {
     source,
     sheet,
     survey,
     findings,
-    batch: content === null ? null : shortId(content),
-    content,
-    former,
-    existing: earlier.existing,
+    batch: identity?.batch ?? null,
+    content: identity?.content ?? null,
+    former: identity?.former ?? null,
+    existing: identity?.existing ?? null,
     blocks: pass.blocks,
     claims: pass.claims,
-    spent,
-    digests: pass.all.list(),
+    spent: {
+      count: spent.count + left.count,
+      tokens: spent.tokens + left.tokens,
+      batches: [...new Set([...spent.batches, ...left.batches])],
+    },
+    bare: pass.bare,
+    repeats,
+    sketch: pass.sketch(),
     again,
+    newRowsOnly,
     movedFrom,
   };
-}
-
-/** Sixty bits of the content's hash in letters that are hard to misread. */
-export function shortId(content: string): BatchId {
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-  const bits = BigInt(`0x${content.slice(0, 16)}`) >> 4n;
-  const letters = Array.from(
-    { length: 12 },
-    (_, i) => alphabet[Number((bits >> BigInt(5 * (11 - i))) & 31n)],
-  );
-  return batchId(letters.join(''));
 }
 
 const NOTHING = {
@@ -169,7 +172,9 @@ const NOTHING = {
   blocks: [],
   claims: [],
   spent: { count: 0, tokens: 0n, batches: [] },
-  digests: [],
+  bare: new ComparedRows(null),
+  repeats: NO_REPEATS,
+  sketch: Buffer.alloc(0),
   movedFrom: [],
 } as const;
 
@@ -183,13 +188,13 @@ const HELD_BACK_MAX = 1000;
 /** One passage of all rows. */
 class Pass {
   readonly survey: Survey;
-  readonly digest: BatchDigest;
-  readonly former: BatchDigest | null;
-  readonly all = new Smallest256();
-  /** Rows that nothing but their content identifies: what the looks-paid guard compares. */
-  readonly bare = new Smallest256();
+  readonly bare: ComparedRows;
   readonly blocks: Buffer[] = [];
   readonly claims: BlockClaims[] = [];
+  private readonly digest: BatchDigest;
+  private readonly former: BatchDigest | null;
+  private readonly sketches: Buffer[] = [];
+  private rows = 0;
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
   private readonly replaced = new Map<string, { kept: Finding[]; more: number }>();
@@ -208,6 +213,7 @@ class Pass {
       options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
     this.judge = new BlockJudge(books, plans, profile.currency, nameOf);
     this.survey = new Survey(sheet);
+    this.bare = new ComparedRows(profile.currency);
   }
 
   async add(rows: readonly Row[]): Promise<void> {
@@ -236,15 +242,20 @@ class Pass {
   private async takeJudged(): Promise<void> {
     const judged = await this.judging.shift();
     if (judged === undefined) return;
-    for (const [at, row] of judged.rows.entries()) this.count(row, judged.hashes[at]?.content);
+    const numbers = await this.judge.replacedNumbers(judged.planned);
+    const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
+    for (const [at, row] of judged.rows.entries()) {
+      const content = judged.hashes[at]?.content;
+      if (content !== undefined) sketch.writeUInt32LE(contentWords(content)[0], at * SKETCH_ROW_BYTES);
+      this.count(row, content, numbers);
+    }
+    this.sketches.push(sketch);
     for (const { no, tokens } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
-    for (const finding of judged.faults) this.findings.fault(finding);
     for (const { no, finding } of judged.replaced) this.holdBack(no, finding);
     for (const finding of judged.warnings) this.findings.warning(finding);
-    const numbers = await this.judge.replacedNumbers(judged.planned);
     for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
       const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
       const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
@@ -254,7 +265,8 @@ class Pass {
     }
   }
 
-  private count(row: Row, content: string | undefined): void {
+  private count(row: Row, content: string | undefined, numbers: ReadonlyMap<BatchId, string>): void {
+    this.rows += 1;
     this.survey.add(row);
     if (row.kind === 'invalid') {
       const severity = this.options.skipInvalid ? 'warning' : 'fault';
@@ -263,9 +275,18 @@ class Pass {
     }
     this.digest.add(row);
     this.former?.add(row);
-    const digest = content === undefined ? contentDigest(row) : sampleDigest(content);
-    this.all.add(digest);
-    if (row.reference === null && row.replaces === null) this.bare.add(digest);
+    if (row.reference !== null || content === undefined) return;
+    const replaced = row.replaces === null ? undefined : parseOrderId(row.replaces)?.batch;
+    this.bare.add(this.rows, row.line, content, replaced && numbers.get(replaced));
+  }
+
+  identity(): { content: string; former: string | null; currency: string | null } {
+    const { currency } = this.options.profile;
+    return { content: this.digest.hex(), former: this.former?.hex() ?? null, currency };
+  }
+
+  sketch(): Buffer {
+    return Buffer.concat(this.sketches);
   }
 
   /** A million rows of a file that is given again are held back, and none of them is a fault. */

@@ -2,6 +2,7 @@ import type { RealmProfile } from '../core/profile.js';
 import { listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { utcDay } from '../ledger/sending.js';
+import type { BatchView } from '../ledger/views.js';
 import type { Plan } from './plan.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
@@ -33,21 +34,43 @@ export async function previewPlan(
   books: Books,
   now: number,
 ): Promise<Preview> {
-  const { survey, spent } = plan;
+  const { survey } = plan;
+  const { payable, payableTokens, duplicates } = plan.existing?.view
+    ? left(plan.existing.view)
+    : wanted(plan);
   const { credit, debit, transfer } = survey.orders;
-  const duplicates = survey.duplicates + spent.count;
-  const payable = credit + debit + transfer - duplicates;
   // Read-back reads each member before it is paid.
   const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
   const requests = payable + (payable === 0 ? 0 : reads);
   return {
     payable,
-    payableTokens: survey.payable - spent.tokens,
+    payableTokens,
     duplicates,
     requests,
-    seconds: secondsFor(requests, profile, survey.busiestRows),
+    seconds: secondsFor(requests, profile, payable === 0 ? 0 : survey.busiestRows),
     past: await booksPast(books),
     dayLeft: await dayLeft(profile, books, now),
+  };
+}
+
+type ToPay = Pick<Preview, 'payable' | 'payableTokens' | 'duplicates'>;
+
+function wanted({ survey, spent }: Plan): ToPay {
+  const { credit, debit, transfer } = survey.orders;
+  const duplicates = survey.duplicates + spent.count;
+  return {
+    payable: credit + debit + transfer - duplicates,
+    payableTokens: survey.payable - spent.tokens,
+    duplicates,
+  };
+}
+
+/** These orders are a batch already: what is still to be paid of it, and nothing once it is over. */
+function left({ counts, sums }: BatchView): ToPay {
+  return {
+    payable: counts.planned ?? 0,
+    payableTokens: sums.planned ?? 0n,
+    duplicates: counts.duplicate ?? 0,
   };
 }
 

@@ -20,8 +20,6 @@ export type SurveyResult = {
   readonly duplicateTokens: bigint;
   /** The sum of what would be paid: orders without duplicates. */
   readonly payable: bigint;
-  readonly withoutReference: number;
-  readonly replacing: number;
   /** Distinct members, recipients included. */
   readonly members: number;
   /** Rows of the member with most rows: what one-at-a-time sending has to wait for. */
@@ -52,8 +50,6 @@ export class Survey {
   #rows = 0;
   #invalid = 0;
   #duplicates = 0;
-  #withoutReference = 0;
-  #replacing = 0;
 
   /** With the sheet, cells are also looked through for rows that a quote has swallowed. */
   constructor(sheet: Sheet | null = null) {
@@ -69,8 +65,6 @@ export class Survey {
     const { order, line } = row;
     this.#orders[order.op]++;
     this.#sums[order.op].add(order.tokens);
-    if (row.reference === null) this.#withoutReference++;
-    if (row.replaces !== null) this.#replacing++;
     if (row.repeats !== undefined) {
       this.#duplicates++;
       this.#duplicateSum.add(order.tokens);
@@ -103,8 +97,6 @@ export class Survey {
       duplicates: this.#duplicates,
       duplicateTokens: this.#duplicateSum.total,
       payable,
-      withoutReference: this.#withoutReference,
-      replacing: this.#replacing,
       members: this.members.size,
       busiestRows: busiest[0]?.rows ?? (this.members.size > 0 ? 1 : 0),
       busiest,

@@ -3,6 +3,7 @@ import { type ArchiveChunk, ArchiveFile, writeArchive } from './archive-file.js'
 import { archivePath, storeSource } from './batch-source.js';
 import type { BatchRef } from './batches.js';
 import { realmFolder } from './books.js';
+import { LOOK_BACK_MS } from './judged-again.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { decodePlanBlock } from './plan-block.js';
 import { decodeRecord } from './record.js';
@@ -13,7 +14,7 @@ import { REFERENCE_HASH_BYTES, referenceHash } from './reference.js';
  * refuses any batch in which something has moved since; only then do its rows leave the store, block by
  * block. Whatever is interrupted is done again by the next who comes by: every step is safe to repeat.
  *
- * What stays in the store: the batch's summary, its counters, and its spent references.
+ * What stays in the store: the batch's summary, its counters, its spent references, and for 30 days its sketch.
  */
 export type Archived = { readonly batch: string; readonly rows: number; readonly path: string };
 
@@ -130,10 +131,13 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
     ];
     await caller.patiently('archive', () => caller.redis.unlink(...names));
   }
-  const { attention, due, waiting, holding, generations, audit, latency, run, meta } = keys;
+  const { attention, due, waiting, holding, generations, audit, latency, run, meta, sketch } = keys;
   await caller.patiently('archive', () =>
     caller.redis.unlink(attention, due, waiting, holding, generations, audit, latency, run),
   );
+  // Read while its rows are compared with; without it they are read from the archive.
+  const end = Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'finishedAt')));
+  await caller.patiently('archive', () => caller.redis.pexpireat(sketch, end + LOOK_BACK_MS));
   await caller.patiently('archive', () => caller.redis.hset(meta, 'purged', '1'));
 }
 

@@ -39,6 +39,8 @@ export function batchKeys(realm: string, no: string) {
     audit: `${batch}:log`,
     latency: `${batch}:lat`,
     run: `${batch}:run`,
+    /** One word of each row's content: which blocks may hold a row like this one (see intake/repeats). */
+    sketch: `${batch}:h`,
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,
     details: (index: number) => `${batch}:x:${index}`,

@@ -86,16 +86,24 @@ const conflictEntry = z.union([
 export type BlockClaims = {
   /** References, packed: see put-block-1.lua. Half a million of them stay in memory between plan and import. */
   readonly refs: Buffer;
+  /** References of rows that are duplicates because another order holds them, packed alike. */
+  readonly held: Buffer;
   readonly replaces: readonly EarlierOrder[];
   readonly undoes: readonly EarlierOrder[];
   /** Rows that are no orders. */
   readonly records: readonly (readonly [index: number, record: string])[];
 };
 
-export const NO_CLAIMS: BlockClaims = { refs: Buffer.alloc(0), replaces: [], undoes: [], records: [] };
+export const NO_CLAIMS: BlockClaims = {
+  refs: Buffer.alloc(0),
+  held: Buffer.alloc(0),
+  replaces: [],
+  undoes: [],
+  records: [],
+};
 
 /** Of a row: where in its block it stands, its reference's hash and its content's digest. */
-const REF_BYTES = 1 + REFERENCE_HASH_BYTES + CONTENT_DIGEST_CHARACTERS;
+export const REF_BYTES = 1 + REFERENCE_HASH_BYTES + CONTENT_DIGEST_CHARACTERS;
 
 export function blockClaims(
   firstIndex: number,
@@ -104,26 +112,36 @@ export function blockClaims(
   /** What is known of the row at this place already, so that it is not hashed again. */
   hashesAt: (offset: number) => RowHashes | undefined = () => undefined,
 ): BlockClaims {
-  let refs = '';
+  let [refs, held] = ['', ''];
   const replaces: EarlierOrder[] = [];
   const undoes: EarlierOrder[] = [];
   const records: [number, string][] = [];
   rows.forEach((row, offset) => {
     const index = firstIndex + offset;
     if (row.order === null) records.push([index, 'i|1|0|0||||||']);
-    else if (row.duplicateOf !== null) records.push([index, 'd|1|0|0||||||']);
-    else if (row.reference !== null) {
-      if (row.undoes !== null) undoes.push([row.undoes.no, row.undoes.index, String(index)]);
+    else if (row.duplicateOf !== null) records.push([index, DUPLICATE_RECORD]);
+    else if (row.undoes !== null) undoes.push([row.undoes.no, row.undoes.index, String(index)]);
+    if (row.order !== null && row.reference !== null) {
       const { reference, content } =
         hashesAt(offset) ?? hashRow({ order: row.order, reference: row.reference });
-      refs += String.fromCharCode(offset) + reference + content.slice(0, CONTENT_DIGEST_CHARACTERS);
+      const packed = String.fromCharCode(offset) + reference + content.slice(0, CONTENT_DIGEST_CHARACTERS);
+      if (row.duplicateOf === null) refs += packed;
+      else if (parseOrderId(row.duplicateOf) !== undefined) held += packed;
     }
     const old = row.replaces === null || row.order === null ? undefined : parseOrderId(row.replaces);
     const oldNo = old && batchNumberOf(old.batch);
     if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index), String(index)]);
   });
-  return { refs: Buffer.from(refs, 'latin1'), replaces, undoes, records };
+  return {
+    refs: Buffer.from(refs, 'latin1'),
+    held: Buffer.from(held, 'latin1'),
+    replaces,
+    undoes,
+    records,
+  };
 }
+
+export const DUPLICATE_RECORD = 'd|1|0|0||||||';
 
 export async function putBlock(
   books: Books,
@@ -154,8 +172,8 @@ export async function sealBatch(
   manifest: Manifest,
   counters: Readonly<Record<string, string>>,
   audit: AuditEntry,
-  digests: readonly string[],
-): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
+  compared: { readonly sketch: Buffer; readonly seals: string | null } = NOT_COMPARED,
+): Promise<z.infer<typeof sealReply>> {
   const reply = await books.caller.script('seal-batch', books.realm, [
     at.no,
     at.importer,
@@ -164,11 +182,15 @@ export async function sealBatch(
     at.owner,
     manifest.rows,
     JSON.stringify(audit),
-    JSON.stringify(digests),
+    compared.sketch,
     manifest.inOrder ? '1' : '0',
+    compared.seals ?? '',
   ]);
-  return z.enum(['sealed', 'already', 'not-importer', 'incomplete']).parse(reply);
+  return sealReply.parse(reply);
 }
+
+const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved']);
+const NOT_COMPARED = { sketch: Buffer.alloc(0), seals: null };
 
 /**
  * Takes back a batch that was never sealed, block by block: also the blocks that an importer stored which

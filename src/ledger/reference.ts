@@ -34,6 +34,15 @@ export function contentHash(order: Order): string {
   return hash('sha256', contentOf(order), 'base64url');
 }
 
+/** The first 64 bits of a content's hash; a batch's sketch holds the first word of each of its rows. */
+export function contentWords(hash: string): [number, number] {
+  const bytes = Buffer.from(hash.slice(0, 11), 'base64url');
+  return [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
+}
+
+/** Bytes of a row in its batch's sketch. */
+export const SKETCH_ROW_BYTES = 4;
+
 /** A row is hashed once, when it is read, and looked at many times. */
 export type RowHashes = { readonly reference: string | null; readonly content: string };
 

@@ -169,7 +169,10 @@ function troubleOf(row: PlanRow, state: OrderState, trouble: Trouble | null): Tr
   if (state === 'duplicate')
     return {
       code: 'ALM_ROW_DUPLICATE',
-      message: `its reference is already spent by order ${row.duplicateOf ?? 'of an earlier batch'}`,
+      message:
+        row.reference === null
+          ? `the same row is order ${row.duplicateOf}, and only new rows were to be paid`
+          : `its reference is already spent by order ${row.duplicateOf ?? 'of an earlier batch'}`,
     };
   return state === 'paid' ? null : trouble;
 }

@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
-import { BatchDigest, contentDigest, rowDigest } from '../../src/intake/digest.js';
-import { shortId } from '../../src/intake/plan.js';
+import { BatchDigest, rowDigest, shortId } from '../../src/intake/digest.js';
 import type { OrderRow } from '../../src/intake/row.js';
-import { estimateOverlap, looksPaid, Smallest256 } from '../../src/intake/smallest.js';
 import { readBytes } from './read-file.js';
 
 async function sha(file: string, again?: string): Promise<string | null | undefined> {
@@ -65,85 +62,5 @@ describe('the identity of a batch', () => {
   it('of a row tells neighbours apart that would be alike when simply joined', async () => {
     const rows = await orderRows('member,recipient,tokens,op\n12,3,4,\n1,23,4,\n123,,4,credit\n12,34,5,\n');
     expect(new Set(rows.map(rowDigest)).size).toBe(4);
-  });
-
-  it('of a payment leaves the reference out', async () => {
-    const [a, b, c] = await orderRows('member,tokens,reference\n1,5,a\n1,5,b\n1,6,c\n');
-    if (a === undefined || b === undefined || c === undefined) throw new Error('three rows expected');
-    expect(contentDigest(a)).toBe(contentDigest(b));
-    expect(contentDigest(a)).not.toBe(contentDigest(c));
-    expect(rowDigest(a)).not.toBe(rowDigest(b));
-  });
-});
-
-/** Digests as a hash would give them, from a small generator, so that a failure can be repeated. */
-function digests(seed: number, count: number): string[] {
-  let state = BigInt(seed) * 0x9e3779b97f4a7c15n;
-  return Array.from({ length: count }, () => {
-    state = (state + 0x9e3779b97f4a7c15n) & 0xffffffffffffffffn;
-    let mixed = ((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n) & 0xffffffffffffffffn;
-    mixed = ((mixed ^ (mixed >> 27n)) * 0x94d049bb133111ebn) & 0xffffffffffffffffn;
-    return (mixed ^ (mixed >> 31n)).toString(16).padStart(16, '0');
-  });
-}
-
-function sample(of: readonly string[]): readonly string[] {
-  const smallest = new Smallest256();
-  for (const digest of of) smallest.add(digest);
-  return smallest.list();
-}
-
-describe('the looks-paid sample', () => {
-  it('is the 256 smallest, in any order of arrival, each once', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 0, max: 600 }), (seed, count) => {
-        const all = digests(seed, count);
-        const expected = [...new Set(all)].sort().slice(0, 256);
-        expect(sample(all)).toEqual(expected);
-        expect(sample([...all].reverse().concat(all))).toEqual(expected);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  it('estimates the share of a file that another holds', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1e6 }),
-        fc.integer({ min: 100, max: 4000 }),
-        fc.integer({ min: 0, max: 4000 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (seed, size, others, share) => {
-          const all = digests(seed, size + others);
-          const shared = Math.round(size * share);
-          const a = all.slice(0, size);
-          const b = [...all.slice(0, shared), ...all.slice(size)];
-          const estimate = estimateOverlap(sample(a), sample(b));
-          // Five standard errors of a share: far enough out that no honest run comes near.
-          const error = (5 * 0.5) / Math.sqrt(Math.max(1, estimate.sample));
-          expect(Math.abs(estimate.share - shared / size)).toBeLessThanOrEqual(Math.min(1, error));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  it('is exact for files of up to 256 rows', () => {
-    const all = digests(7, 250);
-    expect(estimateOverlap(sample(all.slice(0, 100)), sample(all.slice(50, 250)))).toEqual({
-      share: 0.5,
-      sample: 100,
-    });
-    expect(estimateOverlap([], sample(all))).toEqual({ share: 0, sample: 0 });
-  });
-
-  it('calls a repeated file paid, a mostly new one not, and says nothing of fewer than 20 rows', () => {
-    const all = digests(11, 10_000);
-    expect(looksPaid(5000, sample(all.slice(0, 5000)), sample(all.slice(0, 5000)))).toBe(true);
-    expect(looksPaid(5000, sample(all.slice(0, 5000)), sample(all.slice(200, 5200)))).toBe(true);
-    expect(looksPaid(5000, sample(all.slice(0, 5000)), sample(all.slice(2500, 7500)))).toBe(false);
-    expect(looksPaid(5000, sample(all.slice(0, 5000)), sample(all.slice(5000)))).toBe(false);
-    expect(looksPaid(19, sample(all.slice(0, 19)), sample(all.slice(0, 19)))).toBe(false);
-    expect(looksPaid(20, sample(all.slice(0, 20)), sample(all.slice(0, 20)))).toBe(true);
   });
 });

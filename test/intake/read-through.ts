@@ -1,9 +1,8 @@
 import type { Caps, RealmIdentity } from '../../src/core/profile.js';
 import { BrokenFile } from '../../src/intake/broken-file.js';
-import { BatchDigest, contentDigest } from '../../src/intake/digest.js';
+import { BatchDigest } from '../../src/intake/digest.js';
 import type { Findings } from '../../src/intake/findings.js';
 import type { ParsedSheet } from '../../src/intake/parse.js';
-import { Smallest256 } from '../../src/intake/smallest.js';
 import { Survey, type SurveyResult } from '../../src/intake/survey.js';
 
 /** What one reading of a whole file gives: all a preview needs before the ledger is asked. */
@@ -11,7 +10,6 @@ export type ReadThrough = {
   readonly survey: SurveyResult;
   /** The batch's identity as 64 hex digits; null when the file could not be read to its end. */
   readonly sha256: string | null;
-  readonly smallest: readonly string[];
 };
 
 /**
@@ -27,17 +25,13 @@ export async function readThrough(
 ): Promise<ReadThrough> {
   const survey = new Survey(parsed.sheet);
   const digest = new BatchDigest(realm, again, null);
-  const smallest = new Smallest256();
   let whole = true;
   try {
     for await (const block of parsed.blocks) {
       for (const row of block) {
         survey.add(row);
         if (row.kind === 'invalid') for (const finding of row.findings) findings.fault(finding);
-        else {
-          digest.add(row);
-          smallest.add(contentDigest(row));
-        }
+        else digest.add(row);
       }
     }
   } catch (error) {
@@ -49,5 +43,5 @@ export async function readThrough(
   for (const finding of result.faults)
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
   for (const finding of result.warnings) findings.warning(finding);
-  return { survey: result, sha256: whole ? digest.hex() : null, smallest: smallest.list() };
+  return { survey: result, sha256: whole ? digest.hex() : null };
 }

@@ -21,7 +21,6 @@ describe('a survey', () => {
       duplicates: 1,
       duplicateTokens: 5n,
       payable: 15n,
-      withoutReference: 1,
       members: 3,
       busiestRows: 3,
       busiest: [{ member: '11', rows: 3, net: -4n, firstLine: 2, gains: true, loses: true }],

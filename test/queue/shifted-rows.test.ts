@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchDigest } from '../../src/intake/digest.js';
-import { shortId } from '../../src/intake/plan.js';
+import { BatchDigest, shortId } from '../../src/intake/digest.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { type Line, ledgerBench, planRow, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';

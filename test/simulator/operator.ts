@@ -84,7 +84,6 @@ export class Operator {
       manifestOf(this.world, file, at),
       { 'c:p': String(rows.length), 't:p': String(sum), 'c:d': '0', 't:d': '0', 'c:i': '0', 't:i': '0' },
       { at, who: 'ada', what: 'imported', why: null },
-      [],
     );
     return true;
   }

@@ -121,7 +121,7 @@ export async function sealed(
   }
   const manifest = manifestOf(books, id, rows, options.manifest);
   const audit = { at: START, who: 'ada', what: 'imported', why: null };
-  await sealBatch(books, { no: opened.no, importer, owner }, manifest, countersOf(rows), audit, []);
+  await sealBatch(books, { no: opened.no, importer, owner }, manifest, countersOf(rows), audit);
   return testBatch(books, opened.no, id, rows, owner);
 }
 

@@ -8,7 +8,7 @@ import { defineCommand } from '../command.js';
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { argument } from '../options.js';
-import { showPlan } from '../pay.js';
+import { existingLine, showPlan } from '../pay.js';
 import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
 
 export const command = defineCommand({
@@ -26,8 +26,9 @@ export const command = defineCommand({
       const realm = await app.realm(profile);
       const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
       if (!showPlan(context, app, planned, profile)) return 3;
-      if (planned.preview.payable > 0 && planned.plan.existing === null)
+      if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
         await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
+      const begunAt = Date.now();
       const { ref, existing } = await enqueue(app, realm, planned, {
         batchId,
         inOrder: options.inOrder,
@@ -38,10 +39,7 @@ export const command = defineCommand({
       const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
       output.print({
         json: { ...status, workers },
-        text: [
-          ...(existing ? ['These orders are a batch already; nobody is paid twice.'] : []),
-          ...batchLines(status, output.colours),
-        ],
+        text: [...(existing ? [existingLine(status, begunAt)] : []), ...batchLines(status, output.colours)],
         next: batchNext(status),
       });
       return 0;

@@ -1,5 +1,7 @@
+import type { Plan } from '../../intake/plan.js';
 import { checkMembers } from '../../runtime/operations/check-members.js';
 import { planFile, writeFaultsFile } from '../../runtime/operations/planning.js';
+import { unsentNext } from '../batch-text.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag } from '../options.js';
@@ -38,11 +40,15 @@ export const command = defineCommand({
             ? 'The plan is clean. Nothing was sent.'
             : 'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
         ],
-        next: clean
-          ? `almoner rehearse ${context.args.FILE}, then almoner run ${context.args.FILE}`
-          : refusedNext(findings.faults()),
+        next: clean ? cleanNext(context.args.FILE, planned.plan) : refusedNext(findings.faults()),
       });
       findings.close();
       return clean ? 0 : 3;
     }),
 });
+
+function cleanNext(file: string, { existing }: Plan): string {
+  if (existing?.view?.state === 'cancelled') return unsentNext(existing.id, null);
+  if (existing?.view?.state === 'done') return `almoner status ${existing.id}`;
+  return `almoner rehearse ${file}, then almoner run ${file}`;
+}

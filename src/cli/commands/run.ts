@@ -29,7 +29,7 @@ export const command = defineCommand({
         const realm = await app.realm(profile);
         const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
         if (!showPlan(context, app, planned, profile)) return 3;
-        if (planned.preview.payable > 0 && planned.plan.existing === null)
+        if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
           await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
         return payAndReport(context, app, realm, planned, {
           batchId,

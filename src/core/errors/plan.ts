@@ -3,8 +3,15 @@ import type { ErrorEntry } from './entry.js';
 /** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
 export const PLAN_ERRORS = {
   ALM_PLAN_LOOKS_PAID: {
-    means: 'The file repeats most of an earlier batch of the last 30 days and carries no references.',
-    next: 'Check the named batch; pass --again LABEL to pay on purpose.',
+    means:
+      'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on the file is refused, below that it is a warning.',
+    next: 'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',
+    exit: 3,
+  },
+  ALM_PLAN_CHANGED: {
+    means:
+      'Between the preview and the start other batches were sealed, cancelled or refused, and the file would not do what was shown.',
+    next: 'Plan the file again, look at the new numbers and confirm those.',
     exit: 3,
   },
   ALM_PLAN_OTHER_ADDRESS: {
@@ -15,7 +22,7 @@ export const PLAN_ERRORS = {
   },
   ALM_PLAN_MAYBE_FORGOTTEN: {
     means:
-      'In the last 30 days a person accepted that the store had forgotten payments no journal knows, and this batch may be among them.',
+      'The store has forgotten payments that no journal knows, as a person accepted in the last 30 days, or that this file’s batch was cancelled and followed by another: it may have been paid.',
     next: 'Look at the balances of some of its members upstream. If it was not paid: --again LABEL for a file; a rule pays its next period, and a file with --again LABEL what this one owes.',
     exit: 3,
   },

@@ -19,12 +19,18 @@ const planBody = z.object({
   map: z.array(z.string().max(200)).max(20).default([]),
   again: z.string().trim().min(1).max(100).optional(),
   newAddress: z.boolean().default(false),
+  newRowsOnly: z.boolean().default(false),
 });
 type PlanBody = z.infer<typeof planBody>;
 
 function planned(desk: Desk, upload: Upload, body: PlanBody, who: string): Promise<PlannedUpload> {
-  const { realm: realmName, skipInvalid, map, again, newAddress } = body;
-  const options = { realm: realmName, skipInvalid, map, again: again ?? null, newAddress };
+  const { realm: realmName, skipInvalid, map, again, newAddress, newRowsOnly } = body;
+  if (again !== undefined && newRowsOnly)
+    throw new AlmonerError(
+      'ALM_DESK_BAD_REQUEST',
+      'Again on purpose pays rows that were paid before, new rows only leaves them out. Nothing was done: give one of them.',
+    );
+  const options = { realm: realmName, skipInvalid, map, again: again ?? null, newAddress, newRowsOnly };
   return desk.uploads.planned(upload, JSON.stringify([options, who]), async () => {
     const file = { path: upload.path, name: upload.name, ...options };
     const plan = await desk.parts.plan(file, { who, why: null });

@@ -3,11 +3,15 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] importer  ARGV[3] manifest JSON  ARGV[4] counters JSON {"c:p": "n", "t:p": "n", …}
-  ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry  ARGV[8] digests JSON
+  ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry
+  ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
+  ARGV[10] the realm's seal number when its rows were compared with what is sealed ('' where nothing was compared)
+
+  T 'seals'   how many batches were sealed: two imports that compare at the same moment cannot both pass
 
   Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer' | 'incomplete'
-  (a block is not there: the store has forgotten it since it was put)
+  (a block is not there: the store has forgotten it since it was put) | 'moved' (another batch was sealed since)
 ]]
 --- @include "record"
 --- @include "move"
@@ -24,6 +28,8 @@ for block = 0, blocks - 1 do
   if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return 'incomplete' end
 end
 
+if ARGV[10] ~= '' and (redis.call('HGET', T, 'seals') or '0') ~= ARGV[10] then return 'moved' end
+
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
 for block = blocks, tonumber(held[3]) - 1 do
   redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
@@ -33,7 +39,9 @@ for field, value in pairs(cjson.decode(ARGV[4])) do
   redis.call('HSET', B .. ':n', field, value)
 end
 redis.call('HSET', B, 'state', 'planned', 'manifest', ARGV[3], 'owner', ARGV[5], 'rows', ARGV[6],
-  'cursor', 1, 'generation', 0, 'version', 0, 'digests', ARGV[8], 'inOrder', ARGV[9])
+  'cursor', 1, 'generation', 0, 'version', 0, 'inOrder', ARGV[9])
+if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
+redis.call('HINCRBY', T, 'seals', 1)
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if countOf(T, no, 'p') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())

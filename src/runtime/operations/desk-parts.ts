@@ -93,8 +93,8 @@ async function processes(app: App): ReturnType<DeskParts['processes']> {
 async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, file.realm);
   const realm = await app.realm(profile);
-  const { path, map, again, newAddress, skipInvalid } = file;
-  const request = { file: path, map, again, newAddress, skipInvalid, expectRows: null, expectTokens: null };
+  const { path, name: _, realm: _named, ...options } = file;
+  const request = { file: path, ...options, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now());
   const planned = { plan: { ...plan, source: file.name }, preview };
   return {

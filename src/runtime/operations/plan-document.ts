@@ -1,4 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
+import { lineRanges } from '../../intake/line-ranges.js';
 import type { Planned } from './planning.js';
 
 /** A plan as the JSON document of the contract: `plan --json`, and the desk's preview. */
@@ -11,7 +12,8 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     baseUrl: profile.baseUrl,
     currency: profile.currency,
     certainty: profile.certainty,
-    existing: plan.existing?.sealed ?? false,
+    existing: plan.existing?.view != null,
+    existingState: plan.existing?.view?.state ?? null,
     source: plan.source,
     rows: survey.rows,
     orders: survey.orders,
@@ -19,6 +21,11 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     members: survey.members,
     duplicates: preview.duplicates,
     duplicatesOf: plan.spent.batches,
+    looksPaid: plan.repeats.batches.map(({ batch, rows }) => ({
+      batch,
+      rows: rows.length,
+      lines: lineRanges(rows.map(([, line]) => line)),
+    })),
     invalid: survey.invalid,
     faults: findings.faults(1000),
     faultCount: findings.faultCount,

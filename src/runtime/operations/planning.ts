@@ -18,6 +18,7 @@ export type PlanRequest = {
   readonly map: readonly string[];
   readonly again: string | null;
   readonly newAddress: boolean;
+  readonly newRowsOnly: boolean;
   readonly skipInvalid: boolean;
   readonly expectRows: number | null;
   readonly expectTokens: string | null;
@@ -37,6 +38,7 @@ export async function planFile(
       map: parseColumnMap(request.map),
       again: request.again,
       newAddress: request.newAddress,
+      newRowsOnly: request.newRowsOnly,
       skipInvalid: request.skipInvalid,
       now,
     });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { planRows, shortId } from '../../intake/plan.js';
+import { shortId } from '../../intake/digest.js';
+import { planRows } from '../../intake/plan.js';
 import { previewPlan } from '../../intake/preview.js';
 import type { OrderRow } from '../../intake/row.js';
 import { AWARD_SHEET, awardRow, runSource } from '../../intake/rules/award-rows.js';

@@ -43,7 +43,7 @@ describe('open-batch', () => {
     expect(await put('two')).toBe('ok');
     const manifest = manifestOf(books, batchId('spring'), rows);
     const seal = (importer: string) =>
-      sealBatch(books, { no: '1', importer, owner: '' }, manifest, {}, audit('import'), []);
+      sealBatch(books, { no: '1', importer, owner: '' }, manifest, {}, audit('import'));
     expect(await seal('one')).toBe('not-importer');
   });
 

@@ -41,7 +41,7 @@ async function importing(books: Books, importer = 'one', of: TestBatch | null = 
   const seal = (lines: readonly Line[]) => {
     const rows = lines.map((line, i) => planRow(line, i + 1));
     const at = { no, importer, owner: '' };
-    return sealBatch(books, at, manifestOf(books, ID, rows), countersOf(rows), audit('import'), []);
+    return sealBatch(books, at, manifestOf(books, ID, rows), countersOf(rows), audit('import'));
   };
   return { no, put, seal };
 }

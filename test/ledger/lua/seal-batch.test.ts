@@ -42,7 +42,6 @@ describe('seal-batch', () => {
         manifestOf(books, batch.ref.id, batch.rows),
         countersOf(batch.rows),
         audit('again'),
-        [],
       );
     expect(await again('one')).toBe('sealed');
     expect(await again('two')).toBe('already');
@@ -60,7 +59,7 @@ describe('seal-batch', () => {
       createdAt: 1,
     });
     const seal = (of: string, importer: string) =>
-      sealBatch(books, { no: of, importer, owner: '' }, manifestOf(books, id, []), {}, audit('import'), []);
+      sealBatch(books, { no: of, importer, owner: '' }, manifestOf(books, id, []), {}, audit('import'));
     expect(await seal(no, 'two')).toBe('not-importer');
     expect(await seal('77', 'one')).toBe('not-importer');
     expect(await readBatch({ books, no, id })).toBeUndefined();
@@ -79,8 +78,7 @@ describe('seal-batch', () => {
     const at = { no, importer: 'one', owner: '' };
     const put = (block: number) =>
       putBlock(books, { ...at, block }, encodePlanBlock(blocksOf(rows)[block] ?? []), NO_CLAIMS);
-    const seal = () =>
-      sealBatch(books, at, manifestOf(books, id, rows), countersOf(rows), audit('import'), []);
+    const seal = () => sealBatch(books, at, manifestOf(books, id, rows), countersOf(rows), audit('import'));
     for (const block of [0, 2]) await put(block);
     expect(await seal()).toBe('incomplete');
     expect(await readBatch({ books, no, id })).toBeUndefined();

@@ -14,10 +14,11 @@ type PlanOptionsProps = {
 
 const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan again' } as const;
 
-/** The same switches as the command line: realm, column names, --skip-invalid, --again. */
+/** The same switches as the command line: realm, column names, --skip-invalid, --again, --new-rows-only. */
 export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: PlanOptionsProps) {
   const [map, setMap] = useState((options.map ?? []).join(' '));
   const [again, setAgain] = useState(options.again ?? '');
+  const [newRowsOnly, setNewRowsOnly] = useState(options.newRowsOnly ?? false);
   const [skipInvalid, setSkipInvalid] = useState(options.skipInvalid ?? false);
   const [realm, setRealm] = useState(options.realm ?? '');
   const submit = (event: Event) => {
@@ -28,6 +29,7 @@ export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: P
       ...(skipInvalid ? { skipInvalid } : {}),
       ...(columns.length === 0 ? {} : { map: columns }),
       ...(again.trim() === '' ? {} : { again: again.trim() }),
+      ...(newRowsOnly ? { newRowsOnly } : {}),
     });
   };
   return (
@@ -81,6 +83,15 @@ export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: P
             value={again}
             onInput={(event) => setAgain(event.currentTarget.value)}
           />
+        </div>
+        <div class="field check">
+          <input
+            id="plan-new-rows"
+            type="checkbox"
+            checked={newRowsOnly}
+            onChange={(event) => setNewRowsOnly(event.currentTarget.checked)}
+          />
+          <label for="plan-new-rows">Only new rows: leave out what was paid before</label>
         </div>
         <div class="field check">
           <input

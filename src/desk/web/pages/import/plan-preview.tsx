@@ -2,7 +2,7 @@ import type { PlanReply } from '../../../api-types.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { RehearsalChip } from '../../parts/state.js';
 import { Time } from '../../parts/time.js';
-import { MemberLink } from '../../shell/link.js';
+import { BatchLink, MemberLink } from '../../shell/link.js';
 import { counted, grouped } from '../../words/numbers.js';
 import { duration } from '../../words/times.js';
 
@@ -26,6 +26,9 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
             ),
             ['Members', grouped(plan.members)],
             ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
+            ...(plan.looksPaid.length === 0
+              ? []
+              : [['Paid before', <PaidBefore batches={plan.looksPaid} />] as const]),
             ['Invalid', grouped(plan.invalid)],
             ['Takes', `${counted(plan.requests, 'request')}, about ${duration(plan.seconds * 1_000)}`],
           ]}
@@ -68,6 +71,18 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
         )}
       </Panel>
     </div>
+  );
+}
+
+function PaidBefore({ batches }: { readonly batches: PlanReply['looksPaid'] }) {
+  return (
+    <>
+      {batches.map(({ batch, lines }) => (
+        <div key={batch}>
+          {lines} in <BatchLink batch={batch} />
+        </div>
+      ))}
+    </>
   );
 }
 

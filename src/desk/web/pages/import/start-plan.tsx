@@ -23,6 +23,14 @@ export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanPro
   const [starting, setStarting] = useState(false);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const { payable } = plan;
+  if (plan.faults.some(({ code }) => code === 'ALM_PLAN_LOOKS_PAID'))
+    return (
+      <Notice tone="bad">
+        <b>Rows of this file were paid before; nothing was enqueued.</b> Plan it again with “Only new rows”,
+        or give a label under “Again on purpose” to pay all of them once more. A file that is meant to repeat
+        takes a label each time, or a reference column.
+      </Notice>
+    );
   if (plan.faultCount > 0)
     return (
       <Notice tone="bad">
@@ -33,8 +41,10 @@ export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanPro
   if (plan.existing)
     return (
       <Notice tone="warn">
-        <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />. Importing them
-        again pays nobody twice; give a label under “Again on purpose” if you want a second payment.
+        <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />.{' '}
+        {plan.existingState === 'cancelled'
+          ? 'It was cancelled. To pay what it did not, import unprocessed.csv of its report, or plan this file again with “Only new rows”.'
+          : 'Importing them again pays nobody twice.'}
       </Notice>
     );
   if (payable.orders === 0)

@@ -1,0 +1,68 @@
+import { AlmonerError } from '../core/errors/error.js';
+import type { Books } from '../ledger/books.js';
+import { spentPlaces } from '../ledger/judged-again.js';
+import { decodePlanBlock } from '../ledger/plan-block.js';
+import { lineRanges } from './line-ranges.js';
+import type { Plan } from './plan.js';
+import { findRepeats, type Repeats } from './repeats.js';
+
+/**
+ * A plan was judged when it was shown, and may be started an hour later. What it said of rows that others may pay
+ * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
+ */
+export async function refuseChanged(plan: Plan, books: Books, now: number): Promise<void> {
+  const freed = await linesWhere(plan, books, 'held', (spent) => !spent);
+  refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
+  if (plan.again !== null) return;
+  const repeats = await findRepeats(books, plan.bare, now);
+  const missing = plan.newRowsOnly ? linesOnlyIn(plan.repeats, repeats) : [];
+  const among = repeats.batches.map(({ batch }) => batch).join(', ');
+  refuse([
+    [linesOnlyIn(repeats, plan.repeats), `by now among the orders of other batches (${among})`],
+    [missing, 'to be left out no longer: the equal orders were cancelled or refused'],
+  ]);
+}
+
+/** A block met references that somebody has taken since: names them all, not just those of the block. */
+export async function refuseSpent(plan: Plan, books: Books): Promise<void> {
+  const spent = await linesWhere(plan, books, 'refs', (isSpent) => isSpent);
+  refuse([[spent, 'under references that another batch has spent since']]);
+}
+
+function refuse(changes: readonly (readonly [lines: readonly number[], what: string])[]): void {
+  const told = changes.flatMap(([lines, what]) =>
+    lines.length === 0
+      ? []
+      : [`${lines.length} ${lines.length === 1 ? 'row is' : 'rows are'} ${what}: ${lineRanges(lines)}`],
+  );
+  if (told.length === 0) return;
+  throw new AlmonerError(
+    'ALM_PLAN_CHANGED',
+    `What the file would do is not what was shown: ${told.join('; ')}. Nothing was enqueued and nothing was sent.`,
+  );
+}
+
+async function linesWhere(
+  plan: Plan,
+  books: Books,
+  which: 'refs' | 'held',
+  changed: (spent: boolean) => boolean,
+): Promise<number[]> {
+  const lines: number[] = [];
+  for (const [block, claims] of plan.claims.entries()) {
+    const places = await spentPlaces(books, claims[which]);
+    const moved = places.filter(([, spent]) => changed(spent));
+    const bytes = plan.blocks[block];
+    if (moved.length === 0 || bytes === undefined) continue;
+    const rows = decodePlanBlock(bytes);
+    for (const [place] of moved) lines.push(rows[place]?.line ?? 0);
+  }
+  return lines;
+}
+
+function linesOnlyIn(these: Repeats, others: Repeats): number[] {
+  const known = new Set(others.batches.flatMap(({ rows }) => rows.map(([index]) => index)));
+  return these.batches.flatMap(({ rows }) =>
+    rows.flatMap(([index, line]) => (known.has(index) ? [] : [line])),
+  );
+}

@@ -1,0 +1,72 @@
+import { type BatchId, orderId } from '../core/ids.js';
+import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { decodePlanBlock, encodePlanBlock } from '../ledger/plan-block.js';
+import { type BlockClaims, DUPLICATE_RECORD } from '../ledger/plan-store.js';
+import type { Findings } from './findings.js';
+import { lineRanges } from './line-ranges.js';
+import type { Repeats } from './repeats.js';
+
+/** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
+const STOPS_FROM_ROWS = 5;
+const STOPS_FROM_SHARE = 1 / 5;
+const BATCHES_NAMED = 5;
+
+export function noteRepeats(findings: Findings, repeats: Repeats): void {
+  const { count, compared, batches, unread } = repeats;
+  const code = 'ALM_PLAN_LOOKS_PAID';
+  for (const batch of unread) {
+    const message = `Batch ${batch} of the last 30 days is archived where this process cannot read it: nothing was compared with it.`;
+    findings.warning({ line: 0, column: null, code, message });
+  }
+  if (count === 0) return;
+  if (count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
+    for (const { batch, view, rows } of batches)
+      for (const [, line, order] of rows) {
+        const message = `The same row is order ${orderId(batch, order)} of ${made(view)} (${view.manifest.source}), which is paid or may still be. It is paid once more; --new-rows-only leaves it out.`;
+        findings.warning({ line, column: null, code, message });
+      }
+    return;
+  }
+  const named = batches.slice(0, BATCHES_NAMED).map(({ batch, view, rows }) => {
+    const lines = lineRanges(rows.map(([, line]) => line));
+    return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${view.state})`;
+  });
+  const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
+  const message = `${count} of its ${compared} rows without a reference are orders of the last 30 days already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
+  findings.fault({ line: 0, column: null, code, message });
+}
+
+function made({ manifest }: Repeats['batches'][number]['view']): string {
+  return `${new Date(manifest.createdAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Turns the rows that were paid before into duplicates, in the blocks and in what they claim. */
+export function leaveOut(
+  repeats: Repeats,
+  blocks: Buffer[],
+  claims: BlockClaims[],
+): { count: number; tokens: bigint; batches: BatchId[] } {
+  const held = new Map<number, Map<number, string>>();
+  for (const { batch, rows } of repeats.batches)
+    for (const [index, , order] of rows) {
+      const block = Math.floor((index - 1) / PLAN_BLOCK_ROWS);
+      const inBlock = held.get(block) ?? new Map<number, string>();
+      held.set(block, inBlock.set((index - 1) % PLAN_BLOCK_ROWS, orderId(batch, order)));
+    }
+  let tokens = 0n;
+  for (const [block, inBlock] of held) {
+    const [bytes, claimed] = [blocks[block], claims[block]];
+    if (bytes === undefined || claimed === undefined) throw new Error(`the plan has no block ${block}`);
+    const rows = decodePlanBlock(bytes).map((row, offset) => {
+      const order = inBlock.get(offset);
+      if (order === undefined) return row;
+      tokens += BigInt(row.order?.tokens ?? 0);
+      return { ...row, duplicateOf: order };
+    });
+    const first = block * PLAN_BLOCK_ROWS + 1;
+    const left = [...inBlock.keys()].map((offset) => [first + offset, DUPLICATE_RECORD] as const);
+    blocks[block] = encodePlanBlock(rows);
+    claims[block] = { ...claimed, records: [...claimed.records, ...left] };
+  }
+  return { count: repeats.count, tokens, batches: repeats.batches.map(({ batch }) => batch) };
+}

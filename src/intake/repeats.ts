@@ -1,0 +1,212 @@
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import type { BatchId } from '../core/ids.js';
+import { batchSource } from '../ledger/batch-source.js';
+import { type BatchRef, listBatches, readBatch } from '../ledger/batches.js';
+import type { Books } from '../ledger/books.js';
+import { LOOK_BACK_MS } from '../ledger/judged-again.js';
+import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { decodePlanBlock } from '../ledger/plan-block.js';
+import { decodeRecord } from '../ledger/record.js';
+import { contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import { stateOf } from '../ledger/rows.js';
+import type { BatchView } from '../ledger/views.js';
+import { BareRows } from './bare-rows.js';
+
+/**
+ * Which rows without references repeat an order of the last 30 days that is paid or may still be paid. Compared as
+ * multisets: two equal rows need two such orders. Each batch keeps a sketch, one word of each row's content, which
+ * names the blocks worth looking at; the verdict comes from their rows and records, in the store or the archive.
+ * Without a sketch (a batch of an older version) every block is looked at.
+ */
+export type Repeats = {
+  readonly compared: number;
+  readonly count: number;
+  /** Newest first. */
+  readonly batches: readonly RepeatedBatch[];
+  /** Archived where this process cannot read, by a version that kept no sketch. */
+  readonly unread: readonly BatchId[];
+};
+
+export type RepeatedBatch = {
+  readonly batch: BatchId;
+  readonly view: BatchView;
+  readonly rows: readonly Repeat[];
+};
+
+/** A row of the file and the order it repeats, by their indexes: a million of them are kept. */
+export type Repeat = readonly [index: number, line: number, order: number];
+
+export const NO_REPEATS: Repeats = { compared: 0, count: 0, batches: [], unread: [] };
+
+/**
+ * The rows of a file to compare. One that stands in for an order of an earlier batch is known by that order: only
+ * what was sealed after that batch can have paid it since.
+ */
+export class ComparedRows {
+  private readonly since = new Map<number, BareRows>();
+
+  constructor(
+    /** In another currency they are other payments. */
+    readonly currency: string | null,
+  ) {}
+
+  get size(): number {
+    return this.groups().reduce((sum, [, { size }]) => sum + size, 0);
+  }
+
+  add(index: number, line: number, content: string, replacedNo: string | undefined): void {
+    const no = Number(replacedNo ?? 0);
+    const rows = this.since.get(no) ?? new BareRows();
+    this.since.set(no, rows);
+    rows.add(index, line, content);
+  }
+
+  groups(): (readonly [since: number, rows: BareRows])[] {
+    return [...this.since];
+  }
+}
+
+export async function findRepeats(books: Books, rows: ComparedRows, now: number): Promise<Repeats> {
+  if (rows.size === 0) return NO_REPEATS;
+  const matching = rows.groups().map(([since, bare]) => new Matching(since, bare));
+  const batches: RepeatedBatch[] = [];
+  const unread: BatchId[] = [];
+  for (const ref of (await listBatches(books)).reverse()) {
+    const view = await readBatch(ref);
+    const open = matching.filter(({ since }) => since < Number(ref.no));
+    if (view === undefined || open.length === 0 || view.manifest.currency !== rows.currency) continue;
+    if (!isRecent(view, now) || !mayHavePaid(view)) continue;
+    const found = await repeatsOf(ref, view, open, now);
+    if (found === 'unread') unread.push(ref.id);
+    else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
+  }
+  const count = batches.reduce((sum, batch) => sum + batch.rows.length, 0);
+  return { compared: rows.size, count, batches, unread };
+}
+
+/** Which rows of a content are spoken for already. */
+class Matching {
+  private readonly next: Uint32Array;
+
+  constructor(
+    readonly since: number,
+    readonly rows: BareRows,
+  ) {
+    this.next = new Uint32Array(rows.contents).map((_, entry) => rows.firstOf(entry));
+  }
+
+  /** The first row with this content that no order has matched yet. */
+  take(a: number, b: number | null): [index: number, line: number] | undefined {
+    const entry = this.rows.find(a, b);
+    const row = entry === -1 ? 0 : (this.next[entry] ?? 0);
+    if (row === 0) return undefined;
+    this.next[entry] = this.rows.after(row);
+    return [this.rows.indexOf(row), this.rows.lineOf(row)];
+  }
+}
+
+function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {
+  if (state !== 'done' && state !== 'cancelled') return true;
+  return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= LOOK_BACK_MS;
+}
+
+function mayHavePaid({ counts }: BatchView): boolean {
+  return [...PAYING, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
+}
+
+const PAYING = ['paid', 'planned', 'sending', 'unknown', 'doubt'] as const;
+
+async function repeatsOf(
+  ref: BatchRef,
+  view: BatchView,
+  matching: readonly Matching[],
+  now: number,
+): Promise<Repeat[] | 'unread'> {
+  const { caller, realm } = ref.books;
+  const sketch = await caller.patiently('read sketch', () =>
+    caller.redis.getBuffer(batchKeys(realm, ref.no).sketch),
+  );
+  const found: Repeat[] = [];
+  const take = (index: number, a: number, b: number | null) => {
+    for (const one of matching) {
+      const row = one.take(a, b);
+      if (row !== undefined) {
+        found.push([...row, index]);
+        return;
+      }
+    }
+  };
+  const hits = (block: number) => sketchHits(sketch, block, matching);
+  try {
+    for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
+      if (sketch === null || hits(block).length > 0)
+        for (const { index, content } of await payingRows(ref, view, block, now))
+          take(index, ...contentWords(content));
+  } catch (error) {
+    if (!isArchiveAway(error)) throw error;
+    if (sketch === null) return 'unread';
+    // The sketch alone cannot tell what of it was paid: all of it counts.
+    for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
+      for (const [index, word] of hits(block)) take(index, word, null);
+  }
+  return found;
+}
+
+function isArchiveAway(error: unknown): boolean {
+  return (
+    isAlmonerError(error, 'ALM_LEDGER_ARCHIVE_MISSING') || isAlmonerError(error, 'ALM_LEDGER_ARCHIVE_DAMAGED')
+  );
+}
+
+function sketchHits(
+  sketch: Buffer | null,
+  block: number,
+  matching: readonly Matching[],
+): [index: number, word: number][] {
+  const hits: [number, number][] = [];
+  const first = block * PLAN_BLOCK_ROWS;
+  const end = Math.min((sketch?.length ?? 0) / SKETCH_ROW_BYTES, first + PLAN_BLOCK_ROWS);
+  for (let row = first; row < end; row++) {
+    const word = sketch?.readUInt32LE(row * SKETCH_ROW_BYTES) ?? 0;
+    if (matching.some(({ rows }) => rows.find(word, null) !== -1)) hits.push([row + 1, word]);
+  }
+  return hits;
+}
+
+/** The orders of a block that are paid or may still be. */
+async function payingRows(
+  ref: BatchRef,
+  { state }: BatchView,
+  block: number,
+  now: number,
+): Promise<{ index: number; content: string }[]> {
+  const { plan, records } = await readBlock(ref, block);
+  return decodePlanBlock(plan).flatMap(({ order }, offset) => {
+    const index = block * PLAN_BLOCK_ROWS + offset + 1;
+    const record = decodeRecord(records[String(index)]);
+    const stands = stateOf(record, state === 'cancelled');
+    const pays = PAYING.some((one) => one === stands) || (record.arrivesUntil ?? 0) > now;
+    return order !== null && pays ? [{ index, content: contentHash(order) }] : [];
+  });
+}
+
+async function readBlock(ref: BatchRef, block: number) {
+  const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
+  const numbers = Array.from({ length: perPlan }, (_, i) => block * perPlan + i);
+  // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
+  // the records says that they were.
+  for (const last of [false, true]) {
+    const source = await batchSource(ref);
+    const records: Record<string, string> = Object.assign(
+      {},
+      ...(await Promise.all(numbers.map((one) => source.records(one)))),
+    );
+    const plan = await source.plan(block);
+    if (plan !== null) return { plan, records };
+    if (last) break;
+  }
+  throw new AlmonerError(
+    'ALM_LEDGER_PLAN_MISSING',
+    `Block ${block} of the plan of batch ${ref.id} is not in the store. Nothing was compared with it.`,
+  );
+}

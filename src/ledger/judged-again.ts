@@ -1,0 +1,25 @@
+import type { Books } from './books.js';
+import { findSpent, REF_BYTES } from './plan-store.js';
+import { REFERENCE_HASH_BYTES } from './reference.js';
+
+/** What an import asks the books once more before its seal. */
+
+/** Rows without references are compared with the orders of so long. */
+export const LOOK_BACK_MS = 30 * 24 * 3600_000;
+
+/** How many batches of the realm were sealed: what was compared at one number is sealed at the same, or not. */
+export async function sealNumber({ caller, realm }: Books): Promise<string> {
+  return (await caller.patiently('read seals', () => caller.redis.hget(realm, 'seals'))) ?? '0';
+}
+
+/** Of references as BlockClaims pack them: the places in the block, and whether somebody keeps each spent. */
+export async function spentPlaces(books: Books, refs: Buffer): Promise<[place: number, spent: boolean][]> {
+  const places: number[] = [];
+  const hashes: string[] = [];
+  for (let at = 0; at < refs.length; at += REF_BYTES) {
+    places.push(refs.readUInt8(at));
+    hashes.push(refs.toString('latin1', at + 1, at + 1 + REFERENCE_HASH_BYTES));
+  }
+  const spent = await findSpent(books, hashes, hashes);
+  return places.map((place, i) => [place, spent.has(hashes[i] ?? '')]);
+}
