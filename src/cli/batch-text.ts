@@ -48,7 +48,7 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
       : `${rerun}, or hand it to the workers: almoner resume ${batch}`;
   if (status.state === 'running' || status.state === 'planned')
     return status.waiting.find(({ next }) => next !== null)?.next ?? `almoner status ${batch} --watch`;
-  if ((counts.cancelled ?? 0) > 0) return unsentNext(batch, status.report);
+  if ((counts.cancelled ?? 0) > 0) return unsentNext(status, status.report);
   if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
   if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
     return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
@@ -56,10 +56,17 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
   return status.report === null ? `almoner report ${batch}` : `open ${status.report}/report.html`;
 }
 
-/** The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. */
-export function unsentNext(batch: string, report: string | null): string {
+/**
+ * The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. Beside a label
+ * new rows are no way either: what it pays on purpose was paid before.
+ */
+export function unsentNext(
+  { batch, again }: Pick<BatchStatus, 'batch' | 'again'>,
+  report: string | null,
+): string {
   const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
-  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}, or the file again with --new-rows-only`;
+  const file = again === null ? ', or the file again with --new-rows-only' : '';
+  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}${file}`;
 }
 
 function paintOf(state: string, colours: Colours): (text: string) => string {

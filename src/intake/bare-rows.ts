@@ -1,4 +1,4 @@
-import { contentWords } from '../ledger/reference.js';
+import type { ContentWords } from '../ledger/reference.js';
 import { DenseIndex, mix } from './dense-index.js';
 import { words32 } from './paged-column.js';
 
@@ -29,8 +29,7 @@ export class BareRows {
   }
 
   /** `index`: the row's number in the plan. */
-  add(index: number, line: number, content: string): void {
-    const [a, b] = contentWords(content);
+  add(index: number, line: number, [a, b]: ContentWords): void {
     const size = this.#index.size;
     const entry = this.#index.find(mix(a, 0, 0), (other) => this.#is(other, a, b), this.#hashOf);
     this.#size += 1;

@@ -5,7 +5,7 @@ import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
-import { contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
 import { BrokenFile } from './broken-file.js';
 import type { ColumnMap } from './column-map.js';
 import { type Column, columnNamed } from './columns.js';
@@ -245,8 +245,9 @@ class Pass {
     const numbers = await this.judge.replacedNumbers(judged.planned);
     const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
     for (const [at, row] of judged.rows.entries()) {
-      const content = judged.hashes[at]?.content;
-      if (content !== undefined) sketch.writeUInt32LE(contentWords(content)[0], at * SKETCH_ROW_BYTES);
+      const hash = judged.hashes[at]?.content;
+      const content = hash === undefined ? undefined : contentWords(hash);
+      sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
       this.count(row, content, numbers);
     }
     this.sketches.push(sketch);
@@ -265,7 +266,7 @@ class Pass {
     }
   }
 
-  private count(row: Row, content: string | undefined, numbers: ReadonlyMap<BatchId, string>): void {
+  private count(row: Row, content: ContentWords | undefined, numbers: ReadonlyMap<BatchId, string>): void {
     this.rows += 1;
     this.survey.add(row);
     if (row.kind === 'invalid') {

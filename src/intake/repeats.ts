@@ -7,7 +7,7 @@ import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
 import { decodeRecord } from '../ledger/record.js';
-import { contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
 import { stateOf } from '../ledger/rows.js';
 import type { BatchView } from '../ledger/views.js';
 import { BareRows } from './bare-rows.js';
@@ -54,7 +54,7 @@ export class ComparedRows {
     return this.groups().reduce((sum, [, { size }]) => sum + size, 0);
   }
 
-  add(index: number, line: number, content: string, replacedNo: string | undefined): void {
+  add(index: number, line: number, content: ContentWords, replacedNo: string | undefined): void {
     const no = Number(replacedNo ?? 0);
     const rows = this.since.get(no) ?? new BareRows();
     this.since.set(no, rows);

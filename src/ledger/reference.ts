@@ -35,7 +35,9 @@ export function contentHash(order: Order): string {
 }
 
 /** The first 64 bits of a content's hash; a batch's sketch holds the first word of each of its rows. */
-export function contentWords(hash: string): [number, number] {
+export type ContentWords = readonly [number, number];
+
+export function contentWords(hash: string): ContentWords {
   const bytes = Buffer.from(hash.slice(0, 11), 'base64url');
   return [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
 }

@@ -109,6 +109,34 @@ describe('an import through the desk', () => {
     );
     expect(again).toMatchObject({ existing: true, summary: { batch: first.summary.batch } });
   });
+
+  test('of two previews that share rows the second is not started: a new one shows them, and pays the others', async () => {
+    const csv = (from: number, to: number) =>
+      `member,tokens\n${Array.from({ length: to - from }, (_, i) => `${20_000 + from + i},3\n`).join('')}`;
+    const [one, two] = [(await upload(csv(0, 30))).upload, (await upload(csv(5, 40))).upload];
+    for (const id of [one, two])
+      expect(plan.parse((await post(`/api/uploads/${id}/plan`, {})).json()).faultCount).toBe(0);
+    const { summary } = started.parse(
+      (await post(`/api/uploads/${one}/start`, { rows: 30, tokens: '90' })).json(),
+    );
+    const stale = await post(`/api/uploads/${two}/start`, { rows: 35, tokens: '105' });
+    expect(stale.status).toBe(409);
+    expect(stale.json()).toMatchObject({
+      error: { code: 'ALM_PLAN_CHANGED', message: expect.stringContaining('lines 2-26') },
+    });
+    const shown = (await post(`/api/uploads/${two}/plan`, {})).json();
+    expect(shown).toMatchObject({
+      faults: [{ code: 'ALM_PLAN_LOOKS_PAID' }],
+      looksPaid: [{ batch: summary.batch, rows: 25, lines: 'lines 2-26' }],
+    });
+    const both = { newRowsOnly: true, again: 'twice' };
+    expect((await post(`/api/uploads/${two}/plan`, both)).status).toBe(400);
+    const rest = (await post(`/api/uploads/${two}/plan`, { newRowsOnly: true })).json();
+    expect(rest).toMatchObject({ faultCount: 0, duplicates: 25, payable: { orders: 10, tokens: '30' } });
+    const confirmed = { newRowsOnly: true, rows: 35, tokens: '30' };
+    const second = started.parse((await post(`/api/uploads/${two}/start`, confirmed)).json());
+    expect(second.existing).toBe(false);
+  });
 });
 
 describe('an upload that is not what it should be', () => {

@@ -19,7 +19,7 @@ function compared(lines: readonly Line[], currency: string | null = null): Compa
   const rows = new ComparedRows(currency);
   lines.forEach((line, i) => {
     const { order } = planRow(line, i + 1);
-    if (order !== null) rows.add(i + 1, i + 2, contentHash(order), undefined);
+    if (order !== null) rows.add(i + 1, i + 2, contentWords(contentHash(order)), undefined);
   });
   return rows;
 }

@@ -123,7 +123,9 @@ function checkConfirmed({ document }: PlannedUpload, confirmed: { rows: number; 
       'ALM_PLAN_FAULTS',
       `${document.source} has ${document.faultCount} faults and was refused as a whole. Nothing was enqueued and nothing was sent.`,
     );
-  const { rows, payable } = document;
+  const { rows, payable, existing } = document;
+  // Nothing new is made of orders that are a batch already.
+  if (existing) return;
   if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
   throw new AlmonerError(
     'ALM_DESK_CHANGED',

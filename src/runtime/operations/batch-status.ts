@@ -30,6 +30,8 @@ export type BatchStatus = {
   /** What must be known beside the numbers. */
   readonly notes: readonly string[];
   readonly source: string;
+  /** The label of --again. */
+  readonly again: string | null;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
@@ -72,6 +74,7 @@ export async function batchStatus(
     report: more.report ?? null,
     notes: view.notes ?? [],
     source: manifest.source,
+    again: manifest.again,
     createdAt: new Date(manifest.createdAt).toISOString(),
     startedAt: iso(view.startedAt),
     finishedAt: iso(view.finishedAt),

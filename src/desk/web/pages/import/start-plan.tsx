@@ -43,7 +43,7 @@ export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanPro
       <Notice tone="warn">
         <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />.{' '}
         {plan.existingState === 'cancelled'
-          ? 'It was cancelled. To pay what it did not, import unprocessed.csv of its report, or plan this file again with “Only new rows”.'
+          ? `It was cancelled. To pay what was never sent, import unprocessed.csv of its report${options.again === undefined ? ', or plan this file again with “Only new rows”' : ''}.`
           : 'Importing them again pays nobody twice.'}
       </Notice>
     );
