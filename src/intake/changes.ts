@@ -2,6 +2,7 @@ import { AlmonerError } from '../core/errors/error.js';
 import type { Books } from '../ledger/books.js';
 import { spentPlaces } from '../ledger/judged-again.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
+import { maybeForgotten } from './earlier.js';
 import { lineRanges } from './line-ranges.js';
 import type { Plan } from './plan.js';
 import { findRepeats, type Repeats } from './repeats.js';
@@ -14,6 +15,9 @@ export async function refuseChanged(plan: Plan, books: Books, now: number): Prom
   const freed = await linesWhere(plan, books, 'held', (spent) => !spent);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
   if (plan.again !== null) return;
+  const forgotten = await maybeForgotten(books, plan, plan.mayPrecede, now);
+  if (forgotten !== null)
+    throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
   const repeats = await findRepeats(books, plan.bare, now);
   const missing = plan.newRowsOnly ? linesOnlyIn(plan.repeats, repeats) : [];
   const among = repeats.batches.map(({ batch }) => batch).join(', ');

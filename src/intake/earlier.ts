@@ -82,13 +82,14 @@ async function formerBatch(books: Books, content: string, currency: string | nul
  */
 export async function maybeForgotten(
   books: Books,
-  { batch, content, former }: Identity,
+  { batch, content, former }: { readonly [part in 'batch' | 'content' | 'former']: Identity[part] | null },
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,
 ): Promise<Finding | null> {
   const finding = (message: string) =>
     ({ line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message }) as const;
+  if (batch === null || content === null) return null;
   const following = shortId(numbered(content, 1));
   if (await hasParked(books, following))
     return finding(

@@ -109,7 +109,7 @@ async function store(plan: Plan, options: ImportOptions, opened: Opened): Promis
     why: whyOf(plan),
   };
   for (;;) {
-    const seals = plan.again === null && plan.bare.size > 0 ? await sealNumber(books) : null;
+    const seals = plan.again === null ? await sealNumber(books) : null;
     await refuseChanged(plan, books, options.now);
     const compared = { sketch: plan.sketch, seals };
     const sealed = await sealBatch(
@@ -120,7 +120,7 @@ async function store(plan: Plan, options: ImportOptions, opened: Opened): Promis
       audit,
       compared,
     );
-    // Another batch was sealed since the comparison, perhaps of the same rows.
+    // Another batch was sealed since, perhaps of the same rows, or a loss was accepted.
     if (sealed !== 'moved') return sealed;
   }
 }

@@ -48,6 +48,7 @@ export type Plan = {
   readonly sketch: Buffer;
   readonly again: string | null;
   readonly newRowsOnly: boolean;
+  readonly mayPrecede: (moment: number) => boolean;
   /** Addresses under which the realm was paid before, and beside which this one is meant. */
   readonly movedFrom: readonly EarlierAddress[];
 };
@@ -125,9 +126,8 @@ async function planBlocks(
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.
   const isNew = identity !== null && over === null && again === null;
-  const forgotten = isNew
-    ? await maybeForgotten(books, identity, options.mayPrecede ?? (() => true), options.now)
-    : null;
+  const { mayPrecede = NOTHING.mayPrecede } = options;
+  const forgotten = isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null;
   if (forgotten !== null) findings.fault(forgotten);
   const repeats = isNew ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats);
@@ -159,6 +159,7 @@ async function planBlocks(
     sketch: pass.sketch(),
     again,
     newRowsOnly,
+    mayPrecede,
     movedFrom,
   };
 }
@@ -175,6 +176,7 @@ const NOTHING = {
   bare: new ComparedRows(null),
   repeats: NO_REPEATS,
   sketch: Buffer.alloc(0),
+  mayPrecede: (_moment: number) => true,
   movedFrom: [],
 } as const;
 

@@ -7,7 +7,7 @@ import { REFERENCE_HASH_BYTES } from './reference.js';
 /** Rows without references are compared with the orders of so long. */
 export const LOOK_BACK_MS = 30 * 24 * 3600_000;
 
-/** How many batches of the realm were sealed: what was compared at one number is sealed at the same, or not. */
+/** Raised by every seal of the realm and by a loss that is accepted: what was judged at one number is sealed at it, or not. */
 export async function sealNumber({ caller, realm }: Books): Promise<string> {
   return (await caller.patiently('read seals', () => caller.redis.hget(realm, 'seals'))) ?? '0';
 }

@@ -37,11 +37,15 @@ export type ParkedBatch = {
   readonly incomplete: boolean;
 };
 
-/** Of all batches that are parked, now or later: more may have been sent of them than any journal knows. */
+/**
+ * Of all batches that are parked, now or later: more may have been sent of them than any journal knows. Plans that
+ * were judged before are judged again at their seal.
+ */
 export async function markForgotten(books: Books): Promise<void> {
   const { redis } = books.caller;
   await books.caller.patiently('mark parked', async () => {
-    await redis.hset(books.realm, 'gap', await storeNowMs(books));
+    const at = await storeNowMs(books);
+    await redis.multi().hset(books.realm, 'gap', at).hincrby(books.realm, 'seals', 1).exec();
     for (const batch of await redis.hkeys(`${books.realm}:${PARKED}`))
       await redis.hset(`${books.realm}:${PARKED}`, batch, INCOMPLETE);
   });

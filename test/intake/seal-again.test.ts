@@ -5,11 +5,14 @@ import { importPlan } from '../../src/intake/import.js';
 import { type Plan, planRows } from '../../src/intake/plan.js';
 import type { OrderRow } from '../../src/intake/row.js';
 import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
+import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import type { Books } from '../../src/ledger/books.js';
+import { sealNumber } from '../../src/ledger/judged-again.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
-import { ledgerBench } from '../support/ledger.js';
+import { mergeContext } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
 
@@ -121,6 +124,25 @@ test('equal rows are counted: of three equal rows, two of them paid, one is new'
   const rows = await new PlanReader(books).block(ref.no, 0);
   expect(rows.map(({ duplicateOf }) => duplicateOf !== null)).toEqual([true, false, true, false]);
 });
+
+test.each([
+  ['without references', () => null],
+  ['with references', (n: number) => `r-${n}`],
+])(
+  'a plan of rows %s that was made before a loss was accepted is not sealed after it',
+  async (_, reference) => {
+    const batch = await sealed(await bench.books(), [{}]);
+    const { books } = batch;
+    const planned = await plan(books, file(100, 120, reference));
+    expect(planned.findings.faultCount).toBe(0);
+    const seals = await sealNumber(books);
+    await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
+    // What was judged and is about to be sealed is judged again.
+    expect(await sealNumber(books)).not.toBe(seals);
+    await expect(start(books, planned)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
+    expect(await tieUp(books)).toEqual([]);
+  },
+);
 
 test('a store that forgot the cancelled batch and the next one of its file does not pay the file from the start', async () => {
   const books = await bench.books();

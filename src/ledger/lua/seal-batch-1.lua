@@ -6,12 +6,13 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry
   ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
-  ARGV[10] the realm's seal number when its rows were compared with what is sealed ('' where nothing was compared)
+  ARGV[10] the realm's seal number when the plan was judged again ('' where it pays on purpose what was paid before)
 
-  T 'seals'   how many batches were sealed: two imports that compare at the same moment cannot both pass
+  T 'seals'   raised by every seal and by a loss that a person accepts: two imports that compare at the same moment
+              cannot both pass
 
   Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer' | 'incomplete'
-  (a block is not there: the store has forgotten it since it was put) | 'moved' (another batch was sealed since)
+  (a block is not there: the store has forgotten it since it was put) | 'moved' (the number was raised since)
 ]]
 --- @include "record"
 --- @include "move"
