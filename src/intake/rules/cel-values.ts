@@ -1,7 +1,9 @@
 import { isLosslessNumber } from 'lossless-json';
+import { Fraction } from './fraction.js';
 
 /**
- * Facts as CEL values. Whole numbers become exact integers; one beyond 64 bits is an id and stays text. What
+ * Facts as CEL values. Whole numbers become exact integers, others exact fractions; a whole number beyond 64
+ * bits is an id and stays text. What
  * is null has no value: it counts as absent, so that the member is left out and listed instead of being
  * reckoned with as zero.
  */
@@ -10,7 +12,6 @@ const DEPTH_MAX = 32;
 
 export function celValue(value: unknown, depth = 0): unknown {
   if (isLosslessNumber(value)) return celNumber(value.value);
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value !== 'object' || value === null) return value ?? undefined;
   if (depth > DEPTH_MAX) return undefined;
   if (Array.isArray(value))
@@ -26,7 +27,7 @@ export function celMap(entries: Iterable<readonly [string, unknown]>): Record<st
 }
 
 function celNumber(digits: string): unknown {
-  if (!/^-?[0-9]+$/.test(digits)) return Number(digits);
+  if (!/^-?[0-9]+$/.test(digits)) return Fraction.parse(digits) ?? digits;
   if (digits.length > 20) return digits;
   const whole = BigInt(digits);
   return whole > INT_MAX || whole < -INT_MAX ? digits : whole;
@@ -41,19 +42,19 @@ export function celCell(cell: string): unknown {
   const text = cell.trim();
   if (text === '') return undefined;
   if (WHOLE.test(text)) return BigInt(text);
-  if (FRACTION.test(text)) return Number(text);
+  if (FRACTION.test(text)) return Fraction.parse(text);
   const word = text.toLowerCase();
   return word === 'true' ? true : word === 'false' ? false : text;
 }
 
 /** A value for people and for JSON, as an expression would spell it. */
 export function spellValue(value: unknown): string {
-  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean')
+  if (typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Fraction)
     return String(value);
   if (value instanceof Date) return value.toISOString();
   if (value === undefined || value === null) return 'null';
   const text = JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'bigint' ? Number(inner) : inner,
+    typeof inner === 'bigint' || inner instanceof Fraction ? String(inner) : inner,
   );
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

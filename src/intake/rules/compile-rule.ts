@@ -48,7 +48,7 @@ export function compileRule(
   return { condition, award, faults };
 }
 
-const NUMBERS = ['int', 'double', 'dyn'];
+const NUMBERS = ['int', 'fraction', 'dyn'];
 
 function compileAward(
   { award }: RuleInput,

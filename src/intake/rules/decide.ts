@@ -135,7 +135,7 @@ function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
     leaveOut(draft, 'fault', message);
     return;
   }
-  if (typeof draft.amount === 'number' && draft.amount !== whole)
+  if (draft.computed !== String(whole))
     draft.steps.push(`${rounding ?? 'rounding'} makes ${whole} of ${draft.computed}`);
   draft.tokens = whole;
 }

@@ -1,4 +1,5 @@
 import type { Candidate, Decision, LeftOut } from './decision.js';
+import type { Fraction } from './fraction.js';
 
 /** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
 export type Draft = {
@@ -6,7 +7,7 @@ export type Draft = {
   leftOut: LeftOut | null;
   detail: string | null;
   condition: boolean | null;
-  amount: number | bigint | null;
+  amount: bigint | Fraction | null;
   computed: string | null;
   tokens: number;
   readonly steps: string[];

@@ -1,21 +1,21 @@
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
+import { addExactNumbers, makeExact } from './exact-numbers.js';
 import { type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
 import { TookTooLong, withinTime } from './within-time.js';
 
 /**
- * CEL as rules may use it: no functions that reach outside, limits on size and depth, and a watchdog on time.
- * Besides the standard it can mix whole numbers and fractions in arithmetic (`balance * 0.05`), and knows
- * `min` and `max`; an operator should not need to know what a cast is.
+ * CEL as rules may use it: no functions that reach outside, limits on size and depth, a watchdog on time, and
+ * exact numbers (see exact-numbers.ts).
  */
 export type Expression = {
   readonly text: string;
-  /** `bool`, `int`, `double`, `string`… or `dyn` where only the facts will tell. */
+  /** `bool`, `int`, `fraction`, `string`… or `dyn` where only the facts will tell. */
   readonly type: string;
   readonly used: FactsUsed;
   evaluate(facts: Facts): Evaluated;
 };
 
-/** Values as CEL knows them: bigint is a whole number, number a fraction. */
+/** Values as CEL knows them: bigint is a whole number, Fraction one with a fraction. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export type Evaluated =
@@ -40,6 +40,7 @@ export function compileExpression(text: string): Expression | { readonly misuses
   let program: ReturnType<Environment['parse']>;
   try {
     program = environment.parse(text);
+    makeExact(program.ast);
   } catch (error) {
     return { misuses: [misuse(error)] };
   }
@@ -102,28 +103,6 @@ function createEnvironment(): Environment {
     .registerVariable('web3', 'map')
     .registerVariable('row', 'map')
     .registerVariable('run', 'map')
-    .registerVariable('balance', 'int')
-    .registerFunction('min(dyn, dyn): dyn', (a: unknown, b: unknown) => (lesser('min', a, b) ? a : b))
-    .registerFunction('max(dyn, dyn): dyn', (a: unknown, b: unknown) => (lesser('max', a, b) ? b : a));
-  const mixed: Readonly<Record<string, (a: number, b: number) => number>> = {
-    '+': (a, b) => a + b,
-    '-': (a, b) => a - b,
-    '*': (a, b) => a * b,
-    '/': (a, b) => a / b,
-  };
-  for (const [sign, compute] of Object.entries(mixed)) {
-    const handler = (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b));
-    made.registerOperator(`int ${sign} double: double`, handler);
-    made.registerOperator(`double ${sign} int: double`, handler);
-  }
-  return made;
-}
-
-function lesser(name: string, a: unknown, b: unknown): boolean {
-  if (!isNumber(a) || !isNumber(b)) throw new EvaluationError(`${name} takes two numbers`);
-  return a <= b;
-}
-
-function isNumber(value: unknown): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
+    .registerVariable('balance', 'int');
+  return addExactNumbers(made);
 }

@@ -100,7 +100,7 @@ function accessOf(node: ASTNode): { of: string; field: string } | undefined {
   return { of: object.args, field: index.args };
 }
 
-function childrenOf(value: unknown): ASTNode[] {
+export function childrenOf(value: unknown): ASTNode[] {
   if (Array.isArray(value)) return value.flatMap(childrenOf);
   return isNode(value) ? [value] : [];
 }

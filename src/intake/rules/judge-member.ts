@@ -1,6 +1,7 @@
 import { celCell, celMap, celValue, spellValue } from './cel-values.js';
 import type { Candidate, FactRead, Stop } from './decision.js';
 import { type FactsUsed, needsMember, needsWeb3 } from './facts-used.js';
+import { Fraction } from './fraction.js';
 import type { PlacedExpression, Rule } from './rule.js';
 
 /**
@@ -57,12 +58,12 @@ export function judgeAmount(
   expression: PlacedExpression,
   candidate: Candidate,
   setting: JudgeSetting,
-): Judged & { readonly amount?: number | bigint } {
+): Judged & { readonly amount?: bigint | Fraction } {
   const judged = judge(rule, expression, candidate, setting);
   if (judged.kind !== 'value') return judged;
   const { value } = judged;
   if (typeof value === 'bigint' && value >= 0n) return { ...judged, amount: value };
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return { ...judged, amount: value };
+  if (value instanceof Fraction && value.numerator >= 0n) return { ...judged, amount: value };
   const hint = rule.op === 'debit' ? '' : '; to take points, set `op: debit`';
   return wrongValue(rule, expression, candidate, value, `a number that is not negative${hint}`);
 }

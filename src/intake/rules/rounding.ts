@@ -1,25 +1,21 @@
+import { TOKENS_MAX } from '../../core/points.js';
+import { Fraction } from './fraction.js';
 import type { Rounding } from './rule.js';
 
-/** Binary fractions miss by a hair: 0.29 * 100 is 28.999999999999996, and nobody means 28 by it. */
-const HAIR = 1e-9;
-
 /** Whole points from a number that is not negative; null where it is beyond what can be counted exactly. */
-export function wholePoints(amount: number | bigint, rounding: Rounding | null): number | null {
-  if (typeof amount === 'bigint') return amount > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(amount);
-  const nearest = Math.round(amount);
-  const near = Math.abs(amount - nearest) <= HAIR * Math.max(1, Math.abs(amount));
-  const whole = near ? nearest : rounded(amount, rounding);
-  return whole === null || !Number.isSafeInteger(whole) ? null : whole;
+export function wholePoints(amount: bigint | Fraction, rounding: Rounding | null): number | null {
+  const whole = amount instanceof Fraction ? rounded(amount, rounding) : amount;
+  return whole === null || whole > BigInt(TOKENS_MAX) ? null : Number(whole);
 }
 
-function rounded(amount: number, rounding: Rounding | null): number | null {
+function rounded(amount: Fraction, rounding: Rounding | null): bigint | null {
   switch (rounding) {
     case 'floor':
-      return Math.floor(amount);
+      return amount.floor();
     case 'ceil':
-      return Math.ceil(amount);
+      return amount.ceil();
     case 'round':
-      return Math.round(amount);
+      return amount.round();
     // An expression that is whole by its type never comes here.
     case null:
       return null;

@@ -1,9 +1,11 @@
+import { Fraction } from './fraction.js';
+
 /**
  * Shares of a pot in proportion to weights, in whole points: everybody gets the whole part of the share, and
  * the points left over go to the largest remainders, the earlier member first where two are equal. The sum is
  * the pot, or nothing where no weight is above zero. The same input always gives the same shares.
  */
-export function sharePot(pot: number, weights: readonly (number | bigint)[]): number[] {
+export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): number[] {
   const exact = weights.map(scaled);
   const sum = exact.reduce((total, weight) => total + weight, 0n);
   if (sum === 0n || pot <= 0) return weights.map(() => 0);
@@ -17,9 +19,9 @@ export function sharePot(pot: number, weights: readonly (number | bigint)[]): nu
   return shares.map((share, index) => Number(share) + (lucky.has(index) ? 1 : 0));
 }
 
-/** Weights are compared exactly, to a millionth. */
-const SCALE = 1_000_000;
+/** Weights are compared to a millionth: a common denominator of all of them could fill the memory. */
+const SCALE = new Fraction(1_000_000n, 1n);
 
-function scaled(weight: number | bigint): bigint {
-  return typeof weight === 'bigint' ? weight * BigInt(SCALE) : BigInt(Math.round(weight * SCALE));
+function scaled(weight: bigint | Fraction): bigint {
+  return Fraction.of(weight).times(SCALE).round();
 }

@@ -12,6 +12,7 @@ import {
 import { messageOf } from '../../core/errors/error.js';
 import { tooDeepAt } from '../yaml-nesting.js';
 import type { RuleFault } from './fault.js';
+import { Fraction } from './fraction.js';
 import { innerPlace } from './inner-place.js';
 
 /** A place inside a value: field names and list positions. */
@@ -33,7 +34,7 @@ export type YamlSource = {
 export const YAML_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Reads a YAML text. Integers are read exactly: one that a JavaScript number would round, or that is not
+ * Reads a YAML text. Numbers are read exactly: one that a JavaScript number would round, or that is not
  * written in its usual form (`007`), becomes its text, so that ids need no quotes.
  */
 export function readYaml(file: string, text: string): YamlSource | { readonly faults: readonly RuleFault[] } {
@@ -134,11 +135,18 @@ function plain(node: unknown, depth = 0): unknown {
 
 function scalar(node: Scalar): unknown {
   const { value, source } = node;
+  if (typeof value === 'number') return isExactly(value, source ?? '') ? value : source;
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) && (source === undefined || source === String(value))
     ? number
     : (source ?? String(value));
+}
+
+/** False where a double is not what stands there: 9007199254740990.4 would be read as a whole number. */
+function isExactly(value: number, source: string): boolean {
+  const [read, written] = [Fraction.parse(String(value)), Fraction.parse(source)];
+  return read === undefined || written === undefined || read.compare(written) === 0;
 }
 
 function placeIn(text: string, offset: number): Place {

@@ -131,7 +131,7 @@ const EXPRESSIONS: readonly Bad[] = [
     'an award that is no number',
     { award: "award:\n  tokens: \"¦row.active ? 'a' : 'b'\"" },
     'ALM_RULE_EXPRESSION',
-    /gives string, expected int or double/,
+    /gives string, expected int or fraction/,
   ],
   [
     'a column that the audience lacks',

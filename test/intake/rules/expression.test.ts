@@ -6,6 +6,7 @@ import {
   EVALUATION_MS_MAX,
   type Expression,
 } from '../../../src/intake/rules/expression.js';
+import { Fraction } from '../../../src/intake/rules/fraction.js';
 
 function compiled(text: string): Expression {
   const expression = compileExpression(text);
@@ -33,14 +34,17 @@ const value = (text: string) => compiled(text).evaluate(FACTS);
 
 describe('what expressions give', () => {
   test.each([
-    ['member.tokenBalance * 0.05', 5],
+    ['member.tokenBalance * 0.05', new Fraction(500n, 100n)],
+    ['0.1 + 0.2 == 0.3', true],
+    ['row.score == 7.0 && 6.99 < row.score && double(row.score) / 2 == 3.5', true],
+    ['string(10 / 4.0) + " " + string(-1 / 3.0)', '2.5 -0.333333333333333…'],
     ['balance / 3', 33n],
     ['row.score + 1', 8n],
     ['row.active && row.name == "Ada"', true],
     ['web3.nfts.exists(n, n.held > 3)', true],
     ['size(web3.nfts.filter(n, n.held > 3))', 1n],
     ['min(row.score, 5)', 5n],
-    ['max(web3.score, 1)', 2.5],
+    ['max(web3.score, 1)', new Fraction(25n, 10n)],
     ['member.id == 1190322117000000123', true],
     ['row.id == "119032211700000001"', true],
     ['has(member.level) ? 1 : 0', 0n],
@@ -69,6 +73,7 @@ describe('what a member lacks is told, never taken for zero', () => {
     '-row.active',
     'size(row.score)',
     '1 / (row.score - 7)',
+    '1 / (row.score - 7.0)',
     'min(row.name, 1)',
   ])('a wrong type or a division by zero is a fault: %s', (text) => {
     expect(value(text)).toMatchObject({ kind: 'fault', slow: false });
