@@ -6,7 +6,14 @@ import { type Audience, walletColumn } from './audience-row.js';
 import type { RuleFault } from './fault.js';
 import { type AudienceInput, audienceSchema } from './schema.js';
 import { schemaFaults } from './schema-faults.js';
-import { type Place, readYaml, type ValuePath, YAML_BYTES_MAX, type YamlSource } from './yaml-source.js';
+import {
+  type Place,
+  readYaml,
+  type ValuePath,
+  valueAt,
+  YAML_BYTES_MAX,
+  type YamlSource,
+} from './yaml-source.js';
 
 export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
 
@@ -24,16 +31,20 @@ type Written = {
  * `chain` holds the files passed on the way, so that a circle is found instead of followed.
  */
 export async function readAudience(
-  input: AudienceInput,
+  /** Undefined, or without its members, where the schema has refused them. */
+  input: AudienceInput | undefined,
   written: Written,
   chain: readonly string[] = [],
 ): Promise<AudienceResult> {
   const fault = (place: Place, code: RuleFault['code'], message: string) => ({
     faults: [{ file: written.shown, ...place, code, message }],
   });
-  const here = written.source.place(written.path);
-  if ((input.file === undefined) === (input.members === undefined))
+  const has = (name: string) => valueAt(written.source.value, [...written.path, name]) !== undefined;
+  if (input !== undefined && has('file') === has('members')) {
+    const here = written.source.place(written.path);
     return fault(here, 'ALM_RULE_FIELD', 'audience: expected either `file` or `members`.');
+  }
+  if (input?.file === undefined && input?.members === undefined) return { faults: [] };
   const checkWallets = input.checkWallets ?? false;
   if (input.members !== undefined) {
     const rows = inlineRows(input.members, (index) =>

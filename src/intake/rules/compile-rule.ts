@@ -2,8 +2,8 @@ import { compileExpression, type Expression } from './expression.js';
 import type { RuleFault } from './fault.js';
 import type { Award, PlacedExpression } from './rule.js';
 import { RUN_FIELDS } from './run-facts.js';
-import type { RuleInput } from './schema.js';
-import type { ValuePath, YamlSource } from './yaml-source.js';
+import type { RulePart } from './schema.js';
+import { type ValuePath, valueAt, type YamlSource } from './yaml-source.js';
 
 export type Compiled = {
   readonly condition: PlacedExpression | null;
@@ -15,7 +15,7 @@ export type Compiled = {
 export function compileRule(
   file: string,
   source: YamlSource,
-  input: RuleInput,
+  input: RulePart,
   columns: readonly string[] | null,
 ): Compiled {
   const faults: RuleFault[] = [];
@@ -42,34 +42,37 @@ export function compileRule(
   };
   const condition =
     input.condition === undefined ? null : compile(input.condition, ['condition'], ['bool', 'dyn']);
-  const award = compileAward(input, compile, (path, message) =>
-    faults.push({ file, ...source.place(path), code: 'ALM_RULE_FIELD', message }),
-  );
+  const award = compileAward(input, compile);
+  // What is plainly whole needs no rounding; anything else must say it, so that nobody is surprised by a point.
+  if (
+    award?.kind === 'computed' &&
+    award.tokens.type !== 'int' &&
+    valueAt(source.value, ['award', 'rounding']) === undefined
+  )
+    faults.push({
+      file,
+      ...source.place(['award']),
+      code: 'ALM_RULE_FIELD',
+      message: 'award.rounding: is missing; the award may be a fraction, so write floor, round or ceil.',
+    });
   return { condition, award, faults };
 }
 
 const NUMBERS = ['int', 'fraction', 'dyn'];
 
 function compileAward(
-  { award }: RuleInput,
+  { award }: RulePart,
   compile: (text: string, path: ValuePath, types: readonly string[]) => PlacedExpression | null,
-  fault: (path: ValuePath, message: string) => void,
 ): Award | null {
-  if (award.share !== undefined) {
-    const weight = compile(award.share.weight, ['award', 'share', 'weight'], NUMBERS);
-    return weight === null ? null : { kind: 'share', pot: award.share.pot, weight };
+  const { share, tokens: written, rounding = null } = award ?? {};
+  if (share !== undefined) {
+    const { pot, weight: text } = share;
+    const weight = text === undefined ? null : compile(text, ['award', 'share', 'weight'], NUMBERS);
+    return weight === null || pot === undefined ? null : { kind: 'share', pot, weight };
   }
-  if (typeof award.tokens === 'number') return { kind: 'fixed', tokens: award.tokens };
-  if (award.tokens === undefined) return null;
-  const tokens = compile(award.tokens, ['award', 'tokens'], NUMBERS);
-  if (tokens === null) return null;
-  // What is plainly whole needs no rounding; anything else must say it, so that nobody is surprised by a point.
-  if (tokens.type !== 'int' && award.rounding === undefined)
-    fault(
-      ['award'],
-      'award.rounding: is missing; the award may be a fraction, so write floor, round or ceil.',
-    );
-  return { kind: 'computed', tokens, rounding: award.rounding ?? null };
+  if (typeof written === 'number') return { kind: 'fixed', tokens: written };
+  const tokens = written === undefined ? null : compile(written, ['award', 'tokens'], NUMBERS);
+  return tokens === null ? null : { kind: 'computed', tokens, rounding };
 }
 
 /** A column or a part of the run's time that does not exist would leave everybody out. */

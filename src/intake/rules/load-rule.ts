@@ -9,7 +9,7 @@ import { crossFaults } from './cross-checks.js';
 import type { RuleFault } from './fault.js';
 import type { Rule, RuleResult } from './rule.js';
 import { type RuleInput, ruleSchema } from './schema.js';
-import { schemaFaults } from './schema-faults.js';
+import { schemaFaults, soundPart } from './schema-faults.js';
 import { readYaml, YAML_BYTES_MAX } from './yaml-source.js';
 
 /**
@@ -22,9 +22,8 @@ export async function loadRule(path: string, file: string = path): Promise<RuleR
   const source = readYaml(file, text);
   if ('faults' in source) return { name: null, faults: source.faults };
   const parsed = ruleSchema.safeParse(source.value);
-  if (!parsed.success)
-    return { name: nameIn(source.value), faults: schemaFaults(file, source, parsed.error.issues) };
-  const input = parsed.data;
+  const issues = parsed.error?.issues ?? [];
+  const input = parsed.data ?? soundPart(source.value, issues);
 
   const audience = await readAudience(input.audience, {
     file: path,
@@ -34,12 +33,17 @@ export async function loadRule(path: string, file: string = path): Promise<RuleR
   });
   const columns = 'faults' in audience ? null : audience.columns;
   const compiled = compileRule(file, source, input, columns);
-  const faults = [...crossFaults(file, source, input), ...compiled.faults, ...faultsOf(audience)];
-  if (faults.length > 0 || compiled.award === null || 'faults' in audience)
-    return { name: input.name, faults };
+  const faults = [
+    ...schemaFaults(file, source, issues),
+    ...crossFaults(file, source, input),
+    ...compiled.faults,
+    ...faultsOf(audience),
+  ];
+  if (faults.length > 0 || !parsed.success || compiled.award === null || 'faults' in audience)
+    return { name: nameIn(source.value), faults };
   return {
     rule: {
-      ...ruleOf(file, text, input),
+      ...ruleOf(file, text, parsed.data),
       path: resolve(path),
       award: compiled.award,
       condition: compiled.condition,

@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import type { RuleFault } from './fault.js';
-import type { ValuePath, YamlSource } from './yaml-source.js';
+import { type RulePart, rulePartSchema } from './schema.js';
+import { type ValuePath, valueAt, type YamlSource } from './yaml-source.js';
 
 /** Nobody reads more, and each has to be found in the file. */
 const FAULTS_MAX = 200;
@@ -25,6 +26,24 @@ export function schemaFaults(
       },
     ];
   });
+}
+
+/** A rule without what the schema refused, so that the rest of it is looked at all the same. */
+export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): RulePart {
+  const kept = structuredClone(value);
+  for (const issue of issues) {
+    const inList = issue.path.findIndex((step) => typeof step === 'number');
+    const path = (inList === -1 ? issue.path : issue.path.slice(0, inList)).map(String);
+    for (const refused of issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => [...path, key])
+      : [path]) {
+      const around = valueAt(kept, refused.slice(0, -1));
+      const name = refused.at(-1);
+      if (typeof around === 'object' && around !== null && name !== undefined)
+        Reflect.deleteProperty(around, name);
+    }
+  }
+  return rulePartSchema.safeParse(kept).data ?? {};
 }
 
 function unknownField(file: string, source: YamlSource, path: ValuePath, key: string): RuleFault {
@@ -53,17 +72,6 @@ function words(issue: z.core.$ZodIssue, whole: unknown, path: ValuePath): string
     .replaceAll('"|"', '", "')
     .replace(/\.$/, '');
   return `${said}, got ${JSON.stringify(valueAt(whole, path)).slice(0, 80)}`;
-}
-
-function valueAt(value: unknown, path: ValuePath): unknown {
-  let here = value;
-  for (const step of path) {
-    if (Array.isArray(here)) here = here[Number(step)];
-    else if (typeof here === 'object' && here !== null && Object.hasOwn(here, step))
-      here = Reflect.get(here, step);
-    else return undefined;
-  }
-  return here;
 }
 
 /** `limits.perRun`, `audience.members[3]`; the file itself is `rule`. */

@@ -70,6 +70,11 @@ const schedule = z
   })
   .describe('When `almoner serve` runs the rule by itself');
 
+const share = z.strictObject({
+  pot: points('What is shared out in one period'),
+  weight: expression('CEL: the weight of one member; the pot is shared in proportion to it'),
+});
+
 const award = z
   .strictObject({
     tokens: z
@@ -78,11 +83,7 @@ const award = z
       })
       .optional()
       .describe('Points for each member: a whole number, or a CEL expression'),
-    share: z
-      .strictObject({
-        pot: points('What is shared out in one period'),
-        weight: expression('CEL: the weight of one member; the pot is shared in proportion to it'),
-      })
+    share: share
       .optional()
       .describe('Instead of `tokens`: shares of a pot, largest remainders first, never more than the pot'),
     rounding: z
@@ -154,6 +155,14 @@ export const ruleSchema = z
   .describe('A reward rule of almoner');
 
 export type RuleInput = z.output<typeof ruleSchema>;
+
+/** A rule of which anything may be missing: what is left of one with faults. */
+export const rulePartSchema = ruleSchema.partial().extend({
+  schedule: schedule.partial().optional(),
+  award: award.extend({ share: share.partial().optional() }).optional(),
+});
+
+export type RulePart = z.output<typeof rulePartSchema>;
 
 /** The schema for editors. The input side: what has a default may be left out. */
 export function ruleJsonSchema(): Record<string, unknown> {
