@@ -11,6 +11,8 @@ export default defineConfig({
     // as flaky, and what fails twice fails.
     retry: process.env.CI === undefined ? 0 : 1,
     pool: 'forks',
+    // Threads of the program run its sources, too.
+    execArgv: ['--import', new URL('test/support/typescript-threads.mjs', import.meta.url).href],
     // Two cores are the smallest machine this runs on; more files at once only make timing noisier.
     maxWorkers: 2,
   },

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { faultLine } from '../../intake/rules/fault.js';
-import { loadRule } from '../../intake/rules/load-rule.js';
+import { lookAtRules } from '../../intake/rules/read-rule.js';
 import { findRules } from '../../runtime/operations/rules-files.js';
 import { defineCommand } from '../command.js';
 import { argumentList } from '../options.js';
@@ -16,8 +16,9 @@ export const command = defineCommand({
     const files = args.FILE;
     const found =
       files.length > 0
-        ? await Promise.all(
-            files.map(async (file) => ({ file, result: await loadRule(resolve(cwd, file), file) })),
+        ? await lookAtRules(
+            files.map((file) => ({ path: resolve(cwd, file), file })),
+            'load',
           )
         : await findRules(await context.config(), cwd);
     const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
@@ -27,16 +28,14 @@ export const command = defineCommand({
           file,
           rule: 'rule' in result ? result.rule.name : result.name,
           ok: 'rule' in result,
-          members: 'rule' in result ? result.audience.rows.length : null,
+          members: 'rule' in result ? result.members : null,
         })),
         faults,
       },
       text: [
         ...found.flatMap(({ file, result }) =>
           'rule' in result
-            ? [
-                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.audience.rows.length} members`,
-              ]
+            ? [`${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.members} members`]
             : [
                 `${output.colours.red('faulty')}  ${file}`,
                 ...result.faults.map((fault) => `        ${faultLine(fault)}`),

@@ -38,8 +38,14 @@ export const RULE_ERRORS = {
     exit: 3,
   },
   ALM_RULE_TOO_SLOW: {
-    means: 'An expression took too long and was ended. Nothing was enqueued.',
+    means:
+      'The expressions of a rule took too long, on one member or on all, and were ended. Nothing was enqueued.',
     next: 'Make the expression simpler: no patterns with nested repetition, no lists within lists.',
+    exit: 3,
+  },
+  ALM_RULE_TOO_LARGE: {
+    means: 'A rule needed too much memory and was ended. Nothing was enqueued.',
+    next: 'Make the expression simpler, or divide the audience between rules.',
     exit: 3,
   },
   ALM_RULE_FILE_MISSING: {

@@ -15,6 +15,8 @@ export type Audience = {
   readonly columns: readonly string[];
   readonly rows: readonly AudienceRow[];
   readonly checkWallets: boolean;
+  /** Of columns, members and cells in their order. */
+  readonly hash: string;
 };
 
 export const AUDIENCE_MEMBERS_MAX = 1_000_000;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readAudienceCsv } from './audience-csv.js';
@@ -103,7 +104,7 @@ async function missingFile(path: string, name: string): Promise<string | undefin
 }
 
 /** What holds for every audience, wherever it came from. */
-function finish(audience: Audience, file: string): AudienceResult {
+function finish(audience: Omit<Audience, 'hash'>, file: string): AudienceResult {
   const faults: RuleFault[] = [];
   const add = (line: number, message: string) =>
     faults.push({ file, line, column: 1, code: 'ALM_RULE_AUDIENCE', message });
@@ -123,7 +124,13 @@ function finish(audience: Audience, file: string): AudienceResult {
       add(row.line, `Member ${row.member} has no wallet to check.`);
     if (faults.length >= FAULTS_MAX) break;
   }
-  return faults.length > 0 ? { faults } : audience;
+  return faults.length > 0 ? { faults } : { ...audience, hash: hashOf(audience) };
+}
+
+function hashOf({ columns, rows, checkWallets }: Omit<Audience, 'hash'>): string {
+  const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
+  for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));
+  return hash.digest('hex');
 }
 
 const FAULTS_MAX = 50;

@@ -3,7 +3,7 @@ import type { RuleFault } from './fault.js';
 import type { Award, PlacedExpression } from './rule.js';
 import { RUN_FIELDS } from './run-facts.js';
 import type { RulePart } from './schema.js';
-import { type ValuePath, valueAt, type YamlSource } from './yaml-source.js';
+import { placeInside, type ValuePath, valueAt, type YamlSource } from './yaml-source.js';
 
 export type Compiled = {
   readonly condition: PlacedExpression | null;
@@ -24,7 +24,7 @@ export function compileRule(
     const fault = (offset: number, message: string) =>
       faults.push({
         file,
-        ...source.placeInside(path, offset),
+        ...placeInside(source.written(path), offset),
         code: 'ALM_RULE_EXPRESSION',
         message: `${field}: ${message}`,
       });
@@ -38,7 +38,7 @@ export function compileRule(
       return null;
     }
     for (const message of unknownNames(compiled, columns)) fault(0, message);
-    return { ...compiled, field, place: (offset) => source.placeInside(path, offset) };
+    return { ...compiled, field, written: source.written(path) };
   };
   const condition =
     input.condition === undefined ? null : compile(input.condition, ['condition'], ['bool', 'dyn']);

@@ -8,19 +8,22 @@ import { wholePoints } from './rounding.js';
 import { awardExpression, type Rule } from './rule.js';
 import { sharePot } from './share.js';
 
-export type DecideSetting = JudgeSetting & {
+/** What the books and the realm allow besides the rule. */
+export type Bounds = {
   /** What earlier runs of the period were awarded and did not give back. */
   readonly awardedInPeriod: bigint;
   /** The realm's own cap for one order. */
   readonly maxTokensPerOrder: number | null;
-  /** Milliseconds; handed in so that nothing here reads a clock. */
-  readonly clock: () => number;
 };
+
+export type DecideSetting = JudgeSetting &
+  Bounds & {
+    /** Before a member is judged, by its place in the audience; -1 when all are. */
+    readonly onMember: (index: number) => void;
+  };
 
 /** Expression faults are listed up to here; the first few show what is wrong with all. */
 const FAULTS_LISTED_MAX = 20;
-/** All evaluations of one run together. */
-const TOTAL_MS_MAX = 120_000;
 
 /**
  * Decides over a whole audience, in its order. Pure: the same rule, candidates and setting always give the
@@ -44,7 +47,6 @@ export function decide(rule: Rule, candidates: readonly Candidate[], setting: De
 
 function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting): Stop[] {
   const stops: Stop[] = [];
-  const end = setting.clock() + TOTAL_MS_MAX;
   let faults = 0;
   // The run stops over it, and the facts of the others were not even asked for.
   if (drafts.some(({ candidate }) => candidate.wallet === 'undetermined')) {
@@ -52,20 +54,16 @@ function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting):
       leaveOut(draft, draft.candidate.wallet === 'undetermined' ? 'wallet' : 'fault', 'not judged');
     return stops;
   }
-  for (const draft of drafts) {
+  for (const [index, draft] of drafts.entries()) {
+    setting.onMember(index);
     const fault = judgeMember(rule, draft, setting);
     if (fault !== null) {
       faults += 1;
       leaveOut(draft, 'fault', fault.stop.message);
       if (faults <= FAULTS_LISTED_MAX) stops.push(fault.stop);
     }
-    if (fault?.slow === true) break;
-    if (setting.clock() > end) {
-      const message = `The expressions took more than ${TOTAL_MS_MAX / 1000} s together and were ended.`;
-      stops.push({ code: 'ALM_RULE_TOO_SLOW', message, line: null, column: null });
-      break;
-    }
   }
+  setting.onMember(-1);
   return stops;
 }
 
@@ -119,11 +117,7 @@ function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetti
       draft.steps.push(`weight ${draft.computed} of a pot of ${left} gives ${draft.tokens}`);
     }
   } else for (const draft of open) roundAward(rule, draft, stops);
-  // What was never judged, because the judging was broken off, is not an award of zero.
-  for (const draft of drafts) {
-    if (draft.leftOut === null && draft.amount === null) leaveOut(draft, 'fault', 'not judged');
-    else if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
-  }
+  for (const draft of drafts) if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
 }
 
 function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {

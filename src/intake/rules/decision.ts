@@ -6,8 +6,8 @@ import type { AudienceRow } from './audience-row.js';
 /** What was read of a member by one call of the interface. */
 export type FactRead =
   | { readonly kind: 'unasked' }
-  /** `record` holds the fields that the rule names; numbers in it are LosslessNumber. */
-  | { readonly kind: 'found'; readonly record: unknown; readonly balance: string | null }
+  /** `text` holds the fields that the rule names, as JSON, digit by digit as the realm wrote it. */
+  | { readonly kind: 'found'; readonly text: string; readonly balance: string | null }
   | { readonly kind: 'absent'; readonly why: string };
 
 /** A member of the audience with everything that a decision rests on. */

@@ -1,18 +1,16 @@
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
 import { addExactNumbers, makeExact } from './exact-numbers.js';
 import { type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
-import { TookTooLong, withinTime } from './within-time.js';
 
 /**
- * CEL as rules may use it: no functions that reach outside, limits on size and depth, a watchdog on time, and
- * exact numbers (see exact-numbers.ts).
+ * CEL as rules may use it: no functions that reach outside, limits on size and depth, and exact numbers (see
+ * exact-numbers.ts). Expressions are data, so that they can be handed to a thread; rule-thread.ts limits their time.
  */
 export type Expression = {
   readonly text: string;
   /** `bool`, `int`, `fraction`, `string`… or `dyn` where only the facts will tell. */
   readonly type: string;
   readonly used: FactsUsed;
-  evaluate(facts: Facts): Evaluated;
 };
 
 /** Values as CEL knows them: bigint is a whole number, Fraction one with a fraction. */
@@ -22,7 +20,7 @@ export type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The expression asked for something that this member does not have. */
   | { readonly kind: 'missing'; readonly fact: string }
-  | { readonly kind: 'fault'; readonly offset: number; readonly message: string; readonly slow: boolean };
+  | { readonly kind: 'fault'; readonly offset: number; readonly message: string };
 
 const LIMITS = {
   maxAstNodes: 500,
@@ -31,45 +29,42 @@ const LIMITS = {
   maxMapEntries: 50,
   maxCallArguments: 8,
 };
-/** Long enough for a machine that is busy with something else; ordinary expressions take microseconds. */
-export const EVALUATION_MS_MAX = 1_000;
 
 const environment = createEnvironment();
 
+type Program = ReturnType<Environment['parse']>;
+
+/** An expression that came from elsewhere is parsed again when it is first used. */
+const programs = new WeakMap<object, Program>();
+
+function parsed(text: string): Program {
+  const program = environment.parse(text);
+  makeExact(program.ast);
+  return program;
+}
+
 export function compileExpression(text: string): Expression | { readonly misuses: readonly Misuse[] } {
-  let program: ReturnType<Environment['parse']>;
+  let program: Program;
   try {
-    program = environment.parse(text);
-    makeExact(program.ast);
+    program = parsed(text);
   } catch (error) {
     return { misuses: [misuse(error)] };
   }
   const checked = program.check();
   if (!checked.valid) return { misuses: [misuse(checked.error)] };
   const { used, misuses } = factsUsed(program.ast);
-  if (misuses.length > 0) return { misuses };
-  return {
-    text,
-    type: checked.type ?? 'dyn',
-    used,
-    evaluate: (facts) => evaluate(() => program(facts)),
-  };
+  return misuses.length > 0 ? { misuses } : { text, type: checked.type ?? 'dyn', used };
 }
 
-function evaluate(run: () => unknown): Evaluated {
+export function evaluate(expression: Expression, facts: Facts): Evaluated {
+  const program = programs.get(expression) ?? parsed(expression.text);
+  programs.set(expression, program);
   try {
-    return { kind: 'value', value: withinTime(EVALUATION_MS_MAX, run) };
+    return { kind: 'value', value: program(facts) };
   } catch (error) {
-    if (error instanceof TookTooLong)
-      return { kind: 'fault', offset: 0, message: `It ${error.message}.`, slow: true };
     if (!(error instanceof EvaluationError) && !(error instanceof CelTypeError)) throw error;
     if (error.code === 'no_such_key') return { kind: 'missing', fact: factNamed(error) };
-    return {
-      kind: 'fault',
-      offset: error.range?.start ?? 0,
-      message: plainWords(error.summary),
-      slow: false,
-    };
+    return { kind: 'fault', offset: error.range?.start ?? 0, message: plainWords(error.summary) };
   }
 }
 

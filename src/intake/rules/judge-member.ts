@@ -1,8 +1,11 @@
+import { parse } from 'lossless-json';
 import { celCell, celMap, celValue, spellValue } from './cel-values.js';
 import type { Candidate, FactRead, Stop } from './decision.js';
+import { evaluate } from './expression.js';
 import { type FactsUsed, needsMember, needsWeb3 } from './facts-used.js';
 import { Fraction } from './fraction.js';
 import type { PlacedExpression, Rule } from './rule.js';
+import { placeInside } from './yaml-source.js';
 
 /**
  * One expression on one member. The result is a value, a fact that the member lacks, or a fault of the rule;
@@ -11,7 +14,7 @@ import type { PlacedExpression, Rule } from './rule.js';
 export type Judged =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'missing'; readonly fact: string }
-  | { readonly kind: 'fault'; readonly stop: Stop; readonly slow: boolean };
+  | { readonly kind: 'fault'; readonly stop: Stop };
 
 export type JudgeSetting = {
   readonly columns: readonly string[];
@@ -28,15 +31,15 @@ export function judge(
   const lacking = lackingFact(expression.used, candidate);
   if (lacking !== undefined) return { kind: 'missing', fact: lacking };
   const { row, member, web3 } = candidate;
-  const result = expression.evaluate({
-    member: recordOf(member),
-    web3: recordOf(web3),
+  const result = evaluate(expression, {
+    member: needsMember(expression.used) ? recordOf(member) : celMap([]),
+    web3: needsWeb3(expression.used) ? recordOf(web3) : celMap([]),
     row: celMap(setting.columns.map((name, at) => [name, celCell(row.cells[at] ?? '')])),
     run: setting.run,
     balance: member.kind === 'found' && member.balance !== null ? BigInt(member.balance) : 0n,
   });
   if (result.kind !== 'fault') return result;
-  return { kind: 'fault', slow: result.slow, stop: faultStop(rule, expression, candidate, result) };
+  return { kind: 'fault', stop: faultStop(rule, expression, candidate, result) };
 }
 
 /** The condition, which must be true or false. */
@@ -76,22 +79,18 @@ function wrongValue(
   expected: string,
 ): Judged {
   const message = `It gives ${spellValue(value)}, expected ${expected}.`;
-  return {
-    kind: 'fault',
-    slow: false,
-    stop: faultStop(rule, expression, candidate, { offset: 0, message, slow: false }),
-  };
+  return { kind: 'fault', stop: faultStop(rule, expression, candidate, { offset: 0, message }) };
 }
 
 function faultStop(
   { file }: Pick<Rule, 'file'>,
   expression: PlacedExpression,
   { row }: Candidate,
-  fault: { readonly offset: number; readonly message: string; readonly slow: boolean },
+  fault: { readonly offset: number; readonly message: string },
 ): Stop {
-  const { line, column } = expression.place(fault.offset);
+  const { line, column } = placeInside(expression.written, fault.offset);
   return {
-    code: fault.slow ? 'ALM_RULE_TOO_SLOW' : 'ALM_RULE_VALUE',
+    code: 'ALM_RULE_VALUE',
     message: `${file}:${line}:${column}: ${expression.field} on member ${row.member}: ${fault.message}`,
     line,
     column,
@@ -106,5 +105,5 @@ function lackingFact(used: FactsUsed, { member, web3 }: Candidate): string | und
 }
 
 function recordOf(fact: FactRead): unknown {
-  return fact.kind === 'found' ? (celValue(fact.record) ?? celMap([])) : celMap([]);
+  return fact.kind === 'found' ? (celValue(parse(fact.text)) ?? celMap([])) : celMap([]);
 }

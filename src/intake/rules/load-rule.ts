@@ -10,7 +10,7 @@ import type { RuleFault } from './fault.js';
 import type { Rule, RuleResult } from './rule.js';
 import { type RuleInput, ruleSchema } from './schema.js';
 import { schemaFaults, soundPart } from './schema-faults.js';
-import { readYaml, YAML_BYTES_MAX } from './yaml-source.js';
+import { readYaml, valueAt, YAML_BYTES_MAX } from './yaml-source.js';
 
 /**
  * Reads a rule file and everything it names. All faults are found, each with line and column; `file` is what
@@ -77,6 +77,15 @@ function ruleOf(file: string, text: string, input: RuleInput): Omit<Rule, 'award
     keepRuns: input.keepRuns,
     reason: input.reason,
   };
+}
+
+/** A list of members that rules refer to lies in the same folder and is no rule. */
+export async function isAudienceOnly(path: string): Promise<boolean> {
+  const text = await readText(path, path);
+  const source = typeof text === 'string' ? readYaml(path, text) : { faults: [] };
+  if ('faults' in source) return false;
+  const has = (field: string) => valueAt(source.value, [field]) !== undefined;
+  return (has('members') || has('file')) && !has('name') && !has('award');
 }
 
 /** Only the rule itself counts, not its audience: a new list every week is the normal course of things. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Books } from '../../ledger/books.js';
 import type { Audience } from './audience-row.js';
 import { periodName } from './period.js';
@@ -25,7 +24,7 @@ const RESUMED_WITHIN_MS = 24 * 3_600_000;
 export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
   const { books, rule, audience, at, now } = request;
   const period = periodName(rule.period, at, rule.zone);
-  const audienceHash = hashAudience(audience);
+  const audienceHash = audience.hash;
   const open = (await listRuns(books)).findLast(
     (run) =>
       run.state === 'reading' &&
@@ -69,12 +68,6 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
   };
   await putRun(books, meta);
   return { meta, resumed: false };
-}
-
-function hashAudience({ columns, rows, checkWallets }: Audience): string {
-  const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
-  for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));
-  return hash.digest('hex');
 }
 
 function periodMax({ limits, award }: Rule): number | null {

@@ -1,4 +1,3 @@
-import { parse } from 'lossless-json';
 import type { MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { WalletVerdict } from '../../realm/client/wallet-reply.js';
@@ -7,7 +6,7 @@ import type { Candidate, FactRead } from './decision.js';
 import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
 import { type Call, callsFor, type FactReader, factField, gatherFacts, NOT_FOUND } from './gather-facts.js';
 import { gatherWallets } from './gather-wallets.js';
-import { type JudgeSetting, judgeCondition } from './judge-member.js';
+import { inTurns } from './in-turns.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { FactsKept } from './run-store.js';
 
@@ -19,7 +18,8 @@ export type ReadRequest = {
   readonly facts: FactsKept;
   /** Members who were awarded in this period already, with the order; nothing is read of them. */
   readonly already: ReadonlyMap<string, string>;
-  readonly run: JudgeSetting['run'];
+  /** Who of these meets the condition, in their order. */
+  readonly meeting: (candidates: readonly Candidate[]) => Promise<readonly boolean[]>;
   readonly stop: AbortSignal;
   /** Requests made for this plan, and how many it will be at most. */
   readonly onProgress: (made: number, most: number) => void;
@@ -31,10 +31,10 @@ export type ReadRequest = {
  */
 export async function readCandidates(
   request: ReadRequest,
-): Promise<{ readonly candidates: readonly Candidate[]; readonly requests: number }> {
+): Promise<{ readonly candidateOf: (row: AudienceRow) => Candidate; readonly requests: number }> {
   const { rule, audience, facts, already } = request;
   const { inCondition, inAward } = callsOf(rule);
-  const open = audience.rows.filter(({ member }) => !already.has(member) && member !== rule.from);
+  const open = await kept(audience.rows, ({ member }) => !already.has(member) && member !== rule.from);
   const counting = new Counting(request, open.length * (inCondition.length + inAward.length));
   const options = {
     reads: request.reads,
@@ -46,7 +46,7 @@ export async function readCandidates(
     unreadMax: Math.floor(open.length * rule.maxMissing),
   };
   const verdicts = await gatherWallets(
-    open.flatMap((row) => walletOf(audience, row) ?? []),
+    audience.checkWallets ? open.flatMap((row) => walletOf(audience, row) ?? []) : [],
     request.profile.wallets.chunk,
     options,
   );
@@ -63,24 +63,34 @@ export async function readCandidates(
     web3: factOf('web3', row.member, facts, unread),
   });
   // With a wallet undetermined the run stops, whatever the facts are; none is asked for then.
-  const doomed = open.some((row) => verdictOf(row) === 'undetermined');
-  const eligible = doomed ? [] : open.filter((row) => verdictOf(row) !== 'not-member');
+  const doomed = (await kept(open, (row) => verdictOf(row) === 'undetermined')).length > 0;
+  const eligible = doomed ? [] : await kept(open, (row) => verdictOf(row) !== 'not-member');
   const gather = async (rows: readonly AudienceRow[], calls: readonly Call[]) => {
+    if (calls.length === 0) return;
     const members = rows.map(({ member }) => member);
     for (const [field, why] of await gatherFacts(members, calls, options)) unread.set(field, why);
   };
   counting.most = eligible.length * (inCondition.length + inAward.length);
   await gather(eligible, inCondition);
   if (inAward.length > 0) {
-    const setting = { columns: audience.columns, run: request.run };
-    const passing =
-      rule.condition === null
-        ? eligible
-        : eligible.filter((row) => judgeCondition(rule, candidateOf(row), setting).holds === true);
+    const passing: AudienceRow[] = [];
+    for await (const rows of inTurns(eligible)) {
+      const meets = rule.condition === null ? null : await request.meeting(rows.map(candidateOf));
+      passing.push(...rows.filter((_, at) => meets === null || meets[at] === true));
+    }
     counting.most = eligible.length * inCondition.length + passing.length * inAward.length;
     await gather(passing, inAward);
   }
-  return { candidates: audience.rows.map(candidateOf), requests: counting.sofar };
+  return { candidateOf, requests: counting.sofar };
+}
+
+async function kept(
+  rows: readonly AudienceRow[],
+  holds: (row: AudienceRow) => boolean,
+): Promise<readonly AudienceRow[]> {
+  const found: AudienceRow[] = [];
+  for await (const some of inTurns(rows)) found.push(...some.filter(holds));
+  return found;
 }
 
 /** The most requests that a plan can need, known before any is made. */
@@ -117,7 +127,7 @@ function factOf(
   if (text === undefined) return why === undefined ? { kind: 'unasked' } : { kind: 'absent', why };
   const blank = text.indexOf(' ');
   const balance = text.slice(0, blank);
-  return { kind: 'found', record: parse(text.slice(blank + 1)), balance: balance === '' ? null : balance };
+  return { kind: 'found', text: text.slice(blank + 1), balance: balance === '' ? null : balance };
 }
 
 /** Counts requests; those of an earlier, interrupted reading are the facts that are kept already. */

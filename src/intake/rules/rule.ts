@@ -5,12 +5,12 @@ import type { RuleFault } from './fault.js';
 import type { Period } from './period.js';
 import type { Schedule } from './schedule.js';
 import type { LIMITS, ROUNDINGS } from './schema.js';
-import type { Place } from './yaml-source.js';
+import type { Written } from './yaml-source.js';
 
 export type Rounding = (typeof ROUNDINGS)[number];
 export type LimitName = (typeof LIMITS)[number];
 
-/** A rule that was read, checked and compiled. */
+/** A rule that was read and checked; all of it is data that a thread can be handed. */
 export type Rule = {
   /** As people call it; `path` is where it lies. */
   readonly file: string;
@@ -48,8 +48,8 @@ export type Award =
 export type PlacedExpression = Expression & {
   /** `condition`, `award.tokens`: as the rule names it. */
   readonly field: string;
-  /** The place of a character of the expression in the rule file. */
-  place(offset: number): Place;
+  /** As it stands in the rule file. */
+  readonly written: Written;
 };
 
 export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { isErrorCode } from '../../core/errors/catalogue.js';
 import { isMemberId } from '../../core/ids.js';
-import { LEFT_OUT } from './decision.js';
+import { type Candidate, type Decision, LEFT_OUT } from './decision.js';
 
 /**
  * A plan of a rule and, once a batch was made of it, a run. The facts that each decision rests on are frozen
@@ -77,12 +77,25 @@ const runEntry = z.object({
 });
 export type RunEntry = z.infer<typeof runEntry>;
 
+export function entryOf(made: Decision, candidate: Candidate | undefined): RunEntry {
+  if (candidate === undefined) throw new Error('a decision without a candidate');
+  const { row, member, web3, wallet } = candidate;
+  return {
+    decision: { ...made, steps: [...made.steps] },
+    cells: [...row.cells],
+    member: member.kind === 'found' ? member.text : null,
+    web3: web3.kind === 'found' ? web3.text : null,
+    balance: member.kind === 'found' ? member.balance : null,
+    wallet,
+  };
+}
+
 export const RUN_BLOCK_MEMBERS = 256;
 
 export function encodeEntries(entries: readonly RunEntry[]): Buffer {
   return deflateRawSync(JSON.stringify(entries));
 }
 
-export function decodeEntries(bytes: Buffer): RunEntry[] {
+export function decodeEntries(bytes: Uint8Array): RunEntry[] {
   return z.array(runEntry).parse(JSON.parse(inflateRawSync(bytes).toString('utf8')));
 }

@@ -1,13 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Books } from '../../ledger/books.js';
-import {
-  decodeEntries,
-  encodeEntries,
-  RUN_BLOCK_MEMBERS,
-  type RunEntry,
-  type RunMeta,
-  runMeta,
-} from './run-record.js';
+import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
 /**
  * Runs in the store, beside the realm's ledger and in its slot: one hash of short records, the decided blocks
@@ -52,16 +45,10 @@ export async function findRun(books: Books, named: string, rule?: string): Promi
   return only;
 }
 
-export async function putEntries(books: Books, id: string, entries: readonly RunEntry[]): Promise<number> {
+export async function putEntries(books: Books, id: string, block: number, bytes: Uint8Array): Promise<void> {
   const { caller } = books;
-  let block = 0;
-  for (let start = 0; start < entries.length; start += RUN_BLOCK_MEMBERS) {
-    const bytes = encodeEntries(entries.slice(start, start + RUN_BLOCK_MEMBERS));
-    const key = blockKey(books, id, block);
-    await caller.patiently('keep decisions', () => caller.redis.set(key, bytes));
-    block += 1;
-  }
-  return block;
+  const key = blockKey(books, id, block);
+  await caller.patiently('keep decisions', () => caller.redis.set(key, Buffer.from(bytes)));
 }
 
 export async function* readEntries(books: Books, meta: RunMeta): AsyncGenerator<RunEntry, void, undefined> {
@@ -85,11 +72,19 @@ export type FactsKept = {
   drop(): Promise<void>;
 };
 
+const FACTS_PAGE = 1_000;
+
 export async function openFacts(books: Books, id: string): Promise<FactsKept> {
   const { caller } = books;
   const key = factsKey(books, id);
-  const stored = await caller.patiently('read facts', () => caller.redis.hgetall(key));
-  const known = new Map(Object.entries(stored));
+  const known = new Map<string, string>();
+  // Page by page: those of a large audience in one answer would hold up the process.
+  for (let cursor = '', page: string[] = []; cursor !== '0'; ) {
+    [cursor, page] = await caller.patiently('read facts', () =>
+      caller.redis.hscan(key, cursor || '0', 'COUNT', FACTS_PAGE),
+    );
+    for (let at = 0; at + 1 < page.length; at += 2) known.set(page[at] ?? '', page[at + 1] ?? '');
+  }
   return {
     known,
     async keep(field, value) {

@@ -39,9 +39,17 @@ export type YamlSource = {
   place(path: ValuePath): Place;
   /** Where the name of a field stands. */
   placeOfKey(path: ValuePath): Place;
-  /** Where a character of a text value stands: for faults inside expressions. */
-  placeInside(path: ValuePath, offset: number): Place;
+  /** A text value as it is written: for faults inside expressions. */
+  written(path: ValuePath): Written;
 };
+
+export type Written = Place & { readonly raw: string };
+
+/** Where a character of a text value stands. */
+export function placeInside({ raw, line, column }: Written, offset: number): Place {
+  const inner = placeIn(raw, innerPlace(raw, offset));
+  return { line: line + inner.line - 1, column: inner.line === 1 ? column + inner.column - 1 : inner.column };
+}
 
 export const YAML_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -101,10 +109,10 @@ export function readYaml(file: string, text: string): YamlSource | { readonly fa
       const key: unknown = pair?.key;
       return at((isScalar(key) ? key.range?.[0] : undefined) ?? around?.range?.[0] ?? 0);
     },
-    placeInside(path, offset) {
+    written(path) {
       const node = nodeAt(path);
-      if (!isScalar(node) || node.range == null) return at(node?.range?.[0] ?? 0);
-      return at(node.range[0] + innerPlace(text.slice(node.range[0], node.range[1]), offset));
+      const [start, end] = node?.range ?? [0, 0];
+      return { ...at(start), raw: isScalar(node) ? text.slice(start, end) : '' };
     },
   };
 }

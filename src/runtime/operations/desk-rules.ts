@@ -36,7 +36,7 @@ export function deskRules(
       const file = found.find(({ result }) => 'rule' in result && result.rule.name === name)?.file;
       if (file === undefined)
         throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(name)}.`);
-      const loaded = await openRule(app.config, cwd, file);
+      const loaded = await openRule(app.config, cwd, file, stop);
       const realm = await app.realm(profileOfRule(app.config, loaded.rule));
       const request = { at: Date.now(), scheduled: false, stop, onProgress };
       return (await planRule(app.as(who), realm, loaded, request)).meta.id;

@@ -1,15 +1,12 @@
-import { stringify } from 'lossless-json';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
 import type { AudienceRow } from '../../intake/rules/audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from '../../intake/rules/awarded.js';
-import { decide } from '../../intake/rules/decide.js';
-import type { Decision, FactRead, Stop } from '../../intake/rules/decision.js';
+import { decideAudience } from '../../intake/rules/decide-audience.js';
+import type { Decision, Stop } from '../../intake/rules/decision.js';
 import { periodName } from '../../intake/rules/period.js';
-import { readCandidates } from '../../intake/rules/read-candidates.js';
 import { awardExpression, type LoadedRule } from '../../intake/rules/rule.js';
-import { runFacts } from '../../intake/rules/run-facts.js';
-import type { RunMeta } from '../../intake/rules/run-record.js';
+import { decodeEntries, type RunEntry, type RunMeta } from '../../intake/rules/run-record.js';
 import { findRun, readEntries } from '../../intake/rules/run-store.js';
 import type { App, OpenRealm } from '../app.js';
 import { pickProfile } from '../config/config.js';
@@ -91,42 +88,31 @@ export async function tryMember(
     keep: async (field: string, value: string) => void known.set(field, value),
     drop: async () => {},
   };
-  const run = runFacts(rule, at);
-  const { candidates } = await readCandidates({
+  const entries: RunEntry[] = [];
+  const { decided } = await decideAudience({
     rule,
     audience: alone,
     profile,
     reads: pacedReads(realm),
     facts,
     already: await alreadyAwarded(books, rule.name, period, [row]),
-    run,
+    at,
+    maxMissing: 1,
     stop: new AbortController().signal,
     onProgress: () => {},
+    bounds: async () => ({
+      awardedInPeriod: await awardedInPeriod(books, rule.name, period),
+      maxTokensPerOrder: profile.caps.maxTokensPerOrder,
+    }),
+    keep: async (_, bytes) => void entries.push(...decodeEntries(bytes)),
   });
-  const decided = decide({ ...rule, maxMissing: 1 }, candidates, {
-    columns: audience.columns,
-    run,
-    awardedInPeriod: await awardedInPeriod(books, rule.name, period),
-    maxTokensPerOrder: profile.caps.maxTokensPerOrder,
-    clock: () => performance.now(),
-  });
-  const [candidate] = candidates;
-  const [decision] = decided.decisions;
-  if (candidate === undefined || decision === undefined) throw new Error('a member without a decision');
+  const [entry] = entries;
+  if (entry === undefined) throw new Error('a member without a decision');
   const explained = {
-    decision,
+    ...entry,
     condition: rule.condition?.text ?? null,
     award: awardExpression(rule)?.text ?? (rule.award.kind === 'fixed' ? String(rule.award.tokens) : ''),
     columns: audience.columns,
-    cells: row.cells,
-    member: textOf(candidate.member),
-    web3: textOf(candidate.web3),
-    balance: candidate.member.kind === 'found' ? candidate.member.balance : null,
-    wallet: candidate.wallet,
   };
   return { explained, inAudience: listed !== undefined, period, stops: decided.stops };
-}
-
-function textOf(fact: FactRead): string | null {
-  return fact.kind === 'found' ? (stringify(fact.record) ?? null) : null;
 }

@@ -1,34 +1,34 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type RuleFault, RuleRefused } from '../../intake/rules/fault.js';
-import { loadRule } from '../../intake/rules/load-rule.js';
-import type { LoadedRule, RuleResult } from '../../intake/rules/rule.js';
-import { readYaml } from '../../intake/rules/yaml-source.js';
+import { lookAtRules, readRule } from '../../intake/rules/read-rule.js';
+import type { LoadedRule } from '../../intake/rules/rule.js';
+import type { RuleHead } from '../../intake/rules/rule-jobs.js';
 import { type Config, pickProfile } from '../config/config.js';
 
 /** Rule files: found in the jobs folder, or named on the command line. */
-export type FoundRule = { readonly file: string; readonly result: RuleResult };
+export type FoundRule = { readonly file: string; readonly result: RuleHead };
 
 /** Every rule of the jobs folder, by name of file. Two of one name refuse each other. */
 export async function findRules(config: Config, cwd: string): Promise<FoundRule[]> {
   const names = await readdir(config.jobsFolder).catch(() => []);
   const files = names.filter((name) => /\.ya?ml$/i.test(name)).sort();
-  const found: FoundRule[] = [];
-  for (const name of files) {
-    const path = join(config.jobsFolder, name);
-    const file = shown(path, cwd);
-    if (!(await isAudienceOnly(path))) found.push({ file, result: await loadRule(path, file) });
-  }
-  return withoutTwins(found);
+  const paths = files.map((name) => join(config.jobsFolder, name));
+  return withoutTwins(await lookAtRules(paths.map((path) => ({ path, file: shown(path, cwd) }))));
 }
 
 /** A rule by its file, or by its name in the jobs folder; throws with every fault where it cannot be used. */
-export async function openRule(config: Config, cwd: string, named: string): Promise<LoadedRule> {
+export async function openRule(
+  config: Config,
+  cwd: string,
+  named: string,
+  stop?: AbortSignal,
+): Promise<LoadedRule> {
   const file = await fileOf(config, cwd, named);
-  const result = await loadRule(resolve(cwd, file), file);
+  const result = await readRule(resolve(cwd, file), file, stop);
   if ('faults' in result) throw new RuleRefused(file, result.faults);
   return result;
 }
@@ -98,14 +98,6 @@ function withoutTwins(found: readonly FoundRule[]): FoundRule[] {
     };
     return { file, result: { name, faults: [...('faults' in result ? result.faults : []), twin] } };
   });
-}
-
-/** A list of members that rules refer to lies in the same folder and is no rule. */
-async function isAudienceOnly(file: string): Promise<boolean> {
-  const source = readYaml(file, await readFile(file, 'utf8').catch(() => ''));
-  if ('faults' in source || typeof source.value !== 'object' || source.value === null) return false;
-  const has = (field: string) => Object.hasOwn(Object(source.value), field);
-  return (has('members') || has('file')) && !has('name') && !has('award');
 }
 
 function shown(path: string, cwd: string): string {

@@ -1,6 +1,8 @@
+import { LosslessNumber } from 'lossless-json';
 import type { Audience } from '../../intake/rules/audience-row.js';
 import { walletColumn } from '../../intake/rules/audience-row.js';
 import { celCell } from '../../intake/rules/cel-values.js';
+import { Fraction } from '../../intake/rules/fraction.js';
 import type { Rule } from '../../intake/rules/rule.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { MemberSeed } from '../../realm/server/member-seed.js';
@@ -28,20 +30,21 @@ export async function makeAudienceMembers(
 
 const POT_BALANCE = 1_000_000_000;
 
-function seedsOf({ columns, rows }: Audience): MemberSeed[] {
+/** One by one: those of a large audience at once would hold up the process. */
+function* seedsOf({ columns, rows }: Audience): Generator<MemberSeed, void, undefined> {
   const balanceAt = columns.findIndex((name) => name.toLowerCase() === 'balance');
   const walletAt = walletColumn(columns);
-  return rows.map(({ member, cells }) => {
+  for (const { member, cells } of rows) {
     const balance = celCell(cells[balanceAt] ?? '');
     const wallet = (cells[walletAt] ?? '').trim();
-    return {
+    yield {
       member,
       tokens: typeof balance === 'bigint' ? Number(balance) : START_BALANCE,
       ...(wallet === '' ? {} : { wallets: [wallet] }),
       web3: factsUnder('web3.', columns, cells),
       attributes: factsUnder('member.', columns, cells),
     };
-  });
+  }
 }
 
 /** `web3.nfts.count` becomes `{nfts: {count: …}}`; empty cells are facts that the member lacks. */
@@ -63,7 +66,8 @@ function put(facts: Record<string, unknown>, path: readonly string[], value: unk
   const [name = '', ...inner] = path;
   if (inner.length === 0) {
     Object.defineProperty(facts, name, {
-      value: typeof value === 'bigint' ? Number(value) : value,
+      value:
+        typeof value === 'bigint' || value instanceof Fraction ? new LosslessNumber(String(value)) : value,
       enumerable: true,
       writable: true,
       configurable: true,

@@ -43,7 +43,6 @@ export async function planRule(
     newId: newRunId(app),
     who: app.config.operator,
     reads: pacedReads(realm),
-    clock: () => performance.now(),
   });
 }
 

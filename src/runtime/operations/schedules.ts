@@ -10,8 +10,8 @@ import {
   scheduledRules,
 } from '../../intake/rules/approvals.js';
 import { dueRuns } from '../../intake/rules/due-runs.js';
-import { loadRule } from '../../intake/rules/load-rule.js';
 import { periodName } from '../../intake/rules/period.js';
+import { readRule } from '../../intake/rules/read-rule.js';
 import type { LoadedRule } from '../../intake/rules/rule.js';
 import { listRuns } from '../../intake/rules/run-store.js';
 import { createScheduler } from '../../queue/schedules.js';
@@ -178,7 +178,7 @@ class RealmWatch {
       existsSync(path),
     );
     if (file === undefined) return `The rule file ${entry.file} is gone.`;
-    const loaded = await loadRule(file);
+    const loaded = await readRule(file, file, this.options.stop);
     if ('faults' in loaded) return `${file} has faults: ${loaded.faults[0]?.message ?? ''}`;
     return loaded.rule.hash === entry.hash ? loaded : null;
   }

@@ -1,4 +1,4 @@
-import { parse, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import { memberId } from '../../../src/core/ids.js';
 import { type DecideSetting, decide } from '../../../src/intake/rules/decide.js';
 import type { Candidate, FactRead } from '../../../src/intake/rules/decision.js';
@@ -9,7 +9,7 @@ export const AT = Date.parse('2026-11-16T09:00:00Z');
 const UNASKED: FactRead = { kind: 'unasked' };
 
 export function found(record: unknown, balance: string | null = null): FactRead {
-  return { kind: 'found', record: parse(stringify(record) ?? 'null'), balance };
+  return { kind: 'found', text: stringify(record) ?? 'null', balance };
 }
 
 /** The audience of a rule, with facts for each member by its id. */
@@ -36,7 +36,7 @@ export function settingOf(
     run: runFacts(rule, AT),
     awardedInPeriod: 0n,
     maxTokensPerOrder: null,
-    clock: () => 0,
+    onMember: () => {},
     ...changes,
   };
 }

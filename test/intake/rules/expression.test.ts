@@ -1,11 +1,7 @@
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { celCell, celMap, celValue } from '../../../src/intake/rules/cel-values.js';
-import {
-  compileExpression,
-  EVALUATION_MS_MAX,
-  type Expression,
-} from '../../../src/intake/rules/expression.js';
+import { compileExpression, type Expression, evaluate } from '../../../src/intake/rules/expression.js';
 import { Fraction } from '../../../src/intake/rules/fraction.js';
 
 function compiled(text: string): Expression {
@@ -30,7 +26,7 @@ const FACTS = {
   balance: 100n,
 };
 
-const value = (text: string) => compiled(text).evaluate(FACTS);
+const value = (text: string) => evaluate(compiled(text), FACTS);
 
 describe('what expressions give', () => {
   test.each([
@@ -76,7 +72,7 @@ describe('what a member lacks is told, never taken for zero', () => {
     '1 / (row.score - 7.0)',
     'min(row.name, 1)',
   ])('a wrong type or a division by zero is a fault: %s', (text) => {
-    expect(value(text)).toMatchObject({ kind: 'fault', slow: false });
+    expect(value(text)).toMatchObject({ kind: 'fault' });
   });
 
   test('whole numbers beyond 64 bits are a fault, not a rounding', () => {
@@ -85,18 +81,6 @@ describe('what a member lacks is told, never taken for zero', () => {
 });
 
 describe('expressions are shut in', () => {
-  test('a pattern that would run for hours is ended', () => {
-    const started = performance.now();
-    const endless = compiled('row.name.matches("^(a+)+$")');
-    const result = endless.evaluate({ ...FACTS, row: celMap([['name', `${'a'.repeat(60)}!`]]) });
-    expect(result).toMatchObject({ kind: 'fault', slow: true });
-    expect(performance.now() - started).toBeLessThan(EVALUATION_MS_MAX + 4_000);
-  });
-
-  test('afterwards everything works as before', () => {
-    expect(value('row.score + 1')).toEqual({ kind: 'value', value: 8n });
-  });
-
   test.each(['globalThis', 'process', 'require', 'console', 'this', 'Function', 'env'])(
     '%s is not there',
     (name) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { importPlan } from '../../../src/intake/import.js';
 import { planRows } from '../../../src/intake/plan.js';
 import { AWARD_SHEET, awardRow, runSource } from '../../../src/intake/rules/award-rows.js';
@@ -7,6 +7,7 @@ import { awardedInPeriod, noteAwarding } from '../../../src/intake/rules/awarded
 import type { FactReader } from '../../../src/intake/rules/gather-facts.js';
 import { planRun } from '../../../src/intake/rules/plan-run.js';
 import type { LoadedRule } from '../../../src/intake/rules/rule.js';
+import { RuleThread } from '../../../src/intake/rules/rule-thread.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { decodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { PlanReader } from '../../../src/ledger/plan-store.js';
@@ -36,6 +37,9 @@ function realmOf(scores: readonly number[]): FactReader {
 }
 
 let runs = 0;
+/** One for all runs; starting it is most of what a small run takes. */
+const thread = new RuleThread(new AbortController().signal);
+afterAll(() => thread.close());
 
 /** One whole run of the rule, up to a sealed batch; the orders that it adds to the books. */
 async function run(
@@ -61,7 +65,7 @@ async function run(
     newId: `run${++runs}`,
     reads: realmOf(scores),
     onProgress: () => {},
-    clock: () => 0,
+    thread,
   });
   const orders = decided.decisions
     .filter(({ leftOut }) => leftOut === null)

@@ -1,0 +1,124 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { Audience, AudienceRow } from './audience-row.js';
+import { type Bounds, decide } from './decide.js';
+import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
+import type { RuleFault } from './fault.js';
+import { judgeCondition } from './judge-member.js';
+import { isAudienceOnly, loadRule } from './load-rule.js';
+import type { Rule } from './rule.js';
+import { runFacts } from './run-facts.js';
+import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
+
+/**
+ * The thread of a rule: what is heavy about one is done here, so that the process answers meanwhile. It is
+ * asked by rule-thread.ts, one job at a time, and keeps what it was given between the jobs. Long lists pass in
+ * slices, because taking a message apart holds up the side that takes it.
+ */
+const { progress } = z.object({ progress: z.instanceof(Int32Array) }).parse(workerData);
+
+/** The member that is judged now, -1 for none, beside a count that tells two judgements from each other. */
+function mark(index: number): void {
+  Atomics.store(progress, 1, index);
+  Atomics.add(progress, 0, 1);
+}
+
+export type RuleHead =
+  | { readonly rule: Rule; readonly audience: Omit<Audience, 'rows'>; readonly members: number }
+  | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+
+type Work = { readonly rule: Rule; readonly columns: readonly string[]; readonly at: number };
+
+let rows: readonly AudienceRow[] = [];
+let work: Work | null = null;
+let candidates: Candidate[] = [];
+let decisions: readonly Decision[] = [];
+
+const jobs = {
+  async load(path: string, file: string): Promise<RuleHead> {
+    const result = await loadRule(path, file);
+    if ('faults' in result) return result;
+    const { rows: read, ...audience } = result.audience;
+    rows = read;
+    return { rule: result.rule, audience, members: read.length };
+  },
+
+  /** Null for a list of members that rules refer to, which is no rule. */
+  async look(path: string, file: string): Promise<RuleHead | null> {
+    return (await isAudienceOnly(path)) ? null : jobs.load(path, file);
+  },
+
+  rows: (from: number, to: number): readonly AudienceRow[] => rows.slice(from, to),
+
+  begin(given: Work): void {
+    work = given;
+    candidates = [];
+  },
+
+  /** Who of these meets the condition. */
+  meeting(some: readonly Candidate[]): boolean[] {
+    const { rule, ...setting } = begun();
+    return some.map((candidate, index) => {
+      mark(index);
+      return judgeCondition(rule, candidate, setting).holds === true;
+    });
+  },
+
+  add(some: readonly Candidate[]): void {
+    candidates.push(...some);
+  },
+
+  decide(bounds: Bounds): Omit<Decided, 'decisions'> & { leftOut: Partial<Record<LeftOut, number>> } {
+    const { rule, ...setting } = begun();
+    const { decisions: made, ...decided } = decide(rule, candidates, {
+      ...setting,
+      ...bounds,
+      onMember: mark,
+    });
+    decisions = made;
+    const leftOut: Partial<Record<LeftOut, number>> = {};
+    for (const { leftOut: why } of made) if (why !== null) leftOut[why] = (leftOut[why] ?? 0) + 1;
+    return { ...decided, leftOut };
+  },
+
+  /** A block of the decisions, packed with the facts that they rest on. */
+  block(number: number): { readonly bytes: Uint8Array; readonly decisions: readonly Decision[] } {
+    const from = number * RUN_BLOCK_MEMBERS;
+    const some = decisions.slice(from, from + RUN_BLOCK_MEMBERS);
+    const entries = some.map((decision, at) => entryOf(decision, candidates[from + at]));
+    return { bytes: encodeEntries(entries), decisions: some };
+  },
+};
+
+export type Jobs = typeof jobs;
+export type JobReply =
+  | { readonly value: never }
+  | {
+      readonly refusal: Pick<AlmonerError, 'code' | 'message' | 'next' | 'details'>;
+    }
+  | { readonly bug: string };
+
+function begun() {
+  if (work === null) throw new Error('no rule was handed to the thread');
+  return { rule: work.rule, columns: work.columns, run: runFacts(work.rule, work.at) };
+}
+
+type Asked = { [J in keyof Jobs]: { readonly job: J; readonly args: Parameters<Jobs[J]> } }[keyof Jobs];
+
+async function answer({ job, args }: Asked): Promise<unknown> {
+  try {
+    return { value: await Reflect.apply(jobs[job], jobs, args) };
+  } catch (error) {
+    if (!(error instanceof AlmonerError))
+      return { bug: error instanceof Error ? error.stack : messageOf(error) };
+    const { code, message, next, details } = error;
+    return { refusal: { code, message, next, details } };
+  } finally {
+    mark(-1);
+  }
+}
+
+parentPort?.on('message', (asked: Asked) => {
+  void answer(asked).then((reply) => parentPort?.postMessage(reply));
+});

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { until } from '../support/until.js';
+
+let desk: TestDesk;
+const MEMBERS = 500;
+const PATTERN = `"${'a'.repeat(17)}!".matches("^(a+)+$")`;
+
+beforeAll(async () => {
+  desk = await startDesk();
+  const jobs = join(desk.folder, 'jobs');
+  await mkdir(jobs, { recursive: true });
+  const members = Array.from({ length: MEMBERS }, (_, index) => `${index + 1},${index % 50}`);
+  await writeFile(join(jobs, 'audience.csv'), `member,score\n${members.join('\n')}\n`);
+  for (const [name, condition] of [
+    ['heavy', `'!${PATTERN} && row.score >= 0'`],
+    ['endless', `'"${'a'.repeat(60)}!".matches("^(a+)+$")'`],
+  ] as const)
+    await writeFile(
+      join(jobs, `${name}.yaml`),
+      `name: ${name}\nrealm: embedded\nperiod: month\naudience: { file: audience.csv }\ncondition: ${condition}\naward: { tokens: 5 }\nreason: Thanks\n`,
+    );
+  await writeFile(
+    join(jobs, 'quarter.yaml'),
+    'name: quarter\nrealm: embedded\nperiod: month\naudience: { members: [{ member: "9001", web3.level: 1.25 }] }\naward: { tokens: web3.level * 4, rounding: floor }\nreason: Thanks\n',
+  );
+});
+afterAll(() => desk.close());
+
+const task = z.object({
+  task: z.string(),
+  state: z.string(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  result: z.object({ plan: z.string().nullable() }),
+});
+
+async function planned(rule: string) {
+  const reply = await desk.call(`/api/rules/${rule}/plan`, { method: 'POST', body: {} });
+  const { task: id } = task.parse(reply.json());
+  return until(
+    `the plan of ${rule}`,
+    async () => {
+      const now = task.parse((await desk.call(`/api/tasks/${id}`)).json());
+      return now.state !== 'running' && now;
+    },
+    90_000,
+  );
+}
+
+async function health(count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let asked = 0; asked < count; asked++) {
+    const begin = performance.now();
+    expect((await desk.call('/health', { as: null })).status).toBe(200);
+    times.push(performance.now() - begin);
+  }
+  return times;
+}
+
+test('the desk answers while a rule is planned, and no answer waits for the judging', async () => {
+  const plan = planned('heavy');
+  let over = false;
+  const ended = plan.finally(() => {
+    over = true;
+  });
+  const began = performance.now();
+  const times: number[] = [];
+  while (!over) times.push(...(await health(1)));
+  const planningMs = performance.now() - began;
+  expect((await ended).error).toBeNull();
+  // Judging alone takes most of the time; a desk that judged by itself would be silent for as long.
+  expect(Math.max(...times)).toBeLessThan(planningMs / 4);
+  expect(times.length).toBeGreaterThan(20);
+});
+
+test('a rule without an end is ended, named with its member and its limit, and the desk goes on', async () => {
+  const { state, error } = await planned('endless');
+  expect(state).not.toBe('done');
+  expect(error).toMatchObject({ code: 'ALM_RULE_TOO_SLOW' });
+  expect(error?.message).toMatch(/rule endless .*1000 ms.*member 1\./);
+  expect(await health(1)).toHaveLength(1);
+});
+
+test('a fraction in the audience is the same fraction when the embedded realm tells it', async () => {
+  const { result } = await planned('quarter');
+  const page = (await desk.call(`/api/rule-plans/${result.plan}`)).json();
+  expect(page).toMatchObject({ awarded: 1, tokens: '5', stops: [] });
+});

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { isAlmonerError } from '../../../src/core/errors/error.js';
+import type { LoadedRule } from '../../../src/intake/rules/rule.js';
+import { JUDGING_LIMITS, type JudgingLimits, RuleThread } from '../../../src/intake/rules/rule-thread.js';
+import { AT, candidatesOf } from './candidates.js';
+import { goodRule, ruleText } from './rule-file.js';
+
+const BOUNDS = { awardedInPeriod: 0n, maxTokensPerOrder: null };
+const ENDLESS = `"${'a'.repeat(60)}!"`;
+const threads: RuleThread[] = [];
+afterEach(() => Promise.all(threads.splice(0).map((thread) => thread.close())));
+
+async function begun(loaded: LoadedRule, stop = new AbortController().signal, limits?: JudgingLimits) {
+  const { rule, audience } = loaded;
+  const thread = new RuleThread(stop, limits);
+  threads.push(thread);
+  await thread.ask('begin', { rule, columns: audience.columns, at: AT });
+  await thread.ask('add', candidatesOf(loaded));
+  const judged = {
+    rule,
+    members: audience.rows.length,
+    memberAt: (index: number) => audience.rows[index]?.member ?? '',
+  };
+  return { thread, decide: () => thread.judge(judged, 'decide', BOUNDS) };
+}
+
+/** Busy for so long on member 102, by a pattern that tries everything. */
+const endless = () =>
+  goodRule(ruleText({ x: `condition: 'row.score == 7 ? ${ENDLESS}.matches("^(a+)+$") : true'` }));
+
+describe('a rule in its thread', () => {
+  test('decides like anywhere else', async () => {
+    const { thread, decide } = await begun(await goodRule(ruleText({ x: 'condition: row.active' })));
+    expect(await decide()).toMatchObject({ awards: 2, tokens: 100n, stops: [], leftOut: { condition: 1 } });
+    expect((await thread.ask('block', 0)).decisions.map(({ tokens }) => tokens)).toEqual([50, 0, 50]);
+  });
+
+  test('that takes too long on one member is ended, with rule, member and limit', async () => {
+    const { thread, decide } = await begun(await endless());
+    const error = await decide().catch((failure: unknown) => failure);
+    if (!isAlmonerError(error, 'ALM_RULE_TOO_SLOW')) throw error;
+    expect(error.message).toMatch(/rule thanks \(.*rule\.yaml\) .* 1000 ms, .* one member, .* member 102\./);
+    await expect(thread.ask('rows', 0, 1)).rejects.toBe(error);
+  });
+
+  test('that takes too long on all of them together is ended, too', async () => {
+    const slow = { ...JUDGING_LIMITS, memberMs: 60_000, totalMs: 197, totalMsPerMember: 1 };
+    const { decide } = await begun(await endless(), undefined, slow);
+    await expect(decide()).rejects.toThrow(
+      /took more than 200 ms, .* all 3 members together, .* member 102\./,
+    );
+  });
+
+  test('leaves the process free meanwhile, and a stop ends it at once', async () => {
+    const stop = new AbortController();
+    const patient = { ...JUDGING_LIMITS, memberMs: 60_000, totalMs: 60_000 };
+    const { decide } = await begun(await endless(), stop.signal, patient);
+    const decided = decide().catch((failure: unknown) => failure);
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    stop.abort();
+    expect(isAlmonerError(await decided, 'ALM_RULE_INTERRUPTED')).toBe(true);
+  });
+
+  test('that has been stopped before it began does nothing', async () => {
+    await expect(begun(await endless(), AbortSignal.abort())).rejects.toThrow(/interrupted/);
+  });
+});
