@@ -31,10 +31,16 @@ export class BatchDigest {
 
   /**
    * `again` is the label of --again: the same orders once more, on purpose. Without a currency of its own a
-   * batch is what it was before the currency was part of it.
+   * batch is what it was before the currency was part of it. `run` is the number of a rule's run in its period.
    */
-  constructor({ baseUrl, realmId }: RealmIdentity, again: string | null, currency: string | null) {
-    const realm = [baseUrl, realmId, again, ...(currency === null ? [] : [currency])];
+  constructor(
+    { baseUrl, realmId }: RealmIdentity,
+    again: string | null,
+    currency: string | null,
+    run: number | null = null,
+  ) {
+    const own = [...(currency === null ? [] : [currency]), ...(run === null ? [] : [{ run }])];
+    const realm = [baseUrl, realmId, again, ...own];
     this.#buffer = `almoner batch 1 ${JSON.stringify(realm)}\n`;
   }
 

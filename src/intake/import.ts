@@ -1,6 +1,7 @@
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import { overLimitText } from '../ledger/accounts.js';
 import type { BatchRef } from '../ledger/batches.js';
 import { type Books, registerRealm } from '../ledger/books.js';
 import { sealNumber } from '../ledger/judged-again.js';
@@ -15,6 +16,7 @@ import {
   putBlock,
   sealBatch,
 } from '../ledger/plan-store.js';
+import type { SealedRun } from '../ledger/sealed-run.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
 import { refuseChanged, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';
@@ -41,6 +43,8 @@ export type ImportOptions = {
   readonly importer: string;
   readonly now: number;
   readonly onProgress: (rows: number) => void;
+  /** Of a run of a rule. */
+  readonly run?: SealedRun | null;
 };
 
 export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
@@ -96,9 +100,11 @@ function whyOf({ again, movedFrom }: Plan): string | null {
   return whys.length === 0 ? null : whys.join('; ');
 }
 
-type Sealed = Exclude<Awaited<ReturnType<typeof sealBatch>>, 'moved'>;
-
-async function store(plan: Plan, options: ImportOptions, opened: Opened): Promise<Sealed> {
+async function store(
+  plan: Plan,
+  options: ImportOptions,
+  opened: Opened,
+): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { books, importer, owner } = options;
   if ((await putBlocks(plan, options, opened)) === 'taken-over') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
@@ -111,17 +117,27 @@ async function store(plan: Plan, options: ImportOptions, opened: Opened): Promis
   for (;;) {
     const seals = plan.again === null ? await sealNumber(books) : null;
     await refuseChanged(plan, books, options.now);
-    const compared = { sketch: plan.sketch, seals };
     const sealed = await sealBatch(
       books,
       { no: opened.no, importer, owner },
       manifest,
       countersOf(plan),
       audit,
-      compared,
+      { sketch: plan.sketch, seals, run: options.run ?? null },
     );
     // Another batch was sealed since, perhaps of the same rows, or a loss was accepted.
-    if (sealed !== 'moved') return sealed;
+    if (sealed === 'moved') continue;
+    if (sealed === 'noted')
+      throw new AlmonerError(
+        'ALM_RULE_ALREADY_RUN',
+        'Another process has dealt with this time of the schedule. Nothing was enqueued.',
+      );
+    if (typeof sealed === 'object')
+      throw new AlmonerError(
+        'ALM_RULE_OVER_LIMIT',
+        `${plan.source}: ${overLimitText(sealed)}. Nothing was enqueued.`,
+      );
+    return sealed;
   }
 }
 

@@ -1,4 +1,5 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { accountOf } from '../ledger/accounts.js';
 import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
@@ -34,7 +35,7 @@ export class BlockJudge {
 
   constructor(
     private readonly books: Books,
-    plans: PlanReader,
+    private readonly plans: PlanReader,
     currency: string | null,
     private readonly nameOf: (column: Column) => string | undefined,
   ) {
@@ -87,7 +88,7 @@ export class BlockJudge {
         if (holder.arrivesUntil !== null)
           warnings.push(notPaidHere(row, plan.duplicateOf, holder.arrivesUntil));
       }
-      planned.push(plan);
+      planned.push(why === undefined ? await this.withAccount(plan) : plan);
     }
     return { rows: rowsOut, planned, hashes, replaced, warnings, duplicates };
   }
@@ -126,6 +127,21 @@ export class BlockJudge {
     if (!('code' in undoes)) return plannedOrder(row, duplicateOf, undoes);
     faults.push({ line: row.line, ...undoes });
     return plannedOrder(row, duplicateOf, null);
+  }
+
+  /** What stands in for an order passes that order's account; an undo gives back to the account of what it undoes. */
+  private async withAccount(row: PlanRow): Promise<PlanRow> {
+    const earlier = accountOf(row) === null ? await this.earlierRow(row) : undefined;
+    const account = earlier === undefined ? null : accountOf(earlier);
+    if (account === null || account.startsWith('-')) return row;
+    return { ...row, account: row.undoes === null ? account : `-${account}` };
+  }
+
+  private async earlierRow({ undoes, replaces }: PlanRow): Promise<PlanRow | undefined> {
+    if (undoes !== null) return this.plans.row(undoes.no, Number(undoes.index));
+    const old = replaces === null ? undefined : parseOrderId(replaces);
+    const no = old === undefined ? null : await this.numberOf(old.batch);
+    return old === undefined || no === null ? undefined : this.plans.row(no, old.index);
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */

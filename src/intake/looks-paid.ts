@@ -1,4 +1,5 @@
 import { type BatchId, orderId } from '../core/ids.js';
+import { accountRanges } from '../ledger/accounts.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock, encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, DUPLICATE_RECORD } from '../ledger/plan-store.js';
@@ -66,7 +67,11 @@ export function leaveOut(
     const first = block * PLAN_BLOCK_ROWS + 1;
     const left = [...inBlock.keys()].map((offset) => [first + offset, DUPLICATE_RECORD] as const);
     blocks[block] = encodePlanBlock(rows);
-    claims[block] = { ...claimed, records: [...claimed.records, ...left] };
+    claims[block] = {
+      ...claimed,
+      records: [...claimed.records, ...left],
+      accounts: accountRanges(first, rows),
+    };
   }
   return { count: repeats.count, tokens, batches: repeats.batches.map(({ batch }) => batch) };
 }

@@ -51,6 +51,8 @@ export type Plan = {
   readonly mayPrecede: (moment: number) => boolean;
   /** Addresses under which the realm was paid before, and beside which this one is meant. */
   readonly movedFrom: readonly EarlierAddress[];
+  /** The number of the rule's run that these orders are of. */
+  readonly run: number | null;
 };
 
 export type PlanOptions = {
@@ -61,6 +63,8 @@ export type PlanOptions = {
   readonly again: string | null;
   /** Rows that were paid before are left out instead of refusing the file. */
   readonly newRowsOnly?: boolean;
+  /** Part of the batch's identity: the same orders may be meant again by the next run of a rule. */
+  readonly run?: number | null;
   /** Bad rows are carried along as `invalid` instead of refusing the file. */
   readonly skipInvalid: boolean;
   /** The realm's address is meant, although its id was paid under another. */
@@ -161,6 +165,7 @@ async function planBlocks(
     newRowsOnly,
     mayPrecede,
     movedFrom,
+    run: options.run ?? null,
   };
 }
 
@@ -178,6 +183,7 @@ const NOTHING = {
   sketch: Buffer.alloc(0),
   mayPrecede: (_moment: number) => true,
   movedFrom: [],
+  run: null,
 } as const;
 
 /** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */
@@ -208,9 +214,10 @@ class Pass {
     private readonly findings: Findings,
     sheet: Sheet,
   ) {
-    const { books, profile, plans, again } = options;
-    this.digest = new BatchDigest(profile, again, profile.currency);
-    this.former = profile.currency === null ? null : new BatchDigest(profile, again, null);
+    const { books, profile, plans, again, run = null } = options;
+    this.digest = new BatchDigest(profile, again, profile.currency, run);
+    // Runs had no numbers then.
+    this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
     const nameOf = (column: Column) =>
       options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
     this.judge = new BlockJudge(books, plans, profile.currency, nameOf);

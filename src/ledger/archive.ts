@@ -131,9 +131,9 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
     ];
     await caller.patiently('archive', () => caller.redis.unlink(...names));
   }
-  const { attention, due, waiting, holding, generations, audit, latency, run, meta, sketch } = keys;
+  const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
   await caller.patiently('archive', () =>
-    caller.redis.unlink(attention, due, waiting, holding, generations, audit, latency, run),
+    caller.redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
   );
   // Read while its rows are compared with; without it they are read from the archive.
   const end = Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'finishedAt')));

@@ -31,6 +31,7 @@ const SCRIPT_NAMES = [
   'judge-replaced',
   'leave',
   'merged',
+  'note-scheduled',
   'open-batch',
   'orphan',
   'park',
@@ -55,11 +56,14 @@ type Script = { readonly text: string; readonly sha: string };
 const folder = join(import.meta.dirname, 'lua');
 
 function load(name: ScriptName): Script {
-  const text = readFileSync(join(folder, `${name}-1.lua`), 'utf8').replace(
-    /^--- @include "([a-z-]+)"$/gm,
-    (_, include: string) => readFileSync(join(folder, 'includes', `${include}.lua`), 'utf8'),
-  );
+  const text = expand(join(folder, `${name}-1.lua`));
   return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+function expand(file: string): string {
+  return readFileSync(file, 'utf8').replace(/^--- @include "([a-z-]+)"$/gm, (_, include: string) =>
+    expand(join(folder, 'includes', `${include}.lua`)),
+  );
 }
 
 const SCRIPTS = new Map<ScriptName, Script>(SCRIPT_NAMES.map((name) => [name, load(name)]));

@@ -1,6 +1,7 @@
 import type { Order } from '../core/order.js';
+import { overLimitText, parseOverLimit } from './accounts.js';
 import type { BatchRef } from './batches.js';
-import { texts } from './caller.js';
+import { listFromLua, texts } from './caller.js';
 import { encodeDetail } from './detail.js';
 import { batchKeys } from './keys.js';
 import type { PlanRow } from './plan-block.js';
@@ -47,6 +48,8 @@ function retryRefusal(why: string, more: string): string {
       return 'its batch is archived; put the row into a new file';
     case 'arriving':
       return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
+    case 'limit':
+      return `${overLimitText(parseOverLimit(listFromLua(more)))}; with a higher limit the next run of the rule pays it`;
     case 'D':
       return 'it is in doubt; resolve it first with `almoner doubt resolve`';
     default:

@@ -35,6 +35,7 @@ export function batchKeys(realm: string, no: string) {
     due: `${batch}:due`,
     waiting: `${batch}:waiting`,
     holding: `${batch}:holding`,
+    accounts: `${batch}:accounts`,
     generations: `${batch}:g`,
     audit: `${batch}:log`,
     latency: `${batch}:lat`,

@@ -28,6 +28,8 @@ export type PlanRow = {
     readonly no: string;
     readonly index: string;
   } | null;
+  /** The account of a rule that the order passes, where its reference does not say it: see ledger/accounts. */
+  readonly account?: string;
 };
 
 export function encodePlanBlock(rows: readonly PlanRow[]): Buffer {
@@ -53,12 +55,14 @@ function packRow(row: PlanRow): unknown[] {
     pack(row.reason, cells),
     cells,
   ];
-  if (row.fault !== null || row.duplicateOf !== null || row.replaces !== null || row.undoes !== null)
+  const { fault, duplicateOf, replaces, undoes, account } = row;
+  if (fault !== null || duplicateOf !== null || replaces !== null || undoes !== null || account !== undefined)
     packed.push({
-      ...(row.fault && { f: [row.fault.code, row.fault.message] }),
-      ...(row.duplicateOf && { d: row.duplicateOf }),
-      ...(row.replaces && { r: row.replaces }),
-      ...(row.undoes && { u: row.undoes }),
+      ...(fault && { f: [fault.code, fault.message] }),
+      ...(duplicateOf && { d: duplicateOf }),
+      ...(replaces && { r: replaces }),
+      ...(undoes && { u: undoes }),
+      ...(account && { a: account }),
     });
   return packed;
 }
@@ -74,6 +78,7 @@ const rareParts = z.object({
   d: z.string().optional(),
   r: z.string().optional(),
   u: z.object({ shard: z.string(), fieldHex: z.string(), no: z.string(), index: z.string() }).optional(),
+  a: z.string().optional(),
 });
 
 export function decodePlanBlock(bytes: Buffer): PlanRow[] {
@@ -99,6 +104,7 @@ function unpackRow(row: unknown): PlanRow {
     duplicateOf: parts?.d ?? null,
     replaces: parts?.r === undefined ? null : unpackOrderId(parts.r),
     undoes: parts?.u ?? null,
+    ...(parts?.a === undefined ? {} : { account: parts.a }),
   };
 }
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
+import { type AccountRange, accountRanges, type OverLimit, parseOverLimit } from './accounts.js';
 import { batchSource, storeSource } from './batch-source.js';
 import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
@@ -18,6 +19,7 @@ import {
   type RowHashes,
   referenceHash,
 } from './reference.js';
+import type { SealedRun } from './sealed-run.js';
 import type { AuditEntry, Manifest } from './views.js';
 
 /** Writing and reading the immutable plan of a batch. */
@@ -92,6 +94,7 @@ export type BlockClaims = {
   readonly undoes: readonly EarlierOrder[];
   /** Rows that are no orders. */
   readonly records: readonly (readonly [index: number, record: string])[];
+  readonly accounts: readonly AccountRange[];
 };
 
 export const NO_CLAIMS: BlockClaims = {
@@ -100,6 +103,7 @@ export const NO_CLAIMS: BlockClaims = {
   replaces: [],
   undoes: [],
   records: [],
+  accounts: [],
 };
 
 /** Of a row: where in its block it stands, its reference's hash and its content's digest. */
@@ -138,6 +142,7 @@ export function blockClaims(
     replaces,
     undoes,
     records,
+    accounts: accountRanges(firstIndex, rows),
   };
 }
 
@@ -157,14 +162,28 @@ export async function putBlock(
       bytes,
       at.block * PLAN_BLOCK_ROWS + 1,
       claims.refs,
-      claims.replaces.length + claims.undoes.length + claims.records.length === 0
+      claims.replaces.length + claims.undoes.length + claims.records.length + claims.accounts.length === 0
         ? ''
-        : JSON.stringify({ replaces: claims.replaces, undoes: claims.undoes, records: claims.records }),
+        : JSON.stringify({
+            replaces: claims.replaces,
+            undoes: claims.undoes,
+            records: claims.records,
+            accounts: claims.accounts,
+          }),
     ]),
   );
   if (status === 'ok' || status === 'not-importer') return status;
   return listFromLua(conflicts ?? '[]').map((entry) => conflictEntry.parse(entry));
 }
+
+export type Sealed = z.infer<typeof sealReply> | OverLimit;
+
+export type SealedWith = {
+  readonly sketch: Buffer;
+  /** The realm's seal number when the plan was judged again; null where nothing was asked. */
+  readonly seals: string | null;
+  readonly run: SealedRun | null;
+};
 
 export async function sealBatch(
   books: Books,
@@ -172,25 +191,29 @@ export async function sealBatch(
   manifest: Manifest,
   counters: Readonly<Record<string, string>>,
   audit: AuditEntry,
-  compared: { readonly sketch: Buffer; readonly seals: string | null } = NOT_COMPARED,
-): Promise<z.infer<typeof sealReply>> {
-  const reply = await books.caller.script('seal-batch', books.realm, [
-    at.no,
-    at.importer,
-    encodeManifest(manifest),
-    JSON.stringify(counters),
-    at.owner,
-    manifest.rows,
-    JSON.stringify(audit),
-    compared.sketch,
-    manifest.inOrder ? '1' : '0',
-    compared.seals ?? '',
-  ]);
-  return sealReply.parse(reply);
+  { sketch = NO_SKETCH, seals = null, run = null }: Partial<SealedWith> = {},
+): Promise<Sealed> {
+  const [status, ...over] = texts(
+    await books.caller.script('seal-batch', books.realm, [
+      at.no,
+      at.importer,
+      encodeManifest(manifest),
+      JSON.stringify(counters),
+      at.owner,
+      manifest.rows,
+      JSON.stringify(audit),
+      sketch,
+      manifest.inOrder ? '1' : '0',
+      seals ?? '',
+      run === null ? '' : JSON.stringify(run),
+    ]),
+  );
+  if (status === 'over') return parseOverLimit(over);
+  return sealReply.parse(status);
 }
 
-const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved']);
-const NOT_COMPARED = { sketch: Buffer.alloc(0), seals: null };
+const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'noted']);
+const NO_SKETCH = Buffer.alloc(0);
 
 /**
  * Takes back a batch that was never sealed, block by block: also the blocks that an importer stored which

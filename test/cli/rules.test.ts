@@ -169,7 +169,9 @@ describe('a rule on a realm', () => {
     expect((await world.run('run', '--plan', even.plan, '--yes', '--json')).status).toBe(0);
     const second = await world.run('run', '--plan', odd.plan, '--yes');
     expect(second.status).toBe(3);
-    expect(second.stderr).toMatch(/ALM_RULE_OVER_LIMIT.*other runs of the period hold 60/);
+    expect(second.stderr).toMatch(
+      /limit of 90 for 20.*of which 60 is paid or reserved: 60 more.*ALM_RULE_OVER_LIMIT|ALM_RULE_OVER_LIMIT.*limit of 90 for 20.*of which 60 is paid or reserved: 60 more/,
+    );
     // Who was paid is passed over, whatever the rule would give now.
     await world.file('jobs/shared.yaml', rule('condition: row.active').replace('tokens: 10', 'tokens: 11'));
     expect(json(planDocument, await world.run('plan', 'shared', '--json')).leftOut).toMatchObject({

@@ -19,16 +19,16 @@ import { tieUp } from '../support/tie-up.js';
 const bench = ledgerBench();
 
 const FIRST: Line[] = [
-  { member: '1', reference: 'a', tokens: 7 },
+  { member: '1', reference: 'rule:thanks:2026-W09:1', tokens: 7 },
   { member: '1', to: '2', tokens: 11 },
   { invalid: true },
-  { member: '2', op: 'debit', reference: 'b', tokens: 13 },
+  { member: '2', op: 'debit', reference: 'rule:thanks:2026-W09:2', tokens: 13 },
   { member: '2', to: '1', reference: 'c', tokens: 17 },
   { member: '3', tokens: 19, duplicateOf: 'elsewhere-1' },
 ];
 const SECOND: Line[] = [
   { member: '2', tokens: 23 },
-  { member: '1', reference: 'd', tokens: 29 },
+  { member: '1', reference: 'rule:thanks:2026-W09:3', tokens: 29 },
   { member: '3', to: '2', tokens: 31 },
 ];
 const ORDERS: readonly (readonly [batch: number, index: number])[] = [
@@ -207,6 +207,7 @@ class World {
     const { realm } = this.books;
     const parts = await Promise.all([
       redis.hgetall(`${realm}:days`),
+      redis.hgetall(`${realm}:held`),
       ...this.batches.flatMap(({ no }) => [
         redis.hgetall(`${realm}:b:${no}:o:0`),
         redis.hgetall(`${realm}:b:${no}:n`),

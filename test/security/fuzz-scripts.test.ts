@@ -56,8 +56,8 @@ type World = {
 async function world(): Promise<World> {
   const books = await bench.books();
   const batch = await sealed(books, [
-    { reference: 'a' },
-    { reference: 'b' },
+    { reference: 'rule:daily:2026-03-01:1' },
+    { reference: 'rule:daily:2026-03-01:2' },
     {},
     {},
     {},
@@ -158,6 +158,7 @@ async function world(): Promise<World> {
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, ''], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0'], open: [1, 2] },
+    { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
     { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u', day], open: [1, 2, 3] },
     { name: 'park', args: ['forgotten', 'n', '{}'], open: [1, 2, 3] },
@@ -174,7 +175,7 @@ async function world(): Promise<World> {
     },
     {
       name: 'seal-batch',
-      args: [half.no, 'im', manifest, counters, '', '1', audit, '[]', ''],
+      args: [half.no, 'im', manifest, counters, '', '1', audit, '', '', '', ''],
       open: [1, 2],
     },
     { name: 'steer', args: [no, 'pause', audit, why, '', '*', '', ''], open: [1, 2, 6, 7] },

@@ -15,6 +15,7 @@ import {
   putBlock,
   sealBatch,
 } from '../../src/ledger/plan-store.js';
+import type { SealedRun } from '../../src/ledger/sealed-run.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
@@ -75,6 +76,7 @@ export type Line = {
   readonly duplicateOf?: string;
   readonly invalid?: boolean;
   readonly undoes?: PlanRow['undoes'];
+  readonly account?: string;
 };
 
 export type PlannedRow = PlanRow & { readonly order: Order };
@@ -95,6 +97,7 @@ export type SealOptions = {
   readonly manifest?: Partial<Manifest>;
   readonly former?: FormerIdentity;
   readonly batchNumberOf?: (batch: BatchId) => string | undefined;
+  readonly run?: SealedRun;
 };
 
 export async function sealed(
@@ -121,7 +124,11 @@ export async function sealed(
   }
   const manifest = manifestOf(books, id, rows, options.manifest);
   const audit = { at: START, who: 'ada', what: 'imported', why: null };
-  await sealBatch(books, { no: opened.no, importer, owner }, manifest, countersOf(rows), audit);
+  const at = { no: opened.no, importer, owner };
+  const seal = await sealBatch(books, at, manifest, countersOf(rows), audit, {
+    run: options.run ?? null,
+  });
+  if (typeof seal === 'object' || seal === 'noted') throw new Error(`not sealed: ${JSON.stringify(seal)}`);
   return testBatch(books, opened.no, id, rows, owner);
 }
 
@@ -159,6 +166,7 @@ export function planRow(line: Line, index: number): PlanRow {
     fault: line.invalid === true ? { code: 'ALM_ROW_TOKENS_INVALID', message: 'tokens: not digits' } : null,
     duplicateOf: line.duplicateOf ?? null,
     undoes: line.undoes ?? null,
+    ...(line.account === undefined ? {} : { account: line.account }),
   };
 }
 

@@ -1,5 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Command, CommandBase } from '../../src/cli/command.js';
+import { command as cancel } from '../../src/cli/commands/cancel.js';
+import { command as retry } from '../../src/cli/commands/dead-retry.js';
 import { command as check } from '../../src/cli/commands/rules-check.js';
 import { command as explain } from '../../src/cli/commands/rules-explain.js';
 import { command as list } from '../../src/cli/commands/rules-list.js';
@@ -7,6 +9,8 @@ import { command as plan } from '../../src/cli/commands/rules-plan.js';
 import { command as run } from '../../src/cli/commands/rules-run.js';
 import { command as sync } from '../../src/cli/commands/rules-sync.js';
 import { command as attempt } from '../../src/cli/commands/rules-try.js';
+import { command as pay } from '../../src/cli/commands/run.js';
+import { command as undo } from '../../src/cli/commands/undo.js';
 import { createOutput } from '../../src/cli/output.js';
 import { parseCommandLine } from '../../src/cli/program.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
@@ -14,10 +18,10 @@ import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import type { Ran } from './almoner.js';
 
-const COMMANDS = [check, explain, list, plan, run, sync, attempt];
+const COMMANDS = [check, explain, list, plan, run, sync, attempt, cancel, pay, retry, undo];
 
 /**
- * A `rules` command as it is typed, inside this process: the parser, the command and its output are the real
+ * A `rules` command, or another that goes on with its batch, as it is typed, inside this process: the parser, the command and its output are the real
  * ones, and only the start of another Node is saved.
  */
 export async function rulesCommand(
@@ -58,7 +62,7 @@ export async function rulesCommand(
 
 function commandOf(argv: readonly string[]): Command {
   const name = argv.slice(0, 2).join(' ');
-  const found = COMMANDS.find((command) => command.name === name);
+  const found = COMMANDS.find((command) => command.name === name || command.name === argv[0]);
   if (found === undefined) throw new Error(`no command ${name}`);
   return found;
 }

@@ -43,6 +43,7 @@ export async function tieUp(books: Books, undone: readonly string[] = []): Promi
     await checkReferences(books, batch, new Set(undone), faults);
   }
   await checkDays(books, batches, faults);
+  await checkAccounts(books, batches, faults);
   await checkHolds(books, batches, faults);
   return faults;
 }
@@ -163,6 +164,35 @@ async function checkDays(books: Books, batches: readonly Audited[], faults: stri
   const days = await books.caller.redis.hgetall(`${books.realm}:days`);
   const kept = new Map(Object.entries(days).filter(([, sum]) => sum !== '0'));
   if (!sameEntries(kept, found)) faults.push(`days say ${show(kept)}, orders say ${show(found)}`);
+}
+
+/** A rule's account holds what is paid or may be of its orders, less what was undone. */
+async function checkAccounts(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
+  const held = new Map<string, string>();
+  const add = (sums: Map<string, string>, account: string, tokens: number) =>
+    sums.set(account, String(BigInt(sums.get(account) ?? 0) + BigInt(tokens)));
+  for (const { ref, orders } of batches) {
+    const planned = new Map<string, string>();
+    for (const { state, row } of orders) {
+      const [, own] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
+      const account = row.account ?? own;
+      if (account === undefined) continue;
+      const { tokens } = row.order;
+      if (account.startsWith('-')) add(held, account.slice(1), state === 'paid' ? -tokens : 0);
+      else if ((SPENDING_STATES as readonly OrderState[]).includes(state)) add(held, account, tokens);
+      if (state === 'planned' && !account.startsWith('-')) add(planned, `a:${account}`, tokens);
+    }
+    const counters = await books.caller.redis.hgetall(batchKeys(books.realm, ref.no).counters);
+    const kept = new Map(
+      Object.entries(counters).filter(([field, sum]) => field.startsWith('a:') && sum !== '0'),
+    );
+    if (!sameEntries(kept, planned))
+      faults.push(`batch ${ref.no}: planned of accounts ${show(kept)}, orders say ${show(planned)}`);
+  }
+  const accounts = await books.caller.redis.hgetall(`${books.realm}:held`);
+  const kept = new Map(Object.entries(accounts).filter(([, sum]) => sum !== '0'));
+  const found = new Map([...held].filter(([, sum]) => sum !== '0'));
+  if (!sameEntries(kept, found)) faults.push(`accounts say ${show(kept)}, orders say ${show(found)}`);
 }
 
 /** Whoever holds a member says so in both places; whoever waits for one waits for one that is held. */

@@ -84,8 +84,8 @@ export const RULE_ERRORS = {
     exit: 3,
   },
   ALM_RULE_OVER_LIMIT: {
-    means: 'The awards go over a limit of the rule. Nothing was enqueued.',
-    next: 'Look at the plan; raise the limit, or write it under `limits.cut` to have awards cut.',
+    means: 'The orders go over a limit of the rule. Nothing was enqueued.',
+    next: 'Look at the plan; raise the limit in the rule and run it, or write it under `limits.cut` to have awards cut.',
     exit: 3,
   },
   ALM_RULE_MISSING_FACTS: {
@@ -122,6 +122,11 @@ export const RULE_ERRORS = {
     means: 'The member was not in the audience of that run.',
     next: 'Check the member id and the run; `almoner rules plan` shows who would get what now.',
     exit: 2,
+  },
+  ALM_RULE_ALREADY_RUN: {
+    means: 'Another process has dealt with this time of the rule’s schedule. Nothing was enqueued.',
+    next: 'Nothing to do; `almoner rules list` shows what became of it.',
+    exit: 3,
   },
   ALM_RULE_EDITED: {
     means: 'Warning: the rule file was edited after the plan was made; the plan is paid as it was planned.',

@@ -59,11 +59,19 @@ export async function lastRuns(books: Books): Promise<Map<string, LastRun>> {
   return new Map(Object.entries(all).map(([rule, json]) => [rule, lastRun.parse(JSON.parse(json))]));
 }
 
-export async function putLastRun(books: Books, rule: string, last: LastRun): Promise<void> {
-  const { caller } = books;
-  await caller.patiently('keep last run', () =>
-    caller.redis.hset(lastKey(books), rule, JSON.stringify(last)),
-  );
+export function lastRunOf(
+  done: Pick<LastRun, 'at' | 'result'> & Partial<LastRun>,
+  finishedAt: number,
+): LastRun {
+  return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };
+}
+
+/**
+ * Notes what became of a scheduled time; false where somebody else has dealt with it. What was noted with the
+ * seal of a batch is noted.
+ */
+export async function noteLastRun(books: Books, rule: string, last: LastRun): Promise<boolean> {
+  return (await books.caller.script('note-scheduled', books.realm, [rule, JSON.stringify(last)])) === 'ok';
 }
 
 const RENEW =

@@ -1,11 +1,11 @@
 import { batchId, orderId } from '../../core/ids.js';
-import { batchNumber, readBatch } from '../../ledger/batches.js';
+import { accountName, heldOf } from '../../ledger/accounts.js';
 import type { Books } from '../../ledger/books.js';
 import { batchKeys } from '../../ledger/keys.js';
 import { findSpent } from '../../ledger/plan-store.js';
 import type { AudienceRow } from './audience-row.js';
 
-/** What the ledger knows of a rule's earlier runs in a period. */
+/** What the ledger knows of a rule's awards in a period. */
 
 /** The business key of an award: one for each rule, period and member. */
 export function awardReference(rule: string, period: string, member: string): string {
@@ -46,62 +46,7 @@ export async function alreadyAwarded(
   return found;
 }
 
-const batchesKey = (books: Books, rule: string, period: string) =>
-  `${books.realm}:rules:awarded:${rule}:${period}`;
-
-/**
- * Noted before the batch is made, so that neither a crash in between nor a second run at the same moment can
- * hide what it pays from `perPeriod`; and once more when it is sealed, so that it still counts after it has
- * left the store.
- */
-export async function noteAwarding(
-  books: Books,
-  run: { readonly rule: string; readonly period: string },
-  batch: string,
-  tokens: bigint,
-  state: 'importing' | 'sealed',
-): Promise<void> {
-  const { caller } = books;
-  const key = batchesKey(books, run.rule, run.period);
-  await caller.patiently('note award', () => caller.redis.hset(key, batch, `${tokens} ${state}`));
-}
-
-/** Takes back the note of a batch that was refused as a whole. */
-export async function dropAwarding(
-  books: Books,
-  run: { readonly rule: string; readonly period: string },
-  batch: string,
-): Promise<void> {
-  const { caller } = books;
-  const key = batchesKey(books, run.rule, run.period);
-  await caller.patiently('drop award', () => caller.redis.hdel(key, batch));
-}
-
-/**
- * What earlier runs of the period hold: paid, or still to be paid. What was refused, exhausted or cancelled
- * is free again. A batch that is not in the store, because it is being made or has left it, counts with all
- * it was planned to pay. `except` names the batch that asks.
- */
-export async function awardedInPeriod(
-  books: Books,
-  rule: string,
-  period: string,
-  except: string | null = null,
-): Promise<bigint> {
-  const { caller } = books;
-  const noted = await caller.patiently('read awards', () =>
-    caller.redis.hgetall(batchesKey(books, rule, period)),
-  );
-  let sum = 0n;
-  for (const [id, note] of Object.entries(noted)) {
-    if (id === except) continue;
-    const no = await batchNumber(books, batchId(id));
-    const batch = no === null ? undefined : await readBatch({ books, no, id: batchId(id) });
-    if (batch === undefined) sum += BigInt(note.split(' ')[0] ?? 0);
-    else {
-      const { planned = 0n, sending = 0n, unknown = 0n, doubt = 0n, paid = 0n } = batch.sums;
-      sum += planned + sending + unknown + doubt + paid;
-    }
-  }
-  return sum;
+/** What orders of the period hold, whichever way they came: paid, or still to be paid. */
+export function awardedInPeriod(books: Books, rule: string, period: string): Promise<bigint> {
+  return heldOf(books, accountName(rule, period));
 }

@@ -64,6 +64,7 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     stops: [],
     requests: 0,
     blocks: 0,
+    number: null,
     batch: null,
   };
   await putRun(books, meta);

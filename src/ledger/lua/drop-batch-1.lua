@@ -31,6 +31,7 @@ for _, old in ipairs(content.replaces) do
     redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
   end
 end
+redis.call('HDEL', B .. ':accounts', block)
 redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))
 if ARGV[5] == '1' then
   redis.call('HDEL', T .. ':batches', held[3])

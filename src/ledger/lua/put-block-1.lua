@@ -12,6 +12,7 @@
     replaces: [[no, index, row], …]  orders that rows of this block stand in for
     undoes:   [[no, index, row], …]  orders that they undo
     records:  [[index, record], …]   rows that are no orders: duplicate, invalid
+    accounts: [[account, first, last, tokens], …]   see `account`
   }
 
   Returns {'ok'} | {'not-importer'} | {'conflict', JSON [['ref', index, holder, batch state] | ['replaces' | 'undoes', row, no, index, why], …]}
@@ -42,7 +43,7 @@ for at = 1, #packed, 21 do
     taken[#taken + 1] = { shard, field, sub(packed, at + 15, at + 20), index }
   end
 end
-local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {} } or cjson.decode(ARGV[7])
+local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(ARGV[7])
 
 local take = held[3] or '0'
 judgeReplaced(T, content.replaces, no, take, conflicts)
@@ -73,6 +74,8 @@ redis.call('DEL', B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumb
 for _, row in ipairs(content.records) do
   writeRecord(T, no, tostring(row[1]), row[2])
 end
+redis.call('HDEL', B .. ':accounts', block)
+if #content.accounts > 0 then redis.call('HSET', B .. ':accounts', block, cjson.encode(content.accounts)) end
 redis.call('SET', B .. ':p:' .. block, bytes)
 redis.call('HSET', B, 'blocks', math.max(tonumber(redis.call('HGET', B, 'blocks')), tonumber(block) + 1))
 return { 'ok' }

@@ -7,7 +7,7 @@
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'arriving' (more: until when, ms)
+    'arriving' (more: until when, ms), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
 --- @include "row"
@@ -31,6 +31,9 @@ if state == 'archived' then return { 'no', 'archived', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields[10] = string.gsub(fields[10] or '', 'a%d+', '')
+local account = accountOf(T, no, index)
+local over = account and overLimit(T, account, limitOf(T, account), tokens)
+if over then return { 'no', 'limit', cjson.encode(over) } end
 if ARGV[5] ~= '' then
   local field = string.gsub(ARGV[6], '..', function(pair) return string.char(tonumber(pair, 16)) end)
   local holder = spentBy(T, ARGV[5], field, no, index)

@@ -1,5 +1,7 @@
 --[[
-  Makes a plan immutable. Only sealed batches are fed. Counters start here, from the manifest.
+  Makes a plan immutable. Only sealed batches are fed. Counters start here, from the manifest. What its orders hold
+  of the accounts of rules is taken here, or nothing is sealed; and what a run of a rule notes of itself is noted
+  here, so that no crash leaves the one without the other.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] importer  ARGV[3] manifest JSON  ARGV[4] counters JSON {"c:p": "n", "t:p": "n", …}
@@ -7,32 +9,63 @@
   ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
   ARGV[10] the realm's seal number when the plan was judged again ('' where it pays on purpose what was paid before)
+  ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
+    id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
 
-  T 'seals'   raised by every seal and by a loss that a person accepts: two imports that compare at the same moment
-              cannot both pass
+    T 'seals'         raised by every seal and by a loss that a person accepts: two imports that compare at the same
+                      moment cannot both pass
+    T:rules:numbers   account → '<number> <batch no>' of the last sealed run that was not a schedule's
 
-  Returns 'sealed' (also when the same importer asks again) | 'already' | 'not-importer' | 'incomplete'
-  (a block is not there: the store has forgotten it since it was put) | 'moved' (the number was raised since)
+  Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
+  (a block is not there: the store has forgotten it since it was put) | {'moved'} (the number was raised since)
+  | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile)
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "schedule"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
-if held[1] and held[1] ~= 'importing' then return held[2] == importer and 'sealed' or 'already' end
-if held[2] ~= importer then return 'not-importer' end
+if held[1] and held[1] ~= 'importing' then return { held[2] == importer and 'sealed' or 'already' } end
+if held[2] ~= importer then return { 'not-importer' } end
 -- The loop below begins there: from a number far below zero it would never come to its end.
 if not string.find(ARGV[6], '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
 local blocks = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS))
 for block = 0, blocks - 1 do
-  if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return 'incomplete' end
+  if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return { 'incomplete' } end
 end
 
-if ARGV[10] ~= '' and (redis.call('HGET', T, 'seals') or '0') ~= ARGV[10] then return 'moved' end
+if ARGV[10] ~= '' and (redis.call('HGET', T, 'seals') or '0') ~= ARGV[10] then return { 'moved' } end
+
+local run = ARGV[11] ~= '' and cjson.decode(ARGV[11])
+local function limitNow(account)
+  if not run or run.account ~= account then return limitOf(T, account) end
+  return type(run.limit) == 'number' and string.format('%.0f', run.limit)
+end
+local taken = plannedAccounts(T, no, blocks)
+for account, tokens in pairs(taken) do
+  local over = overLimit(T, account, limitNow(account), tokens)
+  if over then return { 'over', unpack(over) } end
+end
+if run then
+  local schedule = type(run.schedule) == 'table' and run.schedule
+  if schedule and not noteScheduled(T, schedule.rule, schedule.last) and schedule.only then return { 'noted' } end
+  local limit = limitNow(run.account)
+  if limit then redis.call('HSET', T .. ':limits', run.account, limit) else redis.call('HDEL', T .. ':limits', run.account) end
+  if type(run.number) == 'number' then
+    redis.call('HSET', T .. ':rules:numbers', run.account, string.format('%.0f %s', run.number, no))
+  end
+  redis.call('HSET', T .. ':rules:runs', run.id, run.record)
+end
+for account, tokens in pairs(taken) do
+  bump(T .. ':held', account, tokens)
+  redis.call('HSET', B .. ':n', 'a:' .. account, tokens)
+end
 
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
 for block = blocks, tonumber(held[3]) - 1 do
+  redis.call('HDEL', B .. ':accounts', block)
   redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
 end
 
@@ -49,4 +82,4 @@ if countOf(T, no, 'p') == 0 then
 else
   redis.call('SADD', T .. ':open', no)
 end
-return 'sealed'
+return { 'sealed' }

@@ -86,6 +86,7 @@ elseif verb == 'cancel' then
   redis.call('HINCRBY', counters, 'c:c', planned[1] or '0')
   redis.call('HINCRBY', counters, 't:c', planned[2] or '0')
   redis.call('HSET', counters, 'c:p', 0, 't:p', 0)
+  giveBackPlanned(T, no)
   -- An unknown stays dispatched, it must still be resolved.
   standStill(T, no, now)
   eachDispatched(takeBack)

@@ -1,6 +1,7 @@
 import type { BatchId } from '../../core/ids.js';
 import { importPlan } from '../../intake/import.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
+import type { SealedRun } from '../../ledger/sealed-run.js';
 import type { Session } from '../../ledger/sessions.js';
 import { resumeBatch } from '../../ledger/steering.js';
 import type { App, OpenRealm } from '../app.js';
@@ -17,6 +18,7 @@ export type EnqueueOptions = {
   readonly inOrder: boolean;
   readonly mode: 'run' | 'import';
   readonly session: Session | null;
+  readonly run?: SealedRun;
   readonly onStored?: (rows: number) => void;
 };
 
@@ -39,6 +41,7 @@ export async function enqueue(
     importer: app.newNonce(),
     now: Date.now(),
     onProgress: options.onStored ?? (() => {}),
+    run: options.run ?? null,
   });
 }
 
@@ -64,6 +67,7 @@ export type PayRequest = {
   readonly concurrency: number;
   readonly stop: AbortSignal;
   readonly onProgress: ShowProgress;
+  readonly run?: SealedRun;
 };
 
 /** Enqueues, works the batch off in this process, writes the report and says how it stands. */

@@ -8,6 +8,7 @@ import { SCREEN_FINDINGS_MAX } from '../../intake/findings.js';
 import { openSource } from '../../intake/open.js';
 import { type Plan, planSource } from '../../intake/plan.js';
 import { type Preview, previewPlan } from '../../intake/preview.js';
+import { overLimits, overLimitText } from '../../ledger/accounts.js';
 import type { Books } from '../../ledger/books.js';
 import type { PlanReader } from '../../ledger/plan-store.js';
 
@@ -45,6 +46,7 @@ export async function planFile(
     const preview = await previewPlan(plan, realm.profile, realm.books, now);
     noteExpectations(plan, preview, request);
     noteDayCap(plan, preview);
+    await noteAccounts(plan, realm.books);
     return { plan, preview };
   } finally {
     await source.close();
@@ -68,6 +70,16 @@ function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
   if (dayLeft === null || payableTokens <= dayLeft) return;
   const message = `The file pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
   plan.findings.warning({ line: 0, column: null, code: 'ALM_PLAN_OVER_DAY_CAP', message });
+}
+
+/** A row under a rule's reference, or in place of one of its orders, is held to the limit of the rule's period. */
+async function noteAccounts({ existing, claims, findings }: Plan, books: Books): Promise<void> {
+  if (existing?.view != null) return;
+  const ranges = claims.flatMap(({ accounts }) => accounts);
+  for (const over of await overLimits(books, ranges)) {
+    const message = `The file cannot be paid: ${overLimitText(over)}.`;
+    findings.fault({ line: 0, column: null, code: 'ALM_RULE_OVER_LIMIT', message });
+  }
 }
 
 /** A refused file: every fault is in the error, and all of them in a file where there are more than a screen. */

@@ -7,6 +7,7 @@ import { AWARD_SHEET, awardRow, runSource } from '../../intake/rules/award-rows.
 import { hadBegun } from '../../intake/rules/period.js';
 import { type PlannedRun, planRun } from '../../intake/rules/plan-run.js';
 import type { LoadedRule } from '../../intake/rules/rule.js';
+import { runNumber } from '../../intake/rules/run-number.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import { readEntries } from '../../intake/rules/run-store.js';
 import { registerRealm } from '../../ledger/books.js';
@@ -59,8 +60,9 @@ export async function batchOfRun(
   if (rows.length === 0) return null;
   const { books, plans, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
+  const number = await runNumber(books, run);
   const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
-  const plan = await planRows(runSource(run), AWARD_SHEET, rows, options);
+  const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
   return { plan, preview: await previewPlan(plan, profile, books, now) };
 }
 

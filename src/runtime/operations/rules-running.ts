@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { awardedInPeriod, dropAwarding, noteAwarding } from '../../intake/rules/awarded.js';
+import { type LastRun, lastRunOf } from '../../intake/rules/approvals.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import { listRuns, putRun } from '../../intake/rules/run-store.js';
+import { accountName } from '../../ledger/accounts.js';
 import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
-import type { Books } from '../../ledger/books.js';
+import type { SealedRun } from '../../ledger/sealed-run.js';
 import type { App, OpenRealm } from '../app.js';
 import type { BatchStatus } from './batch-status.js';
 import { enqueue, type PayRequest, payPlan } from './pay-file.js';
@@ -15,9 +16,9 @@ import { batchOfRun } from './rules-planning.js';
 import { isOver } from './running.js';
 
 /**
- * From a planned run to a batch. The run is marked with its batch before anything is enqueued: a process that
- * dies in between leaves a run that the next one finds and goes on with, and the batch of the same orders is
- * the same batch.
+ * From a planned run to a batch. The run is marked with its batch and number before anything is enqueued: a process
+ * that dies in between leaves a run that the next one finds and goes on with, and the batch of the same orders is
+ * the same batch. The seal calls it run, and holds it to what the period may pay.
  */
 export async function usablePlan(
   realm: OpenRealm,
@@ -43,67 +44,67 @@ export async function payRun(
   planned: Planned,
   request: Omit<PayRequest, 'batchId'>,
 ): Promise<BatchStatus> {
-  return makingBatch(app, realm, run, planned, () =>
-    payPlan(app, realm, planned, { ...request, batchId: null }),
+  return makingBatch(app, realm, run, planned, null, (sealed) =>
+    payPlan(app, realm, planned, { ...request, batchId: null, run: sealed }),
   );
 }
 
-/** Hands the run to the workers. */
+/** Hands the run to the workers. `last`: what the seal notes of the schedule's time, and only one seal can. */
 export async function importRun(
   app: App,
   realm: OpenRealm,
   run: RunMeta,
   planned: Planned,
+  last: LastRun | null = null,
 ): Promise<{ ref: BatchRef; existing: boolean }> {
-  return makingBatch(app, realm, run, planned, () =>
-    enqueue(app, realm, planned, { batchId: null, inOrder: false, mode: 'import', session: null }),
+  return makingBatch(app, realm, run, planned, last, (sealed) =>
+    enqueue(app, realm, planned, {
+      batchId: null,
+      inOrder: false,
+      mode: 'import',
+      session: null,
+      run: sealed,
+    }),
   );
 }
 
-async function makingBatch<T>(
+async function makingBatch<T extends { existing: boolean }>(
   app: App,
   { books }: OpenRealm,
   run: RunMeta,
   { plan }: Planned,
-  make: () => Promise<T>,
+  scheduled: LastRun | null,
+  make: (sealed: SealedRun) => Promise<T>,
 ): Promise<T> {
   refuseFaults(plan, app.config.reportsFolder);
   const batch = plan.existing?.id ?? plan.batch;
   if (batch === null) throw new Error('only a whole plan becomes a batch');
-  if (plan.existing === null) {
-    await putRun(books, { ...run, batch });
-    await noteAwarding(books, run, batch, BigInt(run.tokens), 'importing');
-  }
+  const begun: RunMeta = { ...run, batch, number: plan.run };
+  const record: RunMeta = { ...begun, state: 'run' };
+  if (plan.existing?.view == null) await putRun(books, begun);
+  // A schedule's run that was cut off may be gone on with by hand; its time is dealt with then as well.
+  const last =
+    scheduled ??
+    (run.scheduled ? lastRunOf({ at: run.at, result: 'enqueued', run: run.id }, Date.now()) : null);
+  const note = last === null ? null : JSON.stringify({ ...last, batch });
   let made: T;
   try {
-    if (plan.existing === null) await holdPeriod(books, run, batch);
-    made = await make();
+    made = await make({
+      account: accountName(run.rule, run.period),
+      limit: run.periodMax,
+      number: run.scheduled ? null : plan.run,
+      id: run.id,
+      record: JSON.stringify(record),
+      schedule: note === null ? null : { rule: run.rule, last: note, only: scheduled !== null },
+    });
   } catch (error) {
     // Refused as a whole, for example because another run has spent a reference: there is nothing to go on with.
-    if ((await batchNumber(books, batch)) === null) {
-      await dropAwarding(books, run, batch);
-      await putRun(books, { ...run, batch: null });
-    }
+    if ((await batchNumber(books, batch)) === null)
+      await putRun(books, { ...run, batch: null, number: null });
     throw error;
   }
-  await noteAwarding(books, run, batch, BigInt(run.tokens), 'sealed');
-  await putRun(books, { ...run, batch, state: 'run' });
+  if (made.existing) await putRun(books, record);
   return made;
-}
-
-/**
- * The plan held to the limits of its time; other runs may have paid since. Both of two runs at the same moment
- * have noted themselves before they look, so that at most one of them goes through.
- */
-async function holdPeriod(books: Books, run: RunMeta, batch: string): Promise<void> {
-  if (run.periodMax === null) return;
-  const others = await awardedInPeriod(books, run.rule, run.period, batch);
-  if (others + BigInt(run.tokens) <= BigInt(run.periodMax)) return;
-  throw new AlmonerError(
-    'ALM_RULE_OVER_LIMIT',
-    `Plan ${run.id} pays ${run.tokens}, and other runs of the period hold ${others} since: together more than ${run.periodMax}. Nothing was enqueued.`,
-    { next: 'Plan again with `almoner rules plan FILE`.' },
-  );
 }
 
 /**
@@ -120,11 +121,12 @@ export async function unfinishedRun(
     (run) => run.rule === rule && run.period === period && run.batch !== null,
   );
   for (const run of runs.reverse()) {
-    if (run.state === 'planned') return run;
     const id = batchId(run.batch ?? '');
     const no = await batchNumber(books, id);
     const batch = no === null ? undefined : await readBatch({ books, no, id });
-    if (batch !== undefined && !isOver(batch) && batch.manifest.mode === 'run') return run;
+    // One that was planned at the same time may have been sealed as the very same batch.
+    if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
+      return run;
   }
   return undefined;
 }

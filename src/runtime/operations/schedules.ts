@@ -4,12 +4,13 @@ import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import {
   claimRule,
   type LastRun,
+  lastRunOf,
   lastRuns,
-  putLastRun,
+  noteLastRun,
   type ScheduledRule,
   scheduledRules,
 } from '../../intake/rules/approvals.js';
-import { dueRuns } from '../../intake/rules/due-runs.js';
+import { type Due, dueRuns } from '../../intake/rules/due-runs.js';
 import { periodName } from '../../intake/rules/period.js';
 import { readRule } from '../../intake/rules/read-rule.js';
 import type { LoadedRule } from '../../intake/rules/rule.js';
@@ -101,7 +102,8 @@ class RealmWatch {
 
   private async see(entry: ScheduledRule): Promise<void> {
     const { books } = this.realm;
-    if (entry.approved === null || (await this.due(entry)).run === null) return this.noteSkipped(entry);
+    const isDue = ({ run, skipped }: Due) => run !== null || skipped > 0;
+    if (entry.approved === null || !isDue(await this.due(entry))) return;
     const claim = await claimRule(books, entry.rule, this.owner, CLAIM_MS);
     if (claim === undefined) return;
     const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
@@ -109,13 +111,16 @@ class RealmWatch {
       // Asked again under the claim: another scheduler may have seen to it meanwhile.
       const { run, skipped } = await this.due(entry);
       if (run !== null) await this.run(entry, run, skipped);
+      // A run that was missed and is not made up for is still told.
+      else if (skipped > 0)
+        await this.note(entry, lastRunOf({ at: this.now(), result: 'skipped', skipped }, this.now()));
     } finally {
       clearInterval(renewing);
       await claim.release();
     }
   }
 
-  private async due(entry: ScheduledRule) {
+  private async due(entry: ScheduledRule): Promise<Due> {
     const last = (await lastRuns(this.realm.books)).get(entry.rule);
     const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
     const due = dueRuns(entry, since, this.now());
@@ -127,29 +132,27 @@ class RealmWatch {
     return begun === undefined ? due : { ...due, run: begun.at };
   }
 
-  /** A run that was missed and is not made up for is still told. */
-  private async noteSkipped(entry: ScheduledRule): Promise<void> {
-    if (entry.approved === null) return;
-    const { run, skipped } = await this.due(entry);
-    if (run !== null || skipped === 0) return;
-    await this.note(entry, { at: this.now(), result: 'skipped', skipped });
-  }
-
   private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
     const loaded = await this.load(entry);
-    if (typeof loaded === 'string')
-      return this.note(entry, { at, result: 'failed', message: loaded, skipped });
     if (loaded === null) return;
+    const became = (done: Pick<LastRun, 'result'> & Partial<LastRun>) =>
+      lastRunOf({ at, skipped, ...done }, this.now());
+    const failed = (message: string) => this.note(entry, became({ result: 'failed', message }));
+    if (typeof loaded === 'string') return failed(loaded);
     try {
-      await this.note(entry, { at, skipped, ...(await this.enqueue(loaded, at)) });
+      await this.note(entry, await this.enqueue(loaded, at, became));
     } catch (error) {
       // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
       if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) throw error;
-      await this.note(entry, { at, result: 'failed', message: error.message, skipped });
+      await failed(error.message);
     }
   }
 
-  private async enqueue(loaded: LoadedRule, at: number): Promise<Pick<LastRun, 'result'> & Partial<LastRun>> {
+  private async enqueue(
+    loaded: LoadedRule,
+    at: number,
+    became: (done: Pick<LastRun, 'result'> & Partial<LastRun>) => LastRun,
+  ): Promise<LastRun> {
     const { app, realm, options } = this;
     const { rule } = loaded;
     const open = await unfinishedRun(realm, rule.name, periodName(rule.period, at, rule.zone));
@@ -165,11 +168,12 @@ class RealmWatch {
     const run = planned?.meta ?? open;
     if (run === undefined) throw new Error('neither a plan nor a run to go on with');
     if (run.state === 'stopped')
-      return { result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null };
+      return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
     const batch = await usablePlan(realm, run, this.now());
-    if (batch === null) return { result: 'nothing', run: run.id };
-    const { ref } = await importRun(app, realm, run, batch);
-    return { result: 'enqueued', run: run.id, batch: ref.id };
+    if (batch === null) return became({ result: 'nothing', run: run.id });
+    const last = became({ result: 'enqueued', run: run.id });
+    const { ref } = await importRun(app, realm, run, batch, last);
+    return { ...last, batch: ref.id };
   }
 
   /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */
@@ -183,19 +187,9 @@ class RealmWatch {
     return loaded.rule.hash === entry.hash ? loaded : null;
   }
 
-  private async note(
-    entry: ScheduledRule,
-    done: Pick<LastRun, 'at' | 'result'> & Partial<LastRun>,
-  ): Promise<void> {
-    const last: LastRun = {
-      run: null,
-      batch: null,
-      message: null,
-      skipped: 0,
-      ...done,
-      finishedAt: this.now(),
-    };
-    await putLastRun(this.realm.books, entry.rule, last);
+  /** Told by whoever dealt with it. */
+  private async note(entry: ScheduledRule, last: LastRun): Promise<void> {
+    if (!(await noteLastRun(this.realm.books, entry.rule, last))) return;
     this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');
     this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
   }

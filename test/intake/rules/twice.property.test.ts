@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { importPlan } from '../../../src/intake/import.js';
 import { planRows } from '../../../src/intake/plan.js';
 import { AWARD_SHEET, awardRow, runSource } from '../../../src/intake/rules/award-rows.js';
-import { awardedInPeriod, noteAwarding } from '../../../src/intake/rules/awarded.js';
+import { awardedInPeriod } from '../../../src/intake/rules/awarded.js';
 import type { FactReader } from '../../../src/intake/rules/gather-facts.js';
 import { planRun } from '../../../src/intake/rules/plan-run.js';
 import type { LoadedRule } from '../../../src/intake/rules/rule.js';
@@ -80,7 +80,6 @@ async function run(
     skipInvalid: false,
     now: AT,
   });
-  await noteAwarding(books, meta, plan.batch ?? '', decided.tokens, 'importing');
   await importPlan(plan, {
     books,
     profile,

@@ -1,5 +1,6 @@
+--- @include "account"
 --[[
-  Counters and the attention list follow every move in the same script, so that counts and sums tie at any
+  Counters, the attention list and the rule's account follow every move in the same script, so that counts and sums tie at any
   moment. Orders that are neither planned nor paid stand in the sorted set ':a', scored by state and index:
   lists need no scan.
 ]]
@@ -31,6 +32,7 @@ local function move(T, no, index, from, to, tokens)
     elseif ATTENTION[from] then
       redis.call('ZREM', T .. ':b:' .. no .. ':a', index)
     end
+    passAccount(T, no, index, from, to, tokens)
   end
   bump(T .. ':b:' .. no, 'version', 1)
   return redis.call('HINCRBY', T, 'seq', 1)

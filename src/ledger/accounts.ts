@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Books } from './books.js';
+import type { PlanRow } from './plan-block.js';
+
+/** The accounts of rules, one for each rule and period: see lua/includes/account. */
+
+export function accountName(rule: string, period: string): string {
+  return `${rule}:${period}`;
+}
+
+/** The account that an order passes: that of its reference, or the one it was given when it was judged. */
+export function accountOf({ reference, account }: Pick<PlanRow, 'reference' | 'account'>): string | null {
+  if (account !== undefined) return account;
+  return reference?.startsWith('rule:') === true
+    ? (/^rule:([a-z0-9][a-z0-9-]*:[A-Za-z0-9-]+):./.exec(reference)?.[1] ?? null)
+    : null;
+}
+
+/** Rows of a block that pass one account, and what they hold of it. Rows between them that are no orders do not matter. */
+export type AccountRange = readonly [account: string, first: number, last: number, tokens: string];
+
+export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): AccountRange[] {
+  const ranges: [string, number, number, string][] = [];
+  let open: (typeof ranges)[number] | undefined;
+  rows.forEach((row, offset) => {
+    if (row.order === null || row.duplicateOf !== null) return;
+    const account = accountOf(row);
+    const index = firstIndex + offset;
+    if (account === null) open = undefined;
+    else if (open?.[0] === account) {
+      open[2] = index;
+      open[3] = String(BigInt(open[3]) + BigInt(row.order.tokens));
+    } else {
+      open = [account, index, index, String(row.order.tokens)];
+      ranges.push(open);
+    }
+  });
+  return ranges;
+}
+
+/** What orders of the period hold: paid, or still to be paid. */
+export async function heldOf(books: Books, account: string): Promise<bigint> {
+  const { caller, realm } = books;
+  return BigInt(
+    (await caller.patiently('read account', () => caller.redis.hget(`${realm}:held`, account))) ?? 0,
+  );
+}
+
+export type OverLimit = {
+  readonly account: string;
+  readonly limit: string;
+  readonly held: string;
+  readonly tokens: string;
+};
+
+/** As the scripts say it. */
+export function parseOverLimit(values: unknown): OverLimit {
+  const [account, limit, held, tokens] = z
+    .tuple([z.string(), z.string(), z.string(), z.string()])
+    .parse(values);
+  return { account, limit, held, tokens };
+}
+
+/** The accounts that these rows would take beyond their limits. */
+export async function overLimits(books: Books, ranges: readonly AccountRange[]): Promise<OverLimit[]> {
+  const sums = new Map<string, bigint>();
+  for (const [account, , , tokens] of ranges)
+    if (!account.startsWith('-')) sums.set(account, (sums.get(account) ?? 0n) + BigInt(tokens));
+  const { caller, realm } = books;
+  const over: OverLimit[] = [];
+  for (const [account, tokens] of sums) {
+    const limit = await caller.patiently('read limit', () => caller.redis.hget(`${realm}:limits`, account));
+    const held = await heldOf(books, account);
+    if (limit !== null && held + tokens > BigInt(limit))
+      over.push({ account, limit, held: String(held), tokens: String(tokens) });
+  }
+  return over;
+}
+
+export function overLimitText({ account, limit, held, tokens }: OverLimit): string {
+  const [rule, period] = account.split(':');
+  return `the rule ${rule} has a limit of ${limit} for ${period}, of which ${held} is paid or reserved: ${tokens} more would pass it`;
+}

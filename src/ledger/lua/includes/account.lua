@@ -1,0 +1,79 @@
+--[[
+  The account of a rule in a period. Every order under 'rule:<name>:<period>:…', and every row that stands in for
+  one, passes it, whichever way it comes. What may be paid holds its tokens there: taken when it becomes payable (by
+  the seal of its batch, or by a retry), and given back with a definite no or a paid undo. `move` sees to it.
+
+    T:held       account, '<name>:<period>' → tokens that its orders hold
+    T:limits     account → the most that they may hold, as the last sealed run of the rule said it
+    B:accounts   plan block → JSON [[account, first index, last index, tokens], …]; '-' before the account is an undo,
+                 which holds nothing and gives back when it is paid
+    B:n          a:<account> → what the planned orders of the batch hold of it
+]]
+local HOLDING = { p = true, s = true, u = true, D = true, P = true }
+
+local accountRanges = {}
+
+local function accountOf(T, no, index)
+  local row = tonumber(index)
+  local block = math.floor((row - 1) / (2 * BLOCK_ORDERS))
+  local place = no .. ':' .. block
+  if accountRanges[place] == nil then
+    local ranges = redis.call('HGET', batchKey(T, no) .. ':accounts', block)
+    accountRanges[place] = ranges and cjson.decode(ranges) or {}
+  end
+  for _, range in ipairs(accountRanges[place]) do
+    if row >= range[2] and row <= range[3] then return range[1] end
+  end
+  return nil
+end
+
+--- Follows a move; a fact is a fact, so that nothing is refused here.
+local function passAccount(T, no, index, from, to, tokens)
+  local account = tokens ~= '0' and from ~= to and accountOf(T, no, index)
+  if not account then return end
+  local undone = string.match(account, '^%-(.+)$')
+  if undone then
+    if from == 'P' or to == 'P' then bump(T .. ':held', undone, to == 'P' and '-' .. tokens or tokens) end
+    return
+  end
+  if HOLDING[from] ~= HOLDING[to] then bump(T .. ':held', account, HOLDING[to] and tokens or '-' .. tokens) end
+  if from == 'p' or to == 'p' then bump(batchKey(T, no) .. ':n', 'a:' .. account, to == 'p' and tokens or '-' .. tokens) end
+end
+
+--- What stands against so many more tokens: {account, limit, held, tokens}, or nil. `limit` is false for none.
+local function overLimit(T, account, limit, tokens)
+  local held = counter(T .. ':held', account)
+  if not limit or held + tonumber(tokens) <= tonumber(limit) then return nil end
+  return { account, tostring(limit), string.format('%.0f', held), tostring(tokens) }
+end
+
+local function limitOf(T, account)
+  return redis.call('HGET', T .. ':limits', account)
+end
+
+--- What the blocks of a batch that is to be sealed would hold, by account.
+local function plannedAccounts(T, no, blocks)
+  local sums = {}
+  for block = 0, blocks - 1 do
+    local ranges = redis.call('HGET', batchKey(T, no) .. ':accounts', block)
+    for _, range in ipairs(ranges and cjson.decode(ranges) or {}) do
+      local account = range[1]
+      if string.sub(account, 1, 1) ~= '-' then sums[account] = (sums[account] or 0) + tonumber(range[4]) end
+    end
+  end
+  for account, sum in pairs(sums) do sums[account] = string.format('%.0f', sum) end
+  return sums
+end
+
+--- All that was planned in the batch is cancelled by one flag.
+local function giveBackPlanned(T, no)
+  local counters = batchKey(T, no) .. ':n'
+  for _, field in ipairs(redis.call('HKEYS', counters)) do
+    local account = string.match(field, '^a:(.+)$')
+    local planned = account and counter(counters, field) or 0
+    if planned ~= 0 then
+      bump(T .. ':held', account, string.format('%.0f', -planned))
+      redis.call('HSET', counters, field, 0)
+    end
+  end
+end

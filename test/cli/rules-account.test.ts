@@ -1,0 +1,136 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { rulesCommand } from '../support/rules-commands.js';
+import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+
+/** What a rule may pay in a period, whichever way its orders come; and that its next run pays who was not paid. */
+let world: RulesWorld;
+beforeAll(async () => {
+  world = await startRulesWorld();
+});
+afterAll(() => world.end());
+
+const ran = z.object({
+  batch: z.string().nullable(),
+  state: z.string(),
+  counts: z.record(z.string(), z.number()).default({}),
+  existing: z.boolean().optional(),
+});
+
+const run = (...args: string[]) => rulesCommand(args, world.env, world.folder);
+
+async function document(...args: string[]) {
+  const { status, stdout, stderr } = await run(...args, '--json');
+  return { status, stderr, ...ran.parse(JSON.parse(stdout)) };
+}
+
+async function rule(name: string, members: readonly string[], more = ''): Promise<void> {
+  const audience = `audience: { members: [${members.join(', ')}] }`;
+  const lines = [`name: ${name}`, `realm: ${REALM_ID}`, 'period: month', audience, 'award: { tokens: 60 }'];
+  await world.file(`jobs/${name}.yaml`, [...lines, 'reason: x', more].join('\n'));
+}
+
+const enrol = (...members: string[]) =>
+  world.realm.admin.putMembers(
+    REALM_ID,
+    members.map((member) => ({ member, tokens: 100 })),
+    'keep',
+  );
+
+const LIMIT = 'limits: { perPeriod: 120 }';
+
+/** 60 paid, 60 refused; then another 60 paid: the limit of 120 is used up, and the refused one could be paid now. */
+async function usedUp(name: string, first: number): Promise<{ batch: string }> {
+  const [paid = '', refused = '', later = ''] = [first, first + 1, first + 2].map(String);
+  await enrol(paid, later);
+  await rule(name, [paid, refused], LIMIT);
+  const one = await document('rules', 'run', name, '--yes');
+  expect(one.counts).toEqual({ paid: 1, refused: 1 });
+  await rule(name, [paid, later], LIMIT);
+  expect((await document('rules', 'run', name, '--yes')).counts).toEqual({ paid: 1 });
+  await enrol(refused);
+  return { batch: one.batch ?? '' };
+}
+
+const balance = (member: number) => world.realm.admin.balance(REALM_ID, String(member));
+
+describe('perPeriod', () => {
+  test('is not passed by retrying a dead letter, and the refusal says which limit', async () => {
+    const { batch } = await usedUp('retried', 201);
+    const retried = await run('dead', 'retry', '--batch', batch, '--run');
+    expect(await balance(202)).toBe(100);
+    expect(retried.status).toBe(4);
+    expect(retried.stdout).toMatch(
+      /the rule retried has a limit of 120 for 20\d\d-\d\d, of which 120 is paid or reserved: 60 more would pass it/,
+    );
+  });
+
+  test('is not passed by running failed.csv, with or without the reference', async () => {
+    const { batch } = await usedUp('again', 211);
+    const file = join(world.folder, 'reports', batch, 'failed.csv');
+    const refused = await run('run', file, '--yes');
+    expect(await balance(212)).toBe(100);
+    expect(refused.status).toBe(3);
+    expect(refused.stderr + refused.stdout).toMatch(/ALM_RULE_OVER_LIMIT/);
+    const bare = join(world.folder, 'bare.csv');
+    await writeFile(bare, (await readFile(file, 'utf8')).replace(/rule:again:[^,]*/, ''));
+    const without = await run('run', bare, '--yes');
+    expect(await balance(212)).toBe(100);
+    expect(without.status).toBe(3);
+    // With a higher limit the next run of the rule pays it; nothing was left behind by the refusals.
+    await rule('again', ['211', '212', '213'], 'limits: { perPeriod: 180 }');
+    expect((await document('rules', 'run', 'again', '--yes')).counts).toEqual({ paid: 1 });
+    expect(await balance(212)).toBe(160);
+  });
+
+  test('has back what was undone', async () => {
+    const { batch } = await usedUp('undone', 221);
+    const file = join(world.folder, 'undo.csv');
+    expect((await run('undo', batch, '--out', file)).status).toBe(0);
+    expect((await document('run', file, '--yes')).counts).toEqual({ paid: 1 });
+    expect(await balance(221)).toBe(100);
+    const retried = await run('dead', 'retry', '--batch', batch, '--run');
+    expect(await balance(222), retried.stdout).toBe(160);
+    expect((await document('rules', 'run', 'undone', '--yes')).status).toBe(3);
+    expect(await balance(221)).toBe(100);
+  });
+});
+
+describe('a rule whose orders equal those of an earlier batch', () => {
+  test('pays who was refused by its next run', async () => {
+    await rule('refused', ['301', '302']);
+    const first = await document('rules', 'run', 'refused', '--yes');
+    expect(first.counts).toEqual({ refused: 2 });
+    await enrol('301', '302');
+    const second = await document('rules', 'run', 'refused', '--yes');
+    expect(second).toMatchObject({ state: 'done', counts: { paid: 2 }, existing: false });
+    expect(second.batch).not.toBe(first.batch);
+    expect(await document('rules', 'run', 'refused', '--yes')).toMatchObject({ state: 'nothing' });
+    expect([await balance(301), await balance(302)]).toEqual([160, 160]);
+  });
+
+  test('pays who was cancelled, and who was undone', async () => {
+    await enrol('311', '312');
+    await rule('cancelled', ['311', '312']);
+    const first = await document('rules', 'run', 'cancelled', '--yes', '--import');
+    expect((await run('cancel', first.batch ?? '')).status).toBe(0);
+    const second = await document('rules', 'run', 'cancelled', '--yes');
+    expect(second.counts).toEqual({ paid: 2 });
+    const file = join(world.folder, 'undo2.csv');
+    expect((await run('undo', second.batch ?? '', '--out', file)).status).toBe(0);
+    expect((await document('run', file, '--yes')).counts).toEqual({ paid: 2 });
+    expect((await document('rules', 'run', 'cancelled', '--yes')).counts).toEqual({ paid: 2 });
+    expect([await balance(311), await balance(312)]).toEqual([160, 160]);
+  });
+
+  test('resumes the same run when it is given again', async () => {
+    await enrol('321', '322', '323');
+    await rule('resumed', ['321', '322', '323']);
+    const first = await document('rules', 'run', 'resumed', '--yes', '--first', '1');
+    expect(first).toMatchObject({ state: 'paused', counts: { paid: 1, planned: 2 } });
+    const second = await document('rules', 'run', 'resumed', '--yes');
+    expect(second).toMatchObject({ batch: first.batch, existing: true, state: 'done', counts: { paid: 3 } });
+  });
+});

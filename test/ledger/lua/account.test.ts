@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { heldOf } from '../../../src/ledger/accounts.js';
+import type { Books } from '../../../src/ledger/books.js';
+import { retryOrder } from '../../../src/ledger/dead.js';
+import { cancelBatch } from '../../../src/ledger/steering.js';
+import { attemptOf, merge, PAID } from '../../support/journaled-attempt.js';
+import { type Line, ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { audit, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+/** One account for each rule and period: no order of it becomes payable without passing it. */
+const bench = ledgerBench();
+const ACCOUNT = 'thanks:2026-W09';
+
+let runs = 0;
+const runOf = (limit: number | null) => ({
+  account: ACCOUNT,
+  limit,
+  number: ++runs,
+  id: `run${runs}`,
+  record: '{}',
+  schedule: null,
+});
+const award = (member: number, tokens = 60): Line => ({
+  member: String(member),
+  tokens,
+  reference: `rule:thanks:2026-W09:${member}`,
+});
+const retry = (batch: TestBatch, index: number) =>
+  retryOrder(batch.ref, index, batch.row(index), {
+    who: 'ada',
+    why: null,
+    at: START,
+    nonce: `retry-${++runs}`,
+  });
+
+async function expectHeld(books: Books, tokens: bigint): Promise<void> {
+  expect(await heldOf(books, ACCOUNT)).toBe(tokens);
+  expect(await tieUp(books)).toEqual([]);
+}
+
+describe('the account of a rule and a period', () => {
+  test('is taken by the seal, and what would pass the limit is not sealed', async () => {
+    const books = await bench.books();
+    await sealed(books, [award(1), award(2)], { run: runOf(150) });
+    await expectHeld(books, 120n);
+    const over = { account: ACCOUNT, limit: '150', held: '120', tokens: '60' };
+    await expect(sealed(books, [award(3)], { run: runOf(150) })).rejects.toThrow(JSON.stringify(over));
+    // A file that names the rule's reference, and a row that stands in for one of its orders, come the same way.
+    await expect(sealed(books, [award(4)])).rejects.toThrow(JSON.stringify(over));
+    const bare = { member: '5', tokens: 60, account: ACCOUNT };
+    await expect(sealed(books, [{ tokens: 1 }, bare])).rejects.toThrow(JSON.stringify(over));
+    await expectHeld(books, 120n);
+    await sealed(books, [award(6)], { run: runOf(180) });
+    await sealed(books, [award(7)], { run: runOf(null) });
+    await expectHeld(books, 240n);
+  });
+
+  test('of two runs that are sealed at once, one passes', async () => {
+    const books = await bench.books();
+    const both = await Promise.allSettled([
+      sealed(books, [award(1)], { run: runOf(100) }),
+      sealed(books, [award(2)], { run: runOf(100) }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expectHeld(books, 60n);
+  });
+
+  test('has a definite no back, and a retry takes it again where the limit allows', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1), award(2), award(3)], { run: runOf(180) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await sendAs(batch, 2, 'R');
+    await sendAs(batch, 3, 'X');
+    await expectHeld(books, 60n);
+    const other = await sealed(books, [award(4)], { run: runOf(180) });
+    expect(await retry(batch, 2)).toBe('ok');
+    await expectHeld(books, 180n);
+    expect(await retry(batch, 3)).toEqual({
+      why: expect.stringMatching(/rule thanks.*180.*2026-W09.*180.*60/),
+    });
+    await feedAll(other);
+    await sendAs(other, 1, 'R');
+    expect(await retry(batch, 3)).toBe('ok');
+    await expectHeld(books, 180n);
+  });
+
+  test('keeps a doubt until it is resolved: unpaid gives it back', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1), award(2)], { run: runOf(120) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'D');
+    await sendAs(batch, 2, 'u');
+    await expectHeld(books, 120n);
+    await concludeAs(batch, 1, 'D', 'X');
+    await concludeAs(batch, 2, 'u', 'P');
+    await expectHeld(books, 60n);
+  });
+
+  test('has back what a cancelled batch never sent, and the rest as it comes to its end', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1), award(2), award(3), { tokens: 9 }], { run: runOf(180) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await sendAs(batch, 2, 'w');
+    await cancelBatch(books, batch.no, audit('cancelled'));
+    await expectHeld(books, 60n);
+    await concludeAs(batch, 1, 'u', 'w');
+    await expectHeld(books, 0n);
+  });
+
+  test('has back what a paid undo took', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1)], { run: runOf(60) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    const line: Line = { member: '1', op: 'debit', tokens: 60, account: `-${ACCOUNT}` };
+    const undo = await sealed(books, [line]);
+    await feedAll(undo);
+    await expectHeld(books, 60n);
+    await sendAs(undo, 1, 'P');
+    await expectHeld(books, 0n);
+    await sealed(books, [award(2)], { run: runOf(60) });
+  });
+
+  test('is told by recovery what was paid, whatever the limit', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1)], { run: runOf(60) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    await sealed(books, [award(2)], { run: runOf(60) });
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+    await expectHeld(books, 120n);
+  });
+});
