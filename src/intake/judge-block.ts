@@ -129,19 +129,12 @@ export class BlockJudge {
     return plannedOrder(row, duplicateOf, null);
   }
 
-  /** What stands in for an order passes that order's account; an undo gives back to the account of what it undoes. */
+  /** What stands in for an order passes that order's account. */
   private async withAccount(row: PlanRow): Promise<PlanRow> {
-    const earlier = accountOf(row) === null ? await this.earlierRow(row) : undefined;
-    const account = earlier === undefined ? null : accountOf(earlier);
-    if (account === null || account.startsWith('-')) return row;
-    return { ...row, account: row.undoes === null ? account : `-${account}` };
-  }
-
-  private async earlierRow({ undoes, replaces }: PlanRow): Promise<PlanRow | undefined> {
-    if (undoes !== null) return this.plans.row(undoes.no, Number(undoes.index));
-    const old = replaces === null ? undefined : parseOrderId(replaces);
+    const old = row.replaces === null || accountOf(row) !== null ? undefined : parseOrderId(row.replaces);
     const no = old === undefined ? null : await this.numberOf(old.batch);
-    return old === undefined || no === null ? undefined : this.plans.row(no, old.index);
+    const account = old === undefined || no === null ? null : accountOf(await this.plans.row(no, old.index));
+    return account === null ? row : { ...row, account };
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */

@@ -1,5 +1,6 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
+import { accountOf } from '../ledger/accounts.js';
 import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
@@ -73,6 +74,7 @@ export class UndoJudge {
       fieldHex: key?.field.toString('hex') ?? '',
       no: batch.no,
       index: String(named.index),
+      account: accountOf(original) ?? undefined,
     };
   }
 

@@ -64,8 +64,7 @@ export function parseOverLimit(values: unknown): OverLimit {
 /** The accounts that these rows would take beyond their limits. */
 export async function overLimits(books: Books, ranges: readonly AccountRange[]): Promise<OverLimit[]> {
   const sums = new Map<string, bigint>();
-  for (const [account, , , tokens] of ranges)
-    if (!account.startsWith('-')) sums.set(account, (sums.get(account) ?? 0n) + BigInt(tokens));
+  for (const [account, , , tokens] of ranges) sums.set(account, (sums.get(account) ?? 0n) + BigInt(tokens));
   const { caller, realm } = books;
   const over: OverLimit[] = [];
   for (const [account, tokens] of sums) {

@@ -15,6 +15,7 @@ import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { PlanReader } from './plan-store.js';
 import { decodeRecord, encodeKey, isStateCode, type StateCode, toBase36 } from './record.js';
 import { contentDigest, referenceKey } from './reference.js';
+import { undoneOrder } from './settling.js';
 
 /**
  * Merging journals into the ledger: RESULT rolls an order forward, INTENT without RESULT makes it unknown
@@ -191,7 +192,6 @@ export async function rollForward(
   if (row?.order == null || !fits(intent, row.order)) return 'misfit';
   const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
   const key = row.reference === null ? null : referenceKey(row.reference);
-  const { undoes } = row;
   const [answer = '', code = ''] = texts(
     await books.caller.script('roll-forward', books.realm, [
       no,
@@ -205,7 +205,7 @@ export async function rollForward(
       context.underWay.has(intent.nonce) ? '' : detailOf(attempt),
       JSON.stringify({
         ref: key === null ? null : [key.shard, key.field.toString('hex'), contentDigest(row.order)],
-        undoes: undoes === null ? null : [undoes.shard, undoes.fieldHex, undoes.no, undoes.index],
+        undoes: undoneOrder(row),
         members: certainty === 'readback' ? membersOf(row.order) : [],
         unknown: certainty === 'manual' ? 'D' : 'u',
         honoured: certainty === 'idempotent',

@@ -21,12 +21,16 @@ export type PlanRow = {
   /** Why the row is invalid, or the order that holds its reference when it is a duplicate. */
   readonly fault: { readonly code: ErrorCode; readonly message: string } | null;
   readonly duplicateOf: string | null;
-  /** For an undo row: which order it undoes, and where that one's reference is kept (empty without one). */
+  /**
+   * For an undo row: which order it undoes, where that one's reference is kept (empty without one), and the account of
+   * a rule that it passed.
+   */
   readonly undoes: {
     readonly shard: string;
     readonly fieldHex: string;
     readonly no: string;
     readonly index: string;
+    readonly account?: string | undefined;
   } | null;
   /** The account of a rule that the order passes, where its reference does not say it: see ledger/accounts. */
   readonly account?: string;
@@ -77,7 +81,15 @@ const rareParts = z.object({
   f: z.tuple([z.string(), z.string()]).optional(),
   d: z.string().optional(),
   r: z.string().optional(),
-  u: z.object({ shard: z.string(), fieldHex: z.string(), no: z.string(), index: z.string() }).optional(),
+  u: z
+    .object({
+      shard: z.string(),
+      fieldHex: z.string(),
+      no: z.string(),
+      index: z.string(),
+      account: z.string().optional(),
+    })
+    .optional(),
   a: z.string().optional(),
 });
 

@@ -75,7 +75,7 @@ export async function settle(
     result.requests,
     result.attempts > 1 ? 1 : 0,
     result.limited ? 1 : 0,
-    result.code === 'P' ? { undoes: undoneReference(row) } : troubleFacts(row, result),
+    result.code === 'P' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
   ]);
   const code = (text: string | undefined) => (text !== undefined && isStateCode(text) ? text : null);
   if (reply[0] !== 'ok') return { settled: false, code: code(reply[1]?.slice(0, 1)) };
@@ -143,7 +143,7 @@ export async function conclude(
       conclusion.audit ?? '',
       JSON.stringify({
         ref: ownReference(row),
-        undoes: undoneReference(row),
+        undoes: undoneOrder(row),
         balance: conclusion.balance ?? '',
         tries: conclusion.tries,
         settleMs: conclusion.settleMs ?? null,
@@ -161,8 +161,11 @@ export function ownReference({ reference }: PlanRow) {
   return [shard, field.toString('hex')];
 }
 
-function undoneReference({ undoes }: PlanRow) {
-  return undoes === null ? null : [undoes.shard, undoes.fieldHex, undoes.no, undoes.index];
+/** What a paid undo gives back: see lua/includes/reference. */
+export function undoneOrder({ undoes }: PlanRow) {
+  if (undoes === null) return null;
+  const { shard, fieldHex, no, index, account = '' } = undoes;
+  return [shard, fieldHex, no, index, account];
 }
 
 export function handedOver(json: string): OrderRef[] {

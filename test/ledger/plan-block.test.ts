@@ -35,6 +35,7 @@ const row: fc.Arbitrary<PlanRow> = fc
         fieldHex: fc.constant('00'),
         no: fc.constant('3'),
         index: fc.constant('9'),
+        account: fc.constant('thanks:2026-W09'),
       }),
     ),
   })

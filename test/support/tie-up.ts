@@ -176,11 +176,12 @@ async function checkAccounts(books: Books, batches: readonly Audited[], faults: 
     for (const { state, row } of orders) {
       const [, own] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
       const account = row.account ?? own;
-      if (account === undefined) continue;
       const { tokens } = row.order;
-      if (account.startsWith('-')) add(held, account.slice(1), state === 'paid' ? -tokens : 0);
-      else if ((SPENDING_STATES as readonly OrderState[]).includes(state)) add(held, account, tokens);
-      if (state === 'planned' && !account.startsWith('-')) add(planned, `a:${account}`, tokens);
+      if (row.undoes?.account !== undefined && state === 'paid' && !(await isPaidTwice(books, row.undoes)))
+        add(held, row.undoes.account, -tokens);
+      if (account === undefined) continue;
+      if ((SPENDING_STATES as readonly OrderState[]).includes(state)) add(held, account, tokens);
+      if (state === 'planned') add(planned, `a:${account}`, tokens);
     }
     const counters = await books.caller.redis.hgetall(batchKeys(books.realm, ref.no).counters);
     const kept = new Map(
@@ -193,6 +194,12 @@ async function checkAccounts(books: Books, batches: readonly Audited[], faults: 
   const kept = new Map(Object.entries(accounts).filter(([, sum]) => sum !== '0'));
   const found = new Map([...held].filter(([, sum]) => sum !== '0'));
   if (!sameEntries(kept, found)) faults.push(`accounts say ${show(kept)}, orders say ${show(found)}`);
+}
+
+/** One payment of two that was taken back leaves the other. */
+async function isPaidTwice(books: Books, { no, index }: { no: string; index: string }): Promise<boolean> {
+  const said = await books.caller.redis.hget(batchKeys(books.realm, no).meta, 'second');
+  return (said ?? '').includes(` ${index}:`);
 }
 
 /** Whoever holds a member says so in both places; whoever waits for one waits for one that is held. */

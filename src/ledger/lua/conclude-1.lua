@@ -63,7 +63,7 @@ if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', ARGV[8], '-' .. t
 if (to == 'X' or to == 'c') and not arrives and type(facts.ref) == 'table' then
   releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
 end
-if to == 'P' then freeUndone(T, facts.undoes) end
+if to == 'P' then freeUndone(T, facts.undoes, tokens) end
 if to == 'D' then voidHeld(T, no, index, now) end
 local handed = releaseHolds(T, no, index, now)
 return { 'ok', finishIfDone(T, no) or '', cjson.encode(handed) }

@@ -193,7 +193,7 @@ if ref and (code == 'R' or code == 'X' or code == 'c') then
 elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
   takeReference(T, ref[1], ref[2], ref[3], no, index)
 end
-if code == 'P' then freeUndone(T, facts.undoes) end
+if code == 'P' then freeUndone(T, facts.undoes, tokens) end
 local handed = {}
 if not holds then handed = releaseHolds(T, no, index, now) end
 

@@ -70,7 +70,7 @@ local function settle(result)
   if (code == 'R' or code == 'X' or code == 'c') and type(more.ref) == 'table' then
     releaseReference(T, more.ref[1], unhex(more.ref[2]), no, index)
   end
-  if code == 'P' then freeUndone(T, more.undoes) end
+  if code == 'P' then freeUndone(T, more.undoes, tokens) end
 
   if code == 'D' then voidHeld(T, no, index, now) end
   local handed = {}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { heldOf } from '../../../src/ledger/accounts.js';
+import { readBatch } from '../../../src/ledger/batches.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { retryOrder } from '../../../src/ledger/dead.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
@@ -25,6 +26,12 @@ const award = (member: number, tokens = 60): Line => ({
   member: String(member),
   tokens,
   reference: `rule:thanks:2026-W09:${member}`,
+});
+const undoOf = ({ no }: TestBatch): Line => ({
+  member: '1',
+  op: 'debit',
+  tokens: 60,
+  undoes: { shard: '', fieldHex: '', no, index: '1', account: ACCOUNT },
 });
 const retry = (batch: TestBatch, index: number) =>
   retryOrder(batch.ref, index, batch.row(index), {
@@ -115,13 +122,25 @@ describe('the account of a rule and a period', () => {
     const batch = await sealed(books, [award(1)], { run: runOf(60) });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    const line: Line = { member: '1', op: 'debit', tokens: 60, account: `-${ACCOUNT}` };
-    const undo = await sealed(books, [line]);
+    const undo = await sealed(books, [undoOf(batch)]);
     await feedAll(undo);
     await expectHeld(books, 60n);
     await sendAs(undo, 1, 'P');
     await expectHeld(books, 0n);
     await sealed(books, [award(2)], { run: runOf(60) });
+  });
+
+  test('keeps what was paid twice when one payment of the two is taken back', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [award(1)], { run: runOf(60) });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID, { nonce: 'another' }));
+    expect((await readBatch(batch.ref))?.notes).toEqual([expect.stringMatching(/paid twice/)]);
+    const undo = await sealed(books, [undoOf(batch)]);
+    await feedAll(undo);
+    await sendAs(undo, 1, 'P');
+    await expectHeld(books, 60n);
   });
 
   test('is told by recovery what was paid, whatever the limit', async () => {

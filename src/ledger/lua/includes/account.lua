@@ -1,12 +1,12 @@
 --[[
   The account of a rule in a period. Every order under 'rule:<name>:<period>:…', and every row that stands in for
   one, passes it, whichever way it comes. What may be paid holds its tokens there: taken when it becomes payable (by
-  the seal of its batch, or by a retry), and given back with a definite no or a paid undo. `move` sees to it.
+  the seal of its batch, or by a retry), and given back with a definite no. `move` sees to it; what a paid
+  undo gives back, `freeUndone` does.
 
     T:held       account, '<name>:<period>' → tokens that its orders hold
     T:limits     account → the most that they may hold, as the last sealed run of the rule said it
-    B:accounts   plan block → JSON [[account, first index, last index, tokens], …]; '-' before the account is an undo,
-                 which holds nothing and gives back when it is paid
+    B:accounts   plan block → JSON [[account, first index, last index, tokens], …]
     B:n          a:<account> → what the planned orders of the batch hold of it
 ]]
 local HOLDING = { p = true, s = true, u = true, D = true, P = true }
@@ -31,11 +31,6 @@ end
 local function passAccount(T, no, index, from, to, tokens)
   local account = tokens ~= '0' and from ~= to and accountOf(T, no, index)
   if not account then return end
-  local undone = string.match(account, '^%-(.+)$')
-  if undone then
-    if from == 'P' or to == 'P' then bump(T .. ':held', undone, to == 'P' and '-' .. tokens or tokens) end
-    return
-  end
   if HOLDING[from] ~= HOLDING[to] then bump(T .. ':held', account, HOLDING[to] and tokens or '-' .. tokens) end
   if from == 'p' or to == 'p' then bump(batchKey(T, no) .. ':n', 'a:' .. account, to == 'p' and tokens or '-' .. tokens) end
 end
@@ -58,7 +53,7 @@ local function plannedAccounts(T, no, blocks)
     local ranges = redis.call('HGET', batchKey(T, no) .. ':accounts', block)
     for _, range in ipairs(ranges and cjson.decode(ranges) or {}) do
       local account = range[1]
-      if string.sub(account, 1, 1) ~= '-' then sums[account] = (sums[account] or 0) + tonumber(range[4]) end
+      sums[account] = (sums[account] or 0) + tonumber(range[4])
     end
   end
   for account, sum in pairs(sums) do sums[account] = string.format('%.0f', sum) end

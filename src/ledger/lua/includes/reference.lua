@@ -45,11 +45,13 @@ local function unhex(hex)
   return (string.gsub(hex, '..', function(pair) return string.char(tonumber(pair, 16)) end))
 end
 
---- A paid undo gives back the reference of the order it undid: {shard, field hex, no, index}. An order that was paid
---- twice, or may have been, keeps it: what was taken back is one payment of two.
-local function freeUndone(T, undoes)
+--- A paid undo gives back the reference of the order it undid, and what it held of its rule's account: {shard, field
+--- hex, no, index, account or ''}. An order that was paid twice, or may have been, keeps both: what was taken back is
+--- one payment of two.
+local function freeUndone(T, undoes, tokens)
   if type(undoes) ~= 'table' then return end
   local second = redis.call('HGET', batchKey(T, undoes[3]), 'second') or ''
   if string.find(second, ' ' .. undoes[4] .. ':', 1, true) then return end
   releaseReference(T, undoes[1], unhex(undoes[2]), undoes[3], undoes[4])
+  if (undoes[5] or '') ~= '' then bump(T .. ':held', undoes[5], '-' .. tokens) end
 end
