@@ -14,9 +14,8 @@ import {
   type Opened,
   openBatch,
   putBlock,
-  sealBatch,
 } from '../ledger/plan-store.js';
-import type { SealedRun } from '../ledger/sealed-run.js';
+import { type SealedRun, sealBatch } from '../ledger/sealing.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
 import { refuseChanged, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';

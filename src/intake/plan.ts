@@ -12,13 +12,14 @@ import { type Column, columnNamed } from './columns.js';
 import { BatchDigest } from './digest.js';
 import { type ExistingBatch, identify, maybeForgotten } from './earlier.js';
 import { Findings } from './findings.js';
+import { HeldBack } from './held-back.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { leaveOut, noteRepeats } from './looks-paid.js';
 import type { Source } from './open.js';
 import { addressFinding } from './other-address.js';
 import { parseSheet } from './parse.js';
 import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
-import type { Finding, Row, Sheet } from './row.js';
+import type { Row, Sheet } from './row.js';
 import { Survey, type SurveyResult } from './survey.js';
 
 /**
@@ -139,7 +140,7 @@ async function planBlocks(
   const movedFrom = over === null ? await earlierAddresses(books) : [];
   if (movedFrom.length > 0)
     findings[options.newAddress ? 'warning' : 'fault'](addressFinding(books, movedFrom));
-  pass.faultReplaced(identity?.existing?.no ?? null);
+  pass.replaced.fault(findings, identity?.existing?.no ?? null);
   const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);
   return {
@@ -191,8 +192,6 @@ const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
 /** Questions under way while the next rows are read. */
 const JUDGED_AHEAD = 2;
 
-const HELD_BACK_MAX = 1000;
-
 /** One passage of all rows. */
 class Pass {
   readonly survey: Survey;
@@ -205,7 +204,7 @@ class Pass {
   private rows = 0;
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
-  private readonly replaced = new Map<string, { kept: Finding[]; more: number }>();
+  readonly replaced = new HeldBack();
   private readonly judging: Promise<JudgedBlock>[] = [];
   private pending: Row[] = [];
 
@@ -264,7 +263,7 @@ class Pass {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
       this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
     }
-    for (const { no, finding } of judged.replaced) this.holdBack(no, finding);
+    for (const { no, finding } of judged.replaced) this.replaced.add(no, finding);
     for (const finding of judged.warnings) this.findings.warning(finding);
     for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
       const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
@@ -297,25 +296,6 @@ class Pass {
 
   sketch(): Buffer {
     return Buffer.concat(this.sketches);
-  }
-
-  /** A million rows of a file that is given again are held back, and none of them is a fault. */
-  private holdBack(no: string, finding: Finding): void {
-    const held = this.replaced.get(no) ?? { kept: [], more: 0 };
-    this.replaced.set(no, held);
-    if (held.kept.length < HELD_BACK_MAX) held.kept.push(finding);
-    else held.more += 1;
-  }
-
-  /** Orders for which this very batch stands in already are no faults. */
-  faultReplaced(ownNo: string | null): void {
-    for (const [no, { kept, more }] of this.replaced) {
-      if (no === ownNo) continue;
-      for (const finding of kept) this.findings.fault(finding);
-      const last = kept.at(-1);
-      if (more > 0 && last !== undefined)
-        this.findings.fault({ ...last, message: `${last.message} So were those of ${more} rows after it.` });
-    }
   }
 
   /** References that this very batch holds are no duplicates. */

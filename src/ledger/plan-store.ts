@@ -2,13 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
-import { type AccountRange, accountRanges, type OverLimit, parseOverLimit } from './accounts.js';
+import { type AccountRange, accountRanges } from './accounts.js';
 import { batchSource, storeSource } from './batch-source.js';
 import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
 import { type EarlierConflict, type EarlierOrder, earlierEntry } from './earlier-orders.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
-import { encodeManifest } from './manifest.js';
 import { decodePlanBlock, type PlanRow } from './plan-block.js';
 import {
   CONTENT_DIGEST_CHARACTERS,
@@ -19,8 +18,6 @@ import {
   type RowHashes,
   referenceHash,
 } from './reference.js';
-import type { SealedRun } from './sealed-run.js';
-import type { AuditEntry, Manifest } from './views.js';
 
 /** Writing and reading the immutable plan of a batch. */
 
@@ -175,45 +172,6 @@ export async function putBlock(
   if (status === 'ok' || status === 'not-importer') return status;
   return listFromLua(conflicts ?? '[]').map((entry) => conflictEntry.parse(entry));
 }
-
-export type Sealed = z.infer<typeof sealReply> | OverLimit;
-
-export type SealedWith = {
-  readonly sketch: Buffer;
-  /** The realm's seal number when the plan was judged again; null where nothing was asked. */
-  readonly seals: string | null;
-  readonly run: SealedRun | null;
-};
-
-export async function sealBatch(
-  books: Books,
-  at: { no: string; importer: string; owner: string },
-  manifest: Manifest,
-  counters: Readonly<Record<string, string>>,
-  audit: AuditEntry,
-  { sketch = NO_SKETCH, seals = null, run = null }: Partial<SealedWith> = {},
-): Promise<Sealed> {
-  const [status, ...over] = texts(
-    await books.caller.script('seal-batch', books.realm, [
-      at.no,
-      at.importer,
-      encodeManifest(manifest),
-      JSON.stringify(counters),
-      at.owner,
-      manifest.rows,
-      JSON.stringify(audit),
-      sketch,
-      manifest.inOrder ? '1' : '0',
-      seals ?? '',
-      run === null ? '' : JSON.stringify(run),
-    ]),
-  );
-  if (status === 'over') return parseOverLimit(over);
-  return sealReply.parse(status);
-}
-
-const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'noted']);
-const NO_SKETCH = Buffer.alloc(0);
 
 /**
  * Takes back a batch that was never sealed, block by block: also the blocks that an importer stored which

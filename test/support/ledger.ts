@@ -8,14 +8,8 @@ import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js'
 import { Caller } from '../../src/ledger/caller.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
-import {
-  blockClaims,
-  type FormerIdentity,
-  openBatch,
-  putBlock,
-  sealBatch,
-} from '../../src/ledger/plan-store.js';
-import type { SealedRun } from '../../src/ledger/sealed-run.js';
+import { blockClaims, type FormerIdentity, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { type SealedRun, sealBatch } from '../../src/ledger/sealing.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 

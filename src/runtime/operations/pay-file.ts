@@ -1,7 +1,7 @@
 import type { BatchId } from '../../core/ids.js';
 import { importPlan } from '../../intake/import.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import type { SealedRun } from '../../ledger/sealed-run.js';
+import type { SealedRun } from '../../ledger/sealing.js';
 import type { Session } from '../../ledger/sessions.js';
 import { resumeBatch } from '../../ledger/steering.js';
 import type { App, OpenRealm } from '../app.js';

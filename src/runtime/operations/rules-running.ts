@@ -7,7 +7,7 @@ import type { RunMeta } from '../../intake/rules/run-record.js';
 import { listRuns, putRun } from '../../intake/rules/run-store.js';
 import { accountName } from '../../ledger/accounts.js';
 import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
-import type { SealedRun } from '../../ledger/sealed-run.js';
+import type { SealedRun } from '../../ledger/sealing.js';
 import type { App, OpenRealm } from '../app.js';
 import type { BatchStatus } from './batch-status.js';
 import { enqueue, type PayRequest, payPlan } from './pay-file.js';

@@ -4,7 +4,8 @@ import { listBatches } from '../../../src/ledger/batches.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
-import { blockClaims, openBatch, putBlock, sealBatch } from '../../../src/ledger/plan-store.js';
+import { blockClaims, openBatch, putBlock } from '../../../src/ledger/plan-store.js';
+import { sealBatch } from '../../../src/ledger/sealing.js';
 import { contentHash, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
 import { audit } from '../../support/order-moves.js';
 

@@ -3,15 +3,9 @@ import { batchId } from '../../../src/core/ids.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../../../src/ledger/keys.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
-import {
-  blockClaims,
-  findSpent,
-  openBatch,
-  PlanReader,
-  putBlock,
-  sealBatch,
-} from '../../../src/ledger/plan-store.js';
+import { blockClaims, findSpent, openBatch, PlanReader, putBlock } from '../../../src/ledger/plan-store.js';
 import { readRecord } from '../../../src/ledger/rows.js';
+import { sealBatch } from '../../../src/ledger/sealing.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
 import {
   countersOf,
