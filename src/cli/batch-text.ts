@@ -50,6 +50,8 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
     return status.waiting.find(({ next }) => next !== null)?.next ?? `almoner status ${batch} --watch`;
   if ((counts.cancelled ?? 0) > 0) return unsentNext(status, status.report);
   if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
+  if (status.archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0) > 0)
+    return archivedNext('failed.csv');
   if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
     return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
   if ((counts.invalid ?? 0) > 0) return 'mend the rows of failed.csv and run that file';
@@ -61,12 +63,18 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
  * new rows are no way either: what it pays on purpose was paid before.
  */
 export function unsentNext(
-  { batch, again }: Pick<BatchStatus, 'batch' | 'again'>,
+  { batch, again, archived }: Pick<BatchStatus, 'batch' | 'again' | 'archived'>,
   report: string | null,
 ): string {
+  if (archived) return archivedNext('unprocessed.csv');
   const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
   const file = again === null ? ', or the file again with --new-rows-only' : '';
   return `to pay what was never sent: almoner run unprocessed.csv of ${folder}${file}`;
+}
+
+/** Nothing marks orders of an archive any more, so that no row stands in for them. */
+function archivedNext(part: string): string {
+  return `the batch is archived: give the rows of ${part} a reference each, take the almoner_order column out, and run that file`;
 }
 
 function paintOf(state: string, colours: Colours): (text: string) => string {

@@ -81,9 +81,9 @@ export function findingLines(
   return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
 }
 
-/** What mends a refused file: a fault of the file as a whole has a remedy of its own, and leaving rows out is none. */
+/** What mends a refused file. Of the file as a whole, and of orders that rows stand in for, skipping rows is no remedy. */
 export function refusedNext(faults: readonly Finding[]): string {
-  const whole = faults.find(({ line, code }) => line === 0 || code.startsWith('ALM_FILE_'));
+  const whole = faults.find(({ line, code }) => line === 0 || /^ALM_(FILE|ROW_ORDER)_/.test(code));
   if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
   const { next } = CATALOGUE[whole.code];
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;

@@ -17,6 +17,8 @@ export type Identity = {
   /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
   readonly former: string | null;
   readonly existing: ExistingBatch | null;
+  /** Its own batches that were cancelled before this one, by number. */
+  readonly cancelled: readonly string[];
 };
 
 export type ExistingBatch = {
@@ -36,14 +38,18 @@ export async function identify(
   file: { content: string; former: string | null; currency: string | null; newRowsOnly: boolean },
 ): Promise<Identity> {
   const { former, currency } = file;
+  const cancelled: string[] = [];
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
     const no =
       (await numberOf(books, content)) ??
       (former === null || number > 0 ? null : await formerBatch(books, former, currency));
     const existing = no === null ? null : await existingBatch(books, no);
-    if (file.newRowsOnly && existing?.view?.state === 'cancelled') continue;
-    return { batch: shortId(content), content, former: number === 0 ? former : null, existing };
+    if (file.newRowsOnly && existing?.view?.state === 'cancelled') {
+      cancelled.push(existing.no);
+      continue;
+    }
+    return { batch: shortId(content), content, former: number === 0 ? former : null, existing, cancelled };
   }
 }
 

@@ -4,7 +4,7 @@ import type { RealmProfile } from '../core/profile.js';
 import { overLimitText } from '../ledger/accounts.js';
 import type { BatchRef } from '../ledger/batches.js';
 import { type Books, registerRealm } from '../ledger/books.js';
-import { sealNumber } from '../ledger/judged-again.js';
+import { judgedAt } from '../ledger/judged-again.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
 import {
@@ -114,7 +114,7 @@ async function store(
     why: whyOf(plan),
   };
   for (;;) {
-    const seals = plan.again === null ? await sealNumber(books) : null;
+    const judged = plan.again === null ? await judgedAt(books) : null;
     await refuseChanged(plan, books, options.now);
     const sealed = await sealBatch(
       books,
@@ -122,9 +122,9 @@ async function store(
       manifest,
       countersOf(plan),
       audit,
-      { sketch: plan.sketch, seals, run: options.run ?? null },
+      { sketch: plan.sketch, judged, run: options.run ?? null },
     );
-    // Another batch was sealed since, perhaps of the same rows, or a loss was accepted.
+    // Another batch was sealed since or an order retried, perhaps of the same rows, or a loss was accepted.
     if (sealed === 'moved') continue;
     if (sealed === 'noted')
       throw new AlmonerError(

@@ -1,13 +1,13 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
-import { accountOf } from '../ledger/accounts.js';
-import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
-import type { PlanRow } from '../ledger/plan-block.js';
+import { isPlannedOrder, type PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
 import { hashRow, type ReferenceHolder, type RowHashes, referenceHash } from '../ledger/reference.js';
 import type { Column } from './columns.js';
 import { denial, idOfBatch, isoTime } from './denial.js';
+import { type EarlierBatch, EarlierBatches } from './earlier-batches.js';
+import { judgeStandIn } from './judge-stand-in.js';
 import { UndoJudge } from './judge-undo.js';
 import type { Finding, InvalidRow, OrderRow, Row } from './row.js';
 
@@ -21,6 +21,8 @@ export type JudgedBlock = {
   readonly planned: readonly PlanRow[];
   /** Of each planned row that is an order. */
   readonly hashes: readonly (RowHashes | undefined)[];
+  /** Of each row that stands in for an order: that one's batch. A duplicate or invalid row was none. */
+  readonly since: readonly (string | undefined)[];
   /** Rows whose order a row of another batch stands in for; of this very batch, it is none. */
   readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
   readonly warnings: readonly Finding[];
@@ -29,17 +31,18 @@ export type JudgedBlock = {
 };
 
 export class BlockJudge {
-  private readonly numbers = new Map<BatchId, Promise<string | null>>();
+  private readonly batches: EarlierBatches;
   private readonly ids = new Map<string, Promise<BatchId>>();
   private readonly undo: UndoJudge;
 
   constructor(
     private readonly books: Books,
     private readonly plans: PlanReader,
-    currency: string | null,
+    private readonly currency: string | null,
     private readonly nameOf: (column: Column) => string | undefined,
   ) {
-    this.undo = new UndoJudge(books, plans, currency, nameOf);
+    this.batches = new EarlierBatches(books);
+    this.undo = new UndoJudge(books, plans, this.batches, currency, nameOf);
   }
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
@@ -47,6 +50,7 @@ export class BlockJudge {
     const rowsOut: Row[] = [];
     const planned: PlanRow[] = [];
     const hashes: (RowHashes | undefined)[] = [];
+    const since: (string | undefined)[] = [];
     const replaced: { no: string; finding: Finding }[] = [];
     const warnings: Finding[] = [];
     const duplicates: { no: string; tokens: number }[] = [];
@@ -77,27 +81,31 @@ export class BlockJudge {
         if (why.startsWith('r') && !skipInvalid) replaced.push({ no: why.slice(1), finding });
         else own.push(finding);
       }
+      const old = why === undefined ? await this.stoodInFor(row) : null;
+      const other = old && judgeStandIn(row, old, this.currency, this.nameOf('reference') ?? 'reference');
+      if (other !== null) own.push({ line: row.line, ...other });
       if (own.length > 0) {
         rowsOut.pop();
         hashes.pop();
         carry({ kind: 'invalid', line: row.line, cells: row.cells, findings: own });
         continue;
       }
-      if (holder !== undefined && plan.duplicateOf !== null) {
+      if (holder !== undefined && plan.duplicateOf !== null && row.repeats === undefined) {
         duplicates.push({ no: holder.no, tokens: row.order.tokens });
         if (holder.arrivesUntil !== null)
           warnings.push(notPaidHere(row, plan.duplicateOf, holder.arrivesUntil));
       }
-      planned.push(why === undefined ? await this.withAccount(plan) : plan);
+      if (old !== null && isPlannedOrder(old.row)) since[at] = old.batch.no;
+      planned.push(plan);
     }
-    return { rows: rowsOut, planned, hashes, replaced, warnings, duplicates };
+    return { rows: rowsOut, planned, hashes, since, replaced, warnings, duplicates };
   }
 
   private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {
     const references: string[] = [];
     const hashes: string[] = [];
     for (const row of rows) {
-      if (row.kind !== 'order' || row.reference === null || row.repeats !== undefined) continue;
+      if (row.kind !== 'order' || row.reference === null) continue;
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
@@ -129,12 +137,12 @@ export class BlockJudge {
     return plannedOrder(row, duplicateOf, null);
   }
 
-  /** What stands in for an order passes that order's account. */
-  private async withAccount(row: PlanRow): Promise<PlanRow> {
-    const old = row.replaces === null || accountOf(row) !== null ? undefined : parseOrderId(row.replaces);
-    const no = old === undefined ? null : await this.numberOf(old.batch);
-    const account = old === undefined || no === null ? null : accountOf(await this.plans.row(no, old.index));
-    return account === null ? row : { ...row, account };
+  private async stoodInFor({ replaces }: OrderRow): Promise<{ batch: EarlierBatch; row: PlanRow } | null> {
+    const old = replaces === null ? undefined : parseOrderId(replaces);
+    const batch = old === undefined ? null : await this.batches.find(old.batch);
+    return old === undefined || batch === null
+      ? null
+      : { batch, row: await this.plans.row(batch.no, old.index) };
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */
@@ -163,12 +171,14 @@ export class BlockJudge {
     return numbers;
   }
 
-  private numberOf(id: BatchId): Promise<string | null> {
-    return remembered(this.numbers, id, () => batchNumber(this.books, id));
+  private async numberOf(id: BatchId): Promise<string | null> {
+    return (await this.batches.find(id))?.no ?? null;
   }
 
   private idOf(no: string): Promise<BatchId> {
-    return remembered(this.ids, no, () => idOfBatch(this.books, no));
+    const known = this.ids.get(no) ?? idOfBatch(this.books, no);
+    this.ids.set(no, known);
+    return known;
   }
 }
 
@@ -209,10 +219,4 @@ function plannedInvalid(row: InvalidRow): PlanRow {
     duplicateOf: null,
     undoes: null,
   };
-}
-
-function remembered<K, V>(memory: Map<K, Promise<V>>, key: K, ask: () => Promise<V>): Promise<V> {
-  const known = memory.get(key) ?? ask();
-  memory.set(key, known);
-  return known;
 }

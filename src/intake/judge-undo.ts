@@ -1,10 +1,7 @@
-import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
 import { accountOf } from '../ledger/accounts.js';
-import { batchNumber } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
-import { batchKeys } from '../ledger/keys.js';
-import { decodeManifest } from '../ledger/manifest.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import type { PlanReader } from '../ledger/plan-store.js';
 import { CODE_OF_STATE } from '../ledger/record.js';
@@ -12,21 +9,18 @@ import { referenceKey } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
 import type { Column } from './columns.js';
 import { type Denial, denial } from './denial.js';
+import { currencyName, type EarlierBatches } from './earlier-batches.js';
 import type { OrderRow } from './row.js';
-import { show } from './visible.js';
-
-type Sealed = { readonly no: string; readonly rows: number; readonly currency: string | null };
 
 /**
  * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
  * undo is not undone itself, because the reference would stay free while its member has the points again.
  */
 export class UndoJudge {
-  private readonly batches = new Map<BatchId, Promise<Sealed | null>>();
-
   constructor(
     private readonly books: Books,
     private readonly plans: PlanReader,
+    private readonly batches: EarlierBatches,
     private readonly currency: string | null,
     /** How the file spells a column; undefined where it has none. */
     private readonly nameOf: (column: Column) => string | undefined,
@@ -37,7 +31,7 @@ export class UndoJudge {
     const named = parseOrderId(row.reference?.slice(UNDO.length) ?? '');
     if (named === undefined) throw new Error(`${row.reference} names no order`);
     const undone = orderId(named.batch, named.index);
-    const batch = await this.batchOf(named.batch);
+    const batch = await this.batches.find(named.batch);
     if (batch === null || named.index > batch.rows)
       return { ...(await denial(this.books, 'undoes', undone, 'gone')), column: reference };
     const record = await readRecord({ books: this.books, no: batch.no }, named.index);
@@ -77,24 +71,6 @@ export class UndoJudge {
       account: accountOf(original) ?? undefined,
     };
   }
-
-  private batchOf(id: BatchId): Promise<Sealed | null> {
-    const known = this.batches.get(id) ?? this.readBatch(id);
-    this.batches.set(id, known);
-    return known;
-  }
-
-  private async readBatch(id: BatchId): Promise<Sealed | null> {
-    const { caller, realm } = this.books;
-    const no = await batchNumber(this.books, id);
-    if (no === null) return null;
-    const manifest = await caller.patiently('read batch', () =>
-      caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
-    );
-    if (manifest === null) return null;
-    const { rows, currency } = decodeManifest(manifest);
-    return { no, rows, currency };
-  }
 }
 
 function firstDifference(order: Order, wanted: Order) {
@@ -105,8 +81,4 @@ function spelled({ op, member, recipient, tokens }: Order): string {
   return op === 'transfer'
     ? `transfer of ${tokens} from ${member} to ${recipient}`
     : `${op} of ${tokens} for ${member}`;
-}
-
-function currencyName(currency: string | null): string {
-  return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
 }

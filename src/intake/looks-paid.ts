@@ -69,6 +69,7 @@ export function leaveOut(
     blocks[block] = encodePlanBlock(rows);
     claims[block] = {
       ...claimed,
+      replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),
       records: [...claimed.records, ...left],
       accounts: accountRanges(first, rows),
     };

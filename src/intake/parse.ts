@@ -18,6 +18,8 @@ export type ParseOptions = RowRules & {
 export type ParsedSheet = {
   readonly ok: true;
   readonly sheet: Sheet;
+  /** It has a column of orders that its rows stand in for. */
+  readonly standsIn: boolean;
   /**
    * Every row in the file's order, judged by itself and by the references before it. Each iteration reads
    * the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
@@ -37,7 +39,8 @@ export async function parseSheet(source: Source, options: ParseOptions): Promise
     const shape = findShape(head, options.map ?? new Map(), limits);
     if ('faults' in shape) return { ok: false, faults: shape.faults };
     const blocks = { [Symbol.asyncIterator]: () => readBlocks(source, shape, options, limits) };
-    return { ok: true, sheet: shape.sheet, blocks, rows: { [Symbol.asyncIterator]: () => flatten(blocks) } };
+    const rows = { [Symbol.asyncIterator]: () => flatten(blocks) };
+    return { ok: true, sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks, rows };
   } catch (error) {
     if (error instanceof BrokenFile) return { ok: false, faults: [error.finding] };
     throw error;

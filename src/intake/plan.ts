@@ -1,4 +1,4 @@
-import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
+import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
 import type { Books } from '../ledger/books.js';
@@ -89,8 +89,19 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     const survey = new Survey().finish(profile.caps);
     return { ...NOTHING, source: source.name, survey, findings, again, newRowsOnly };
   }
-  return planBlocks(source.name, parsed.sheet, parsed.blocks, options, findings);
+  const skipInvalid = options.skipInvalid && !parsed.standsIn;
+  if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
+  return planBlocks(source.name, parsed.sheet, parsed.blocks, { ...options, skipInvalid }, findings);
 }
+
+/** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */
+const TAKEN_WHOLE = {
+  line: 0,
+  column: 'almoner_order',
+  code: 'ALM_PLAN_FAULTS',
+  message:
+    'The rows stand in for earlier orders, so that none of them is skipped: mend a faulty one, or delete it from the file.',
+} as const;
 
 /** The same for rows that come from no file, such as the awards of a rule; `source` is its name for people. */
 export async function planRows(
@@ -121,13 +132,9 @@ async function planBlocks(
     await pass.finish();
     findings.fault(error.finding);
   }
-  const survey = pass.survey.finish(profile.caps);
-  for (const finding of survey.faults)
-    if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
-  for (const finding of survey.warnings) findings.warning(finding);
-
   const identity = whole ? await identify(books, { ...pass.identity(), newRowsOnly }) : null;
   const over = identity?.existing?.view ?? null;
+  pass.bare.whenever = identity?.cancelled ?? [];
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.
   const isNew = identity !== null && over === null && again === null;
@@ -143,6 +150,10 @@ async function planBlocks(
   pass.replaced.fault(findings, identity?.existing?.no ?? null);
   const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);
+  const survey = pass.survey.finish(profile.caps, spent.tokens + left.tokens);
+  for (const finding of survey.faults)
+    if (finding.code !== 'ALM_FILE_NO_ROWS' || (whole && findings.faultCount === 0)) findings.fault(finding);
+  for (const finding of survey.warnings) findings.warning(finding);
   return {
     source,
     sheet,
@@ -256,7 +267,7 @@ class Pass {
       const hash = judged.hashes[at]?.content;
       const content = hash === undefined ? undefined : contentWords(hash);
       sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
-      this.count(row, content, numbers);
+      this.count(row, content, judged.since[at]);
     }
     this.sketches.push(sketch);
     for (const { no, tokens } of judged.duplicates) {
@@ -274,7 +285,7 @@ class Pass {
     }
   }
 
-  private count(row: Row, content: ContentWords | undefined, numbers: ReadonlyMap<BatchId, string>): void {
+  private count(row: Row, content: ContentWords | undefined, since: string | undefined): void {
     this.rows += 1;
     this.survey.add(row);
     if (row.kind === 'invalid') {
@@ -285,8 +296,7 @@ class Pass {
     this.digest.add(row);
     this.former?.add(row);
     if (row.reference !== null || content === undefined) return;
-    const replaced = row.replaces === null ? undefined : parseOrderId(row.replaces)?.batch;
-    this.bare.add(this.rows, row.line, content, replaced && numbers.get(replaced));
+    this.bare.add(this.rows, row.line, content, since);
   }
 
   identity(): { content: string; former: string | null; currency: string | null } {

@@ -6,7 +6,7 @@ import type { Column } from './columns.js';
 import { readMemberCell } from './member-cell.js';
 import { decideOrder, readOpCell } from './op-rules.js';
 import { hasSurplus, recordFaults } from './record-faults.js';
-import { readReferenceCell } from './reference-cell.js';
+import { awardFault, readReferenceCell } from './reference-cell.js';
 import type { Row } from './row.js';
 import type { Shape } from './shape.js';
 import { textOf } from './spreadsheet-text.js';
@@ -59,6 +59,8 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
     (recipient === null || typeof recipient === 'string');
   if (right) {
     const order = decideOrder({ op, member, recipient, tokens, recipientColumn: at.recipient !== -1 });
+    const other = 'code' in order || typeof reference !== 'string' ? undefined : awardFault(reference, order);
+    if (other !== undefined) report('reference', other);
     if ('code' in order) report(order.column, { code: order.code, message: order.message });
     else if (
       findings.length === 0 &&

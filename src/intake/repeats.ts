@@ -1,14 +1,15 @@
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import type { BatchId } from '../core/ids.js';
+import { type BatchId, orderId, undoReference } from '../core/ids.js';
 import { batchSource } from '../ledger/batch-source.js';
 import { type BatchRef, listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
+import { findSpent } from '../ledger/plan-store.js';
 import { decodeRecord } from '../ledger/record.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
-import { stateOf } from '../ledger/rows.js';
+import { readRecord, stateOf } from '../ledger/rows.js';
 import type { BatchView } from '../ledger/views.js';
 import { BareRows } from './bare-rows.js';
 
@@ -39,11 +40,13 @@ export type Repeat = readonly [index: number, line: number, order: number];
 export const NO_REPEATS: Repeats = { compared: 0, count: 0, batches: [], unread: [] };
 
 /**
- * The rows of a file to compare. One that stands in for an order of an earlier batch is known by that order: only
- * what was sealed after that batch can have paid it since.
+ * The rows of a file to compare, or dead letters. One that stands in for an order of an earlier batch is known by
+ * that order: only what was sealed or retried after that batch can have paid it since.
  */
 export class ComparedRows {
   private readonly since = new Map<number, BareRows>();
+  /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
+  whenever: readonly string[] = [];
 
   constructor(
     /** In another currency they are other payments. */
@@ -68,15 +71,20 @@ export class ComparedRows {
 
 export async function findRepeats(books: Books, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
-  const matching = rows.groups().map(([since, bare]) => new Matching(since, bare));
+  const matching = await Promise.all(
+    rows.groups().map(async ([since, bare]) => new Matching(since, await sealOf(books, since), bare)),
+  );
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   for (const ref of (await listBatches(books)).reverse()) {
     const view = await readBatch(ref);
-    const open = matching.filter(({ since }) => since < Number(ref.no));
-    if (view === undefined || open.length === 0 || view.manifest.currency !== rows.currency) continue;
-    if (!isRecent(view, now) || !mayHavePaid(view)) continue;
-    const found = await repeatsOf(ref, view, open, now);
+    const others = matching.filter(({ since }) => since !== Number(ref.no));
+    if (view === undefined || others.length === 0 || view.manifest.currency !== rows.currency) continue;
+    if (!(isRecent(view, now) || rows.whenever.includes(ref.no)) || !mayHavePaid(view)) continue;
+    const retried = others.some(({ since }) => since > Number(ref.no)) ? await retriedOf(ref) : NO_RETRIES;
+    const open = others.filter(({ since }) => since < Number(ref.no) || retried.size > 0);
+    if (open.length === 0) continue;
+    const found = await repeatsOf(ref, view, open, retried, now);
     if (found === 'unread') unread.push(ref.id);
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
@@ -90,9 +98,15 @@ class Matching {
 
   constructor(
     readonly since: number,
+    private readonly seal: number,
     readonly rows: BareRows,
   ) {
     this.next = new Uint32Array(rows.contents).map((_, entry) => rows.firstOf(entry));
+  }
+
+  /** Whether an order of that batch, perhaps retried at that seal, can have paid what the rows stand for. */
+  isMetBy(no: string, retriedAt: number | undefined): boolean {
+    return this.since < Number(no) || (retriedAt ?? -1) >= this.seal;
   }
 
   /** The first row with this content that no order has matched yet. */
@@ -103,6 +117,22 @@ class Matching {
     this.next[entry] = this.rows.after(row);
     return [this.rows.indexOf(row), this.rows.lineOf(row)];
   }
+}
+
+const NO_RETRIES: ReadonlyMap<number, number> = new Map();
+
+/** The orders without references that were retried, and at which number of the realm's seals. */
+async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<ReadonlyMap<number, number>> {
+  const found = await caller.patiently('read retries', () =>
+    caller.redis.hgetall(batchKeys(realm, no).again),
+  );
+  return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
+}
+
+async function sealOf({ caller, realm }: Books, no: number): Promise<number> {
+  if (no === 0) return 0;
+  const { meta } = batchKeys(realm, String(no));
+  return Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'seal')));
 }
 
 function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {
@@ -120,6 +150,7 @@ async function repeatsOf(
   ref: BatchRef,
   view: BatchView,
   matching: readonly Matching[],
+  retried: ReadonlyMap<number, number>,
   now: number,
 ): Promise<Repeat[] | 'unread'> {
   const { caller, realm } = ref.books;
@@ -129,7 +160,7 @@ async function repeatsOf(
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of matching) {
-      const row = one.take(a, b);
+      const row = one.isMetBy(ref.no, retried.get(index)) ? one.take(a, b) : undefined;
       if (row !== undefined) {
         found.push([...row, index]);
         return;
@@ -140,8 +171,8 @@ async function repeatsOf(
   try {
     for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
       if (sketch === null || hits(block).length > 0)
-        for (const { index, content } of await payingRows(ref, view, block, now))
-          take(index, ...contentWords(content));
+        for (const { index, words } of await payingRows(ref, view, block, matching, now))
+          take(index, ...words);
   } catch (error) {
     if (!isArchiveAway(error)) throw error;
     if (sketch === null) return 'unread';
@@ -173,21 +204,42 @@ function sketchHits(
   return hits;
 }
 
-/** The orders of a block that are paid or may still be. */
+/** The orders of a block with the content of a row that are paid, and not taken back, or may still be. */
 async function payingRows(
   ref: BatchRef,
   { state }: BatchView,
   block: number,
+  matching: readonly Matching[],
   now: number,
-): Promise<{ index: number; content: string }[]> {
+): Promise<{ index: number; words: ContentWords }[]> {
   const { plan, records } = await readBlock(ref, block);
-  return decodePlanBlock(plan).flatMap(({ order }, offset) => {
+  const paying = decodePlanBlock(plan).flatMap(({ order }, offset) => {
     const index = block * PLAN_BLOCK_ROWS + offset + 1;
     const record = decodeRecord(records[String(index)]);
     const stands = stateOf(record, state === 'cancelled');
     const pays = PAYING.some((one) => one === stands) || (record.arrivesUntil ?? 0) > now;
-    return order !== null && pays ? [{ index, content: contentHash(order) }] : [];
+    if (order === null || !pays) return [];
+    const words = contentWords(contentHash(order));
+    return matching.some(({ rows }) => rows.find(...words) !== -1) ? [{ index, words }] : [];
   });
+  const undone = await undoneAmong(
+    ref,
+    paying.map(({ index }) => index),
+  );
+  return paying.filter(({ index }) => !undone.has(index));
+}
+
+/** Orders that a paid undo has taken back. */
+async function undoneAmong({ books, id }: BatchRef, indexes: readonly number[]): Promise<Set<number>> {
+  const references = indexes.map((index) => undoReference(orderId(id, index)));
+  const holders = await findSpent(books, references);
+  const undone = new Set<number>();
+  for (const [at, index] of indexes.entries()) {
+    const holder = holders.get(references[at] ?? '');
+    if (holder !== undefined && (await readRecord({ books, no: holder.no }, holder.index)).code === 'P')
+      undone.add(index);
+  }
+  return undone;
 }
 
 async function readBlock(ref: BatchRef, block: number) {

@@ -79,7 +79,8 @@ export class Survey {
     } else this.#touch(order.member, signedTokens(order), line);
   }
 
-  finish(caps: SurveyCaps): SurveyResult {
+  /** `left`: what rows that are not paid by this file sum up to. */
+  finish(caps: SurveyCaps, left = 0n): SurveyResult {
     const tokens = {
       credit: this.#sums.credit.total,
       debit: this.#sums.debit.total,
@@ -88,7 +89,8 @@ export class Survey {
     const total = tokens.credit + tokens.debit + tokens.transfer;
     const payable = total - this.#duplicateSum.total;
     const busiest = this.#busiest();
-    const figures = { rows: this.#rows, total, payable };
+    const orders = this.#rows - this.#invalid;
+    const figures = { rows: this.#rows, orders, total, payable: payable - left };
     return {
       rows: this.#rows,
       invalid: this.#invalid,

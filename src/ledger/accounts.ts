@@ -8,12 +8,18 @@ export function accountName(rule: string, period: string): string {
   return `${rule}:${period}`;
 }
 
-/** The account that an order passes: that of its reference, or the one it was given when it was judged. */
-export function accountOf({ reference, account }: Pick<PlanRow, 'reference' | 'account'>): string | null {
-  if (account !== undefined) return account;
-  return reference?.startsWith('rule:') === true
-    ? (/^rule:([a-z0-9][a-z0-9-]*:[A-Za-z0-9-]+):./.exec(reference)?.[1] ?? null)
-    : null;
+export const RULE = 'rule:';
+
+/** The account that an order passes: its reference tells. */
+export function accountOf({ reference }: Pick<PlanRow, 'reference'>): string | null {
+  return reference === null ? null : (parseAward(reference)?.account ?? null);
+}
+
+/** The reference of an award: its account, and whose award it is. */
+export function parseAward(reference: string): { account: string; member: string } | undefined {
+  if (!reference.startsWith(RULE)) return undefined;
+  const [, account, member] = /^rule:([a-z0-9][a-z0-9-]*:[A-Za-z0-9-]+):(.+)$/s.exec(reference) ?? [];
+  return account === undefined || member === undefined ? undefined : { account, member };
 }
 
 /** Rows of a block that pass one account, and what they hold of it. Rows between them that are no orders do not matter. */

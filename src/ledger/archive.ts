@@ -131,13 +131,27 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
     ];
     await caller.patiently('archive', () => caller.redis.unlink(...names));
   }
-  const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
+  const {
+    attention,
+    due,
+    waiting,
+    holding,
+    accounts,
+    generations,
+    audit,
+    latency,
+    run,
+    meta,
+    sketch,
+    again,
+  } = keys;
   await caller.patiently('archive', () =>
     caller.redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
   );
   // Read while its rows are compared with; without it they are read from the archive.
   const end = Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'finishedAt')));
-  await caller.patiently('archive', () => caller.redis.pexpireat(sketch, end + LOOK_BACK_MS));
+  for (const key of [sketch, again])
+    await caller.patiently('archive', () => caller.redis.pexpireat(key, end + LOOK_BACK_MS));
   await caller.patiently('archive', () => caller.redis.hset(meta, 'purged', '1'));
 }
 

@@ -13,12 +13,21 @@ import type { AuditEntry } from './views.js';
 
 export type Refusal = { readonly why: string };
 
+export type RetriedBy = {
+  readonly who: string;
+  readonly why: string | null;
+  readonly at: number;
+  readonly nonce: string;
+};
+
 export async function retryOrder(
   ref: BatchRef,
   index: number,
   row: PlanRow & { readonly order: Order },
-  by: { who: string; why: string | null; at: number; nonce: string },
-): Promise<'ok' | Refusal> {
+  by: RetriedBy,
+  /** The realm's seals when it was compared with later files; null where nobody asked. */
+  seals: string | null = null,
+): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
   const [status, why = '', more = ''] = texts(
     await ref.books.caller.script('retry', ref.books.realm, [
@@ -29,9 +38,11 @@ export async function retryOrder(
       key?.shard ?? '',
       key?.field.toString('hex') ?? '',
       contentDigest(row.order),
+      row.reference === null ? (seals ?? '') : '',
     ]),
   );
-  return status === 'ok' ? 'ok' : { why: retryRefusal(why, more) };
+  if (status === 'ok') return 'ok';
+  return why === 'moved' ? why : { why: retryRefusal(why, more) };
 }
 
 function retryRefusal(why: string, more: string): string {

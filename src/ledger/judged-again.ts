@@ -7,9 +7,15 @@ import { REFERENCE_HASH_BYTES } from './reference.js';
 /** Rows without references are compared with the orders of so long. */
 export const LOOK_BACK_MS = 30 * 24 * 3600_000;
 
-/** Raised by every seal of the realm and by a loss that is accepted: what was judged at one number is sealed at it, or not. */
-export async function sealNumber({ caller, realm }: Books): Promise<string> {
-  return (await caller.patiently('read seals', () => caller.redis.hget(realm, 'seals'))) ?? '0';
+/**
+ * `seals` is raised by every seal of the realm and by a loss that is accepted, `retries` by every order without a
+ * reference that is retried: what was judged at these numbers is sealed or retried at them, or not.
+ */
+export async function judgedAt({ caller, realm }: Books): Promise<{ seals: string; retries: string }> {
+  const [seals, retries] = await caller.patiently('read seals', () =>
+    caller.redis.hmget(realm, 'seals', 'retries'),
+  );
+  return { seals: seals ?? '0', retries: retries ?? '0' };
 }
 
 /** Of references as BlockClaims pack them: the places in the block, and whether somebody keeps each spent. */

@@ -32,9 +32,14 @@ export type PlanRow = {
     readonly index: string;
     readonly account?: string | undefined;
   } | null;
-  /** The account of a rule that the order passes, where its reference does not say it: see ledger/accounts. */
-  readonly account?: string;
 };
+
+/** A row that is paid by its own batch. */
+export type PlannedOrder = PlanRow & { readonly order: Order };
+
+export function isPlannedOrder(row: PlanRow): row is PlannedOrder {
+  return row.order !== null && row.duplicateOf === null;
+}
 
 export function encodePlanBlock(rows: readonly PlanRow[]): Buffer {
   // Level 3 takes half the time of the default and costs a byte a row. What zlib returns is a view of 16 kB,
@@ -59,14 +64,13 @@ function packRow(row: PlanRow): unknown[] {
     pack(row.reason, cells),
     cells,
   ];
-  const { fault, duplicateOf, replaces, undoes, account } = row;
-  if (fault !== null || duplicateOf !== null || replaces !== null || undoes !== null || account !== undefined)
+  const { fault, duplicateOf, replaces, undoes } = row;
+  if (fault !== null || duplicateOf !== null || replaces !== null || undoes !== null)
     packed.push({
       ...(fault && { f: [fault.code, fault.message] }),
       ...(duplicateOf && { d: duplicateOf }),
       ...(replaces && { r: replaces }),
       ...(undoes && { u: undoes }),
-      ...(account && { a: account }),
     });
   return packed;
 }
@@ -90,7 +94,6 @@ const rareParts = z.object({
       account: z.string().optional(),
     })
     .optional(),
-  a: z.string().optional(),
 });
 
 export function decodePlanBlock(bytes: Buffer): PlanRow[] {
@@ -116,7 +119,6 @@ function unpackRow(row: unknown): PlanRow {
     duplicateOf: parts?.d ?? null,
     replaces: parts?.r === undefined ? null : unpackOrderId(parts.r),
     undoes: parts?.u ?? null,
-    ...(parts?.a === undefined ? {} : { account: parts.a }),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
 import { type EarlierConflict, type EarlierOrder, earlierEntry } from './earlier-orders.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
-import { decodePlanBlock, type PlanRow } from './plan-block.js';
+import { decodePlanBlock, isPlannedOrder, type PlanRow } from './plan-block.js';
 import {
   CONTENT_DIGEST_CHARACTERS,
   hashRow,
@@ -129,7 +129,7 @@ export function blockClaims(
       if (row.duplicateOf === null) refs += packed;
       else if (parseOrderId(row.duplicateOf) !== undefined) held += packed;
     }
-    const old = row.replaces === null || row.order === null ? undefined : parseOrderId(row.replaces);
+    const old = row.replaces === null || !isPlannedOrder(row) ? undefined : parseOrderId(row.replaces);
     const oldNo = old && batchNumberOf(old.batch);
     if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index), String(index)]);
   });

@@ -23,8 +23,8 @@ export type Sealed = z.infer<typeof sealReply> | OverLimit;
 
 export type SealedWith = {
   readonly sketch: Buffer;
-  /** The realm's seal number when the plan was judged again; null where nothing was asked. */
-  readonly seals: string | null;
+  /** The realm's numbers when the plan was judged again; null where nothing was asked. */
+  readonly judged: { readonly seals: string; readonly retries: string } | null;
   readonly run: SealedRun | null;
 };
 
@@ -34,7 +34,7 @@ export async function sealBatch(
   manifest: Manifest,
   counters: Readonly<Record<string, string>>,
   audit: AuditEntry,
-  { sketch = NO_SKETCH, seals = null, run = null }: Partial<SealedWith> = {},
+  { sketch = NO_SKETCH, judged = null, run = null }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
   const [status, ...over] = texts(
     await books.caller.script('seal-batch', books.realm, [
@@ -47,7 +47,7 @@ export async function sealBatch(
       JSON.stringify(audit),
       sketch,
       manifest.inOrder ? '1' : '0',
-      seals ?? '',
+      judged === null ? '' : `${judged.seals} ${judged.retries}`,
       run === null ? '' : JSON.stringify(run),
     ]),
   );

@@ -2,13 +2,14 @@ import { backoffMs, LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { Detail } from '../ledger/detail.js';
+import type { PlannedOrder } from '../ledger/plan-block.js';
 import type { OrderRecord } from '../ledger/record.js';
 import { readRecord } from '../ledger/rows.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { haltRealm } from '../ledger/steering.js';
 import { type TurnDown, turnDown } from '../ledger/turning-down.js';
 import type { Manifest } from '../ledger/views.js';
-import { type Delivered, OVER, type PlannedOrder } from './delivery.js';
+import { type Delivered, OVER } from './delivery.js';
 import type { ReadTrouble } from './read-trouble.js';
 import { haltReason, refusalReason } from './reasons.js';
 

@@ -8,7 +8,7 @@ import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import type { Books } from '../../src/ledger/books.js';
-import { sealNumber } from '../../src/ledger/judged-again.js';
+import { judgedAt } from '../../src/ledger/judged-again.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { mergeContext } from '../support/journaled-attempt.js';
@@ -135,10 +135,10 @@ test.each([
     const { books } = batch;
     const planned = await plan(books, file(100, 120, reference));
     expect(planned.findings.faultCount).toBe(0);
-    const seals = await sealNumber(books);
+    const before = await judgedAt(books);
     await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
     // What was judged and is about to be sealed is judged again.
-    expect(await sealNumber(books)).not.toBe(seals);
+    expect(await judgedAt(books)).not.toEqual(before);
     await expect(start(books, planned)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
     expect(await tieUp(books)).toEqual([]);
   },

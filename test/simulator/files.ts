@@ -1,31 +1,40 @@
-import { batchId, memberId } from '../../src/core/ids.js';
+import { memberId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import { Dice } from './dice.js';
 import type { Plan } from './moves.js';
-import type { File, Row } from './operator.js';
+import { type Given, type Row, rowsGiven } from './sheet.js';
 
-/** Equal amounts both ways on few members: a balance that looks right for the wrong reason has to show. */
-export function firstFile({ seed, orders, members }: Plan, number: number): File {
+/**
+ * Equal amounts both ways on few members: a balance that looks right for the wrong reason has to show. Such
+ * files look like each other, and are each meant on purpose; where rows are `distinct`, no two are equal.
+ */
+export function firstFile({ seed, orders, members, distinct }: Plan, number: number): Given {
   const dice = new Dice(seed + number);
-  const member = () => 1 + dice.below(members);
   const rows = Array.from({ length: orders }, (_, i): Row => {
-    const from = member();
-    const order: Order = dice.chance(0.15)
-      ? {
-          op: 'transfer',
-          member: memberId(String(from)),
-          recipient: memberId(String(1 + (from % members))),
-          tokens: tokens(5),
-        }
-      : {
-          op: dice.chance(0.5) ? 'credit' : 'debit',
-          member: memberId(String(from)),
-          recipient: null,
-          tokens: tokens(5),
-        };
+    const amount = distinct ? 1_000 * (number + 1) + i : 5;
     const intention = `${number}:${i + 1}`;
-    return { order, reference: i % 4 === 0 ? `reference ${intention}` : null, replaces: null, intention };
+    const order = anyOrder(dice, members, amount);
+    return {
+      order,
+      reference: i % 4 === 0 ? `reference ${intention}` : null,
+      replaces: null,
+      intention,
+      undoes: null,
+    };
   });
-  return { id: batchId(`file-${number}`), rows };
+  return rowsGiven(rows, { again: distinct ? null : `file ${number}` });
+}
+
+/** A row that nobody has seen before. */
+export function freshRow(number: number, members: number): Row {
+  const order = anyOrder(new Dice(number), members, 100_000 + number);
+  return { order, reference: null, replaces: null, intention: `fresh ${number}`, undoes: null };
+}
+
+function anyOrder(dice: Dice, members: number, amount: number): Order {
+  const from = 1 + dice.below(members);
+  const [member, recipient] = [memberId(String(from)), memberId(String(1 + (from % members)))];
+  if (dice.chance(0.15)) return { op: 'transfer', member, recipient, tokens: tokens(amount) };
+  return { op: dice.chance(0.5) ? 'credit' : 'debit', member, recipient: null, tokens: tokens(amount) };
 }

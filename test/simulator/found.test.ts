@@ -24,6 +24,7 @@ const SHAPE = {
   members: 6,
   rotates: false,
   forgetsFiles: false,
+  distinct: false,
 } as const;
 
 type Send = Extract<Move, { do: 'send' }>;
@@ -53,7 +54,7 @@ test('a refusal of a resend ends nothing while the first request may still arriv
     { certainty: 'idempotent' },
     send(1, 1, 'lost-late'),
     send(0, 1, 'refused'),
-    { do: 'run failed.csv', file: 0, count: 1 },
+    { do: 'run failed.csv', file: 0, count: 1, twice: false, held: false },
     { do: 'pass', ms: SETTLE_MS },
   ));
 

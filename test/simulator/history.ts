@@ -6,7 +6,17 @@ import { type Judgement, judge, unnamed } from './judge.js';
 import { playDeaths } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import type { BatchSight } from './operator.js';
-import { importMissing, resolveDoubts, resumeAll, retry, runFailed } from './people.js';
+import {
+  importMissing,
+  repeat,
+  resolveDoubts,
+  resumeAll,
+  retry,
+  runFailed,
+  runRule,
+  start,
+  undo,
+} from './people.js';
 import { SMOOTHLY } from './process.js';
 import { SETTLE_MS } from './realm.js';
 import { Scene } from './scene.js';
@@ -103,6 +113,14 @@ async function make(scene: Scene, move: Move): Promise<void> {
       return scene.byOperator(() => retry(scene, move));
     case 'run failed.csv':
       return scene.byOperator(() => runFailed(scene, move));
+    case 'undo':
+      return scene.byOperator(() => undo(scene, move));
+    case 'repeat':
+      return scene.byOperator(() => repeat(scene, move));
+    case 'run a rule':
+      return scene.byOperator(() => runRule(scene, move));
+    case 'start':
+      return scene.byOperator(() => start(scene));
     case 'import again':
       return scene.byOperator(() => importMissing(scene));
     case 'steer':
@@ -133,13 +151,14 @@ async function end(scene: Scene): Promise<Judgement> {
   await scene.everybodyLooks();
   // Who found itself given up has ended by now, and its supervisor starts it again.
   for (let i = 0; i < scene.places.length; i++) await scene.present(i);
+  await scene.byOperator(() => importMissing(scene));
   const left = await workOff(scene);
   const still = left > 0 ? await unnamed(scene.files, scene.operator) : [];
   if (left > 0) await help(scene);
   // What is still under way arrives, too.
   scene.realm.pass(SETTLE_MS);
   if (scene.beyondPromise) return { orders: 0, doubts: 0, faults: [] };
-  return judge(scene.files, scene.realm, scene.operator, still, scene.broken);
+  return judge(scene, still);
 }
 
 async function help(scene: Scene): Promise<void> {
@@ -155,6 +174,7 @@ async function help(scene: Scene): Promise<void> {
     if ((await workOff(scene)) === 0) return;
     scene.realm.pass(SETTLE_MS);
     await scene.byOperator(() => resolveDoubts(scene));
+    await scene.byOperator(() => importMissing(scene));
   }
 }
 

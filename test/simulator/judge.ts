@@ -1,6 +1,9 @@
+import type { OrderId } from '../../src/core/ids.js';
 import { tieUp } from '../support/tie-up.js';
-import type { File, Operator } from './operator.js';
-import type { Realm } from './realm.js';
+import type { Operator } from './operator.js';
+import { passesLimit, ruleLimit } from './rules.js';
+import type { Scene } from './scene.js';
+import type { File, Row } from './sheet.js';
 
 /** The realm's log against what the program says. */
 
@@ -35,41 +38,58 @@ export async function unnamed(files: readonly File[], operator: Operator): Promi
 }
 
 /** When people have done what they can: everything has ended, once, and is called what it is. */
-export async function judge(
-  files: readonly File[],
-  realm: Realm,
-  operator: Operator,
-  standing: readonly Fault[],
-  broken: readonly string[],
-): Promise<Judgement> {
-  const faults: Fault[] = [...standing, ...broken.map((what): Fault => ({ kind: 'broken', what }))];
+export async function judge(scene: Scene, standing: readonly Fault[]): Promise<Judgement> {
+  const { files, realm, operator, plan } = scene;
+  const faults: Fault[] = [...standing, ...scene.broken.map((what): Fault => ({ kind: 'broken', what }))];
   const say = (kind: FaultKind, what: string) => faults.push({ kind, what });
-  for (const [intention, times] of realm.applied)
-    if (times > 1) say('twice', `${intention} was applied ${times} times`);
-  const paid = new Map<string, number>();
-  const seen = new Set<string>();
+  const stands = appliedNow(scene, say);
+  const limit = ruleLimit(plan.members);
+  if (passesLimit(realm.applied, (id) => scene.row(id), limit))
+    say('twice', `a rule paid more than ${limit}`);
+  const called = new Map<string, number>();
   const armed = await operator.armed();
   for (const file of files) {
     const batch = await operator.look(file);
-    if (batch === undefined) continue;
-    for (const [i, { intention }] of file.rows.entries()) {
+    if (batch === undefined) {
+      say('lost', `${file.id} is not in the store`);
+      continue;
+    }
+    for (const [i, row] of file.rows.entries()) {
       const code = batch.records[i]?.code ?? 'p';
       const name = `${file.id}-${i + 1}`;
-      seen.add(intention);
-      if (code === 'P') paid.set(intention, (paid.get(intention) ?? 0) + 1);
+      const root = row.undoes ?? row.intention;
+      called.set(root, (called.get(root) ?? 0) + (code === 'P' ? signOf(row) : 0));
       const planned = code === 'p' || code === 'w';
       if (planned && batch.state === 'cancelled') continue;
       if (STANDING.includes(code) && armed) say('lost', `${name} has not ended: ${code} in ${batch.state}`);
       if (code === 'D') say('lost', `${name} is still in doubt`);
     }
   }
-  for (const file of files)
-    for (const { intention } of file.rows) {
-      const [times, called] = [realm.times(intention), paid.get(intention) ?? 0];
-      if (!seen.has(intention)) say('lost', `${intention} is in no batch`);
-      else if (called !== times && times <= 1 && armed)
-        say('wrong', `${intention} was applied ${times} times and is paid ${called} times`);
-    }
+  for (const [intention, times] of called) {
+    const really = stands.get(intention) ?? 0;
+    if (times !== really && armed)
+      say('wrong', `${intention} stands ${really} times and is called paid ${times} times`);
+  }
   for (const what of await tieUp(operator.books)) say('wrong', what);
   return { orders: files.reduce((sum, { rows }) => sum + rows.length, 0), doubts: 0, faults };
+}
+
+/** How often each intention stands at the end: never more than once meanwhile, and never less than not at all. */
+function appliedNow(scene: Scene, say: (kind: FaultKind, what: string) => void): Map<string, number> {
+  const stands = new Map<string, number>();
+  const seen = new Set<OrderId>();
+  for (const id of scene.realm.applied) {
+    const row = scene.row(id);
+    const root = row.undoes ?? row.intention;
+    const times = (stands.get(root) ?? 0) + signOf(row);
+    stands.set(root, times);
+    if (times > 1 || times < 0 || seen.has(id))
+      say('twice', `${id} (${row.intention}) was applied once more`);
+    seen.add(id);
+  }
+  return stands;
+}
+
+function signOf({ undoes }: Row): 1 | -1 {
+  return undoes === null ? 1 : -1;
 }

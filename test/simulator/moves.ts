@@ -54,7 +54,31 @@ export type Move =
   | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }
   | { readonly do: 'resolve doubts' }
   | { readonly do: 'retry'; readonly file: number; readonly first: number; readonly count: number }
-  | { readonly do: 'run failed.csv'; readonly file: number; readonly count: number }
+  /** `held`: the file is shown, and started later or never. `twice`: with each row twice. */
+  | {
+      readonly do: 'run failed.csv';
+      readonly file: number;
+      readonly count: number;
+      readonly twice: boolean;
+      readonly held: boolean;
+    }
+  | {
+      readonly do: 'undo';
+      readonly file: number;
+      readonly first: number;
+      readonly count: number;
+      readonly held: boolean;
+    }
+  | {
+      readonly do: 'repeat';
+      readonly file: number;
+      readonly first: number;
+      readonly count: number;
+      readonly fresh: number;
+      readonly held: boolean;
+    }
+  | { readonly do: 'run a rule'; readonly first: number; readonly count: number; readonly held: boolean }
+  | { readonly do: 'start' }
   | { readonly do: 'import again' }
   | { readonly do: 'steer'; readonly file: number; readonly verb: 'pause' | 'resume' | 'cancel' }
   | { readonly do: 'meddle'; readonly member: number }
@@ -77,6 +101,8 @@ export type Plan = {
   readonly rotates: boolean;
   /** Restores may also forget that the files were ever imported. */
   readonly forgetsFiles: boolean;
+  /** No two rows of the first files are equal: what is paid twice is seen without references, too. */
+  readonly distinct: boolean;
   readonly moves: readonly Move[];
 };
 
@@ -97,9 +123,10 @@ export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): 
     processes,
     early: 1 + dice.below(processes),
     files: 1 + dice.below(3),
-    orders: 85 + dice.below(42),
+    orders: theme.orders ?? 85 + dice.below(42),
     rotates: theme.rotates ?? dice.chance(0.05),
     forgetsFiles: theme.forgetsFiles ?? false,
+    distinct: theme.distinct ?? false,
   };
   const weights = new Map<Kind, number>();
   for (const some of theme.weights)
@@ -132,6 +159,9 @@ function pick(dice: Dice, weights: ReadonlyMap<Kind, number>): Kind {
   return 'send';
 }
 
+/** So many files there may be in the end, where people make many. */
+const FILES_MADE = 12;
+
 type Shape = Pick<Plan, 'machines' | 'processes' | 'orders' | 'files'>;
 
 class Writer {
@@ -146,7 +176,7 @@ class Writer {
     const who = dice.below(shape.processes);
     const machine = dice.below(shape.machines);
     // Files that are made on the way are the last ones.
-    const file = dice.below(shape.files + 1);
+    const file = dice.below(this.theme.orders === undefined ? shape.files + 1 : FILES_MADE);
     switch (kind) {
       case 'send':
         return {
@@ -186,7 +216,26 @@ class Writer {
       case 'retry':
         return { do: kind, file, first: 1 + dice.below(shape.orders), count: 1 + dice.below(6) };
       case 'run failed.csv':
-        return { do: kind, file, count: 1 + dice.below(6) };
+        return { do: kind, file, count: 1 + dice.below(6), twice: dice.chance(0.1), held: this.held() };
+      case 'undo':
+        return {
+          do: kind,
+          file,
+          first: dice.below(shape.orders),
+          count: 1 + dice.below(6),
+          held: this.held(),
+        };
+      case 'repeat':
+        return {
+          do: kind,
+          file,
+          first: dice.one([0, dice.below(shape.orders)]),
+          count: dice.one([1, 4, 30, shape.orders]),
+          fresh: dice.below(4),
+          held: this.held(),
+        };
+      case 'run a rule':
+        return { do: kind, first: dice.below(9), count: dice.one([2, 10, 200]), held: this.held() };
       case 'steer':
         return { do: kind, file, verb: dice.one(['pause', 'resume', 'resume', 'resume', 'cancel']) };
       case 'meddle':
@@ -208,9 +257,14 @@ class Writer {
       case 'photograph':
       case 'restart the store':
       case 'resolve doubts':
+      case 'start':
       case 'import again':
         return { do: kind };
     }
+  }
+
+  private held(): boolean {
+    return this.dice.chance(0.3);
   }
 
   private fate(): Fate {
@@ -256,6 +310,10 @@ const KINDS: readonly Kind[] = [
   'resolve doubts',
   'retry',
   'run failed.csv',
+  'undo',
+  'repeat',
+  'run a rule',
+  'start',
   'import again',
   'steer',
   'meddle',

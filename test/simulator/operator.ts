@@ -1,35 +1,27 @@
-import { type BatchId, type OrderId, orderId } from '../../src/core/ids.js';
-import { OPS, type Order } from '../../src/core/order.js';
+import { isAlmonerError } from '../../src/core/errors/error.js';
+import { retryCompared } from '../../src/intake/paid-since.js';
 import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
 import { Caller, newNonce } from '../../src/ledger/caller.js';
-import { retryOrder } from '../../src/ledger/dead.js';
 import { readFence } from '../../src/ledger/fence.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
-import { blockClaims, dropBatch, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import type { PlannedOrder } from '../../src/ledger/plan-block.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
-import { sealBatch } from '../../src/ledger/sealing.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { conclude } from '../../src/ledger/settling.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/steering.js';
-import type { Manifest, Reason } from '../../src/ledger/views.js';
+import type { Reason } from '../../src/ledger/views.js';
 import type { App } from '../../src/runtime/app.js';
 import { recoverRealms } from '../../src/runtime/operations/recovery.js';
+import { writeUndo } from '../../src/runtime/operations/undoing.js';
 import { namedOrders } from '../support/named-orders.js';
+import { Intake } from './intake.js';
 import { type Machine, on } from './machine.js';
+import type { File } from './sheet.js';
 import { Link } from './store.js';
 import type { World } from './wiring.js';
 
 /** What a person does and sees: files, commands, and what the program says of orders that stand still. */
-
-export type Row = {
-  readonly order: Order;
-  readonly reference: string | null;
-  readonly replaces: OrderId | null;
-  /** What somebody wanted once: a row that stands in for another has that one's. */
-  readonly intention: string;
-};
-export type File = { readonly id: BatchId; readonly rows: readonly Row[] };
 
 export type BatchSight = {
   readonly no: string;
@@ -41,12 +33,14 @@ const WHY: Reason = { code: 'ALM_BATCH_REFUSALS', message: 'somebody says so', n
 
 export class Operator {
   readonly books: Books;
+  readonly intake: Intake;
   private readonly link: Link;
   private moments = 0;
 
   constructor(private readonly world: World) {
     this.link = new Link(world.store, () => {});
     this.books = openBooks(new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}), world.owner);
+    this.intake = new Intake(this.books, world);
   }
 
   arrive(): Promise<void> {
@@ -56,37 +50,6 @@ export class Operator {
   /** Numbers by batch id, of the batches that the store has. */
   async numbers(): Promise<ReadonlyMap<string, string>> {
     return new Map(Object.entries(await this.books.caller.redis.hgetall(`${this.books.realm}:batches`)));
-  }
-
-  /** Answers whether the store has it now: rows whose originals moved on are refused. */
-  async importFile(file: File): Promise<boolean> {
-    const { books } = this;
-    const importer = newNonce();
-    const at = Date.now();
-    const numbers = await this.numbers();
-    const opened = await openBatch(books, {
-      content: `rows of ${file.id}`,
-      id: file.id,
-      importer,
-      createdAt: at,
-    });
-    if (opened.status === 'sealed') return true;
-    const rows = file.rows.map(planRow);
-    const claims = blockClaims(1, rows, (batch) => numbers.get(batch));
-    const put = await putBlock(books, { no: opened.no, importer, block: 0 }, encodePlanBlock(rows), claims);
-    if (put !== 'ok') {
-      await dropBatch(books, { no: opened.no, importer }, 1, () => Promise.resolve(claims));
-      return false;
-    }
-    const sum = rows.reduce((total, { order }) => total + BigInt(order?.tokens ?? 0), 0n);
-    await sealBatch(
-      books,
-      { no: opened.no, importer, owner: '' },
-      manifestOf(this.world, file, at),
-      { 'c:p': String(rows.length), 't:p': String(sum), 'c:d': '0', 't:d': '0', 'c:i': '0', 't:i': '0' },
-      { at, who: 'ada', what: 'imported', why: null },
-    );
-    return true;
   }
 
   /** The batch as it stands, or undefined where the store does not have it. */
@@ -116,15 +79,15 @@ export class Operator {
   }
 
   async retry(file: File, no: string, index: number): Promise<void> {
-    const row = planRowAt(file, index);
+    const row = await this.row(no, index);
     const by = { who: 'ada', why: null, at: this.moment(), nonce: newNonce() };
-    await retryOrder({ books: this.books, no, id: file.id }, index, row, by);
+    await retryCompared({ books: this.books, no, id: file.id }, { index, row }, by);
   }
 
   /** Ends a doubt as `almoner doubt resolve` does. */
-  async resolve(file: File, no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
+  async resolve(no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
     const at = this.moment();
-    await conclude(this.books, { no, index }, planRowAt(file, index), {
+    await conclude(this.books, { no, index }, await this.row(no, index), {
       from: 'D',
       to: paid ? 'P' : 'X',
       evidence: 'operator',
@@ -172,66 +135,32 @@ export class Operator {
     return new Set((await namedOrders({ books: this.books, no, id: file.id })).keys());
   }
 
+  /** What `almoner undo` writes; null where it refuses. */
+  async undoFile(file: File, no: string): Promise<string | null> {
+    let text = '';
+    try {
+      await writeUndo({ books: this.books, no, id: file.id }, (line) => {
+        text += line;
+        return undefined;
+      });
+      return text;
+    } catch (error) {
+      if (!isAlmonerError(error)) throw error;
+      this.world.trouble(error.message);
+      return null;
+    }
+  }
+
+  private async row(no: string, index: number): Promise<PlannedOrder> {
+    const row = await new PlanReader(this.books).row(no, index);
+    const { order } = row;
+    if (order === null) throw new Error(`row ${index} of batch ${no} is no order`);
+    return { ...row, order };
+  }
+
   /** Audit entries and details tell calls apart by their text: each has a moment of its own. */
   private moment(): number {
     this.moments += 1;
     return Date.now() + this.moments;
   }
-}
-
-function planRowAt(file: File, index: number): PlanRow & { readonly order: Order } {
-  const row = file.rows[index - 1];
-  if (row === undefined) throw new Error(`${orderId(file.id, index)} is not in the file`);
-  return { ...planRow(row, index - 1), order: row.order };
-}
-
-function planRow({ order, reference, replaces }: Row, offset: number): PlanRow {
-  return {
-    line: offset + 2,
-    order,
-    reference,
-    reason: null,
-    replaces,
-    cells: [],
-    fault: null,
-    duplicateOf: null,
-    undoes: null,
-  };
-}
-
-function manifestOf({ owner, profile }: World, file: File, createdAt: number): Manifest {
-  const orders = { credit: 0, debit: 0, transfer: 0 };
-  const tokens = { credit: 0n, debit: 0n, transfer: 0n };
-  for (const { order } of file.rows)
-    for (const op of OPS)
-      if (order.op === op) {
-        orders[op] += 1;
-        tokens[op] += BigInt(order.tokens);
-      }
-  return {
-    batch: file.id,
-    realm: owner.name,
-    realmId: owner.realmId,
-    baseUrl: owner.baseUrl,
-    rehearsal: false,
-    certainty: profile.certainty,
-    currency: null,
-    keyLifetimeMs: profile.keyLifetimeMs,
-    source: `${file.id}.csv`,
-    delimiter: ',',
-    header: [],
-    rows: file.rows.length,
-    orders,
-    tokens,
-    members: file.rows.length,
-    duplicates: 0,
-    invalid: 0,
-    sha256: file.id.padEnd(64, '0'),
-    again: null,
-    inOrder: false,
-    sliceMs: 1_000,
-    mode: 'import',
-    createdAt,
-    createdBy: 'ada',
-  };
 }

@@ -1,14 +1,23 @@
-import { batchId, orderId } from '../../src/core/ids.js';
+import { orderId, UNDO } from '../../src/core/ids.js';
+import { inverseOf } from '../../src/core/order.js';
+import { freshRow } from './files.js';
+import type { Preview } from './intake.js';
 import type { Move } from './moves.js';
-import type { Row } from './operator.js';
+import { planRule, ruleLimit } from './rules.js';
 import type { Scene } from './scene.js';
+import { type Given, orderNamed, type Row, rowsGiven } from './sheet.js';
 
 /** What careful people do: they look at the realm before they say what became of a doubt, and never lie. */
 
 const DEAD = ['R', 'X'];
 
+type Asked<Kind extends Move['do']> = Extract<Move, { do: Kind }>;
+
+/** What is refused now, because it rests on what the store has not heard of again yet, is asked again later. */
 export async function importMissing(scene: Scene): Promise<void> {
-  for (const file of scene.files) if (!scene.numbers.has(file.id)) await scene.operator.importFile(file);
+  for (const file of scene.files)
+    if (!scene.numbers.has(file.id))
+      await scene.operator.intake.start(await scene.operator.intake.preview(file));
   scene.numbers = await scene.operator.numbers();
 }
 
@@ -16,10 +25,9 @@ export async function resolveDoubts(scene: Scene): Promise<void> {
   for (const file of scene.files) {
     const batch = await scene.operator.look(file);
     for (const [i, record] of (batch?.records ?? []).entries()) {
-      const intention = file.rows[i]?.intention ?? '';
-      if (batch === undefined || record.code !== 'D' || !scene.realm.isOver(intention)) continue;
-      const paid = scene.realm.times(intention) > 0;
-      await scene.operator.resolve(file, batch.no, i + 1, record, paid);
+      const id = orderId(file.id, i + 1);
+      if (batch === undefined || record.code !== 'D' || !scene.realm.isOver(id)) continue;
+      await scene.operator.resolve(batch.no, i + 1, record, scene.realm.hasApplied(id));
     }
   }
 }
@@ -29,10 +37,7 @@ function isComplete(scene: Scene): boolean {
   return scene.unmerged.isSafe && scene.files.every(({ id }) => scene.numbers.has(id));
 }
 
-export async function retry(
-  scene: Scene,
-  { file: number, first, count }: Extract<Move, { do: 'retry' }>,
-): Promise<void> {
+export async function retry(scene: Scene, { file: number, first, count }: Asked<'retry'>): Promise<void> {
   if (!isComplete(scene)) return;
   const file = scene.file(number);
   const batch = await scene.operator.look(file);
@@ -44,23 +49,83 @@ export async function retry(
   }
 }
 
-/** A new file of the rows that were not paid, each standing in for the old one. */
-export async function runFailed(
-  scene: Scene,
-  { file: number, count }: Extract<Move, { do: 'run failed.csv' }>,
-): Promise<void> {
+/** Rows that were not paid, each standing in for the old one; `twice`: two such files were put together. */
+export async function runFailed(scene: Scene, move: Asked<'run failed.csv'>): Promise<void> {
+  if (!isComplete(scene)) return;
+  const file = scene.file(move.file);
+  const batch = await scene.operator.look(file);
+  const rows = file.rows.flatMap((row, i): Row[] => {
+    const record = batch?.records[i];
+    const failed = record !== undefined && DEAD.includes(record.code) && record.replacedBy === null;
+    return failed ? [{ ...row, replaces: orderId(file.id, i + 1) }] : [];
+  });
+  const some = rows.slice(0, move.count);
+  await give(scene, rowsGiven(move.twice ? [...some, ...some] : some), move.held);
+}
+
+/** What a batch paid is taken back; one that runs is stopped first. */
+export async function undo(scene: Scene, { file: number, first, count, held }: Asked<'undo'>): Promise<void> {
   if (!isComplete(scene)) return;
   const file = scene.file(number);
   const batch = await scene.operator.look(file);
   if (batch === undefined) return;
-  const rows = file.rows.flatMap((row, i): Row[] => {
-    const record = batch.records[i];
-    const failed = record !== undefined && DEAD.includes(record.code) && record.replacedBy === null;
-    return failed ? [{ ...row, replaces: orderId(file.id, i + 1) }] : [];
+  await scene.operator.steer('pause', batch.no);
+  const text = await scene.operator.undoFile(file, batch.no);
+  await scene.operator.steer('resume', batch.no);
+  const lines = text?.trim().split('\n').slice(1) ?? [];
+  const rows = lines.map((line): Row => {
+    const reference = line.split(',').find((cell) => cell.startsWith(UNDO)) ?? '';
+    const { order, intention } = scene.row(orderNamed(reference.slice(UNDO.length)));
+    const undone = inverseOf(order);
+    return { order: undone, reference, replaces: null, intention: `undo of ${intention}`, undoes: intention };
   });
-  if (rows.length === 0) return;
-  const made = { id: batchId(`file-${scene.files.length}`), rows: rows.slice(0, count) };
-  if (await scene.operator.importFile(made)) scene.keep(made);
+  const from = first % Math.max(1, rows.length);
+  await give(scene, rowsGiven(rows.slice(from, from + count)), held);
+}
+
+/** A near-copy of a file: some of its rows, and new ones. Equal rows of equal files are no copies of each other. */
+export async function repeat(scene: Scene, move: Asked<'repeat'>): Promise<void> {
+  if (!isComplete(scene)) return;
+  const { rows } = scene.file(move.file);
+  const copied = rows
+    .slice(move.first, move.first + move.count)
+    .filter(({ reference, undoes }) => undoes === null && (scene.plan.distinct || reference !== null))
+    .map((row): Row => ({ ...row, replaces: null }));
+  const fresh = Array.from({ length: move.fresh }, () => freshRow(scene.newNumber(), scene.plan.members));
+  await give(scene, rowsGiven([...copied, ...fresh]), move.held);
+}
+
+export async function runRule(scene: Scene, { first, count, held }: Asked<'run a rule'>): Promise<void> {
+  if (!isComplete(scene)) return;
+  const { members } = scene.plan;
+  const audience = Array.from({ length: Math.min(count, members) }, (_, i) => 1 + ((first + i) % members));
+  await give(scene, await planRule(scene.operator.books, audience, ruleLimit(members)), held);
+}
+
+/** Somebody looks at the plan before it is started: rows that were paid already are left out. */
+async function give(scene: Scene, given: Given, held: boolean): Promise<void> {
+  if (given.rows.length === 0) return;
+  const { intake } = scene.operator;
+  let preview = await intake.preview(given);
+  if (preview.plan.repeats.count > 0)
+    preview = await intake.preview(
+      scene.plan.distinct
+        ? { ...given, newRowsOnly: true }
+        : { ...given, again: `again ${scene.newNumber()}` },
+    );
+  if (held) scene.previews.push(preview);
+  else await startFile(scene, preview);
+}
+
+/** The oldest file that was shown and not started. */
+export async function start(scene: Scene): Promise<void> {
+  const preview = isComplete(scene) ? scene.previews.shift() : undefined;
+  if (preview !== undefined) await startFile(scene, preview);
+}
+
+async function startFile(scene: Scene, preview: Preview): Promise<void> {
+  const made = await scene.operator.intake.start(preview);
+  if (made !== null && scene.files.every(({ id }) => id !== made.id)) scene.keep(made);
   scene.numbers = await scene.operator.numbers();
 }
 

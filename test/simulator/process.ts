@@ -8,6 +8,7 @@ import type { Fate } from '../support/little-realm.js';
 import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
 import { type Machine, on } from './machine.js';
+import { orderNamed } from './sheet.js';
 import { Died, Link } from './store.js';
 import { type World, wire } from './wiring.js';
 
@@ -237,7 +238,7 @@ export class Process {
   }
 
   private async request(key: string): Promise<OutcomeKind> {
-    const order = key.slice(0, key.lastIndexOf('.'));
+    const order = orderNamed(key.slice(0, key.lastIndexOf('.')));
     const fate = this.fates.get(order) ?? 'paid';
     this.fates.delete(order);
     const heard = this.world.requests.arrive(order, key, fate, this);

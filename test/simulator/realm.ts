@@ -1,4 +1,4 @@
-import type { MemberId } from '../../src/core/ids.js';
+import type { MemberId, OrderId } from '../../src/core/ids.js';
 import { effectsOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { Fate } from '../support/little-realm.js';
@@ -13,19 +13,14 @@ import type { Clocks } from './clocks.js';
 export const SETTLE_MS = 20 * 60_000;
 export const KEY_LIFETIME_MS = 24 * 60 * 60_000;
 
-export type Request = {
-  /** What somebody wanted once, whichever rows of whichever files stand for it. */
-  readonly intention: string;
-  readonly order: Order;
-  readonly key: string;
-};
+export type Request = { readonly id: OrderId; readonly order: Order; readonly key: string };
 
 type Late = Request & { readonly atMs: number };
 
 export class Realm {
-  /** How often each intention was carried out. */
-  readonly applied = new Map<string, number>();
-  private readonly lastAt = new Map<string, number>();
+  /** The orders that were carried out, in turn. */
+  readonly applied: OrderId[] = [];
+  private readonly lastAt = new Map<OrderId, number>();
   private readonly keys = new Map<string, number>();
   private readonly balances = new Map<MemberId, bigint>();
   private late: Late[] = [];
@@ -40,7 +35,7 @@ export class Realm {
   /** Answers what the sender hears. */
   receive(request: Request, fate: Fate): OutcomeKind {
     if (fate === 'not-sent' || fate === 'slow-down') return fate;
-    this.lastAt.set(request.intention, this.clocks.trueMs);
+    this.lastAt.set(request.id, this.clocks.trueMs);
     switch (fate) {
       case 'refused':
         // Where keys are honoured, the answer to a key that was applied is its first answer.
@@ -84,19 +79,19 @@ export class Realm {
     this.balances.set(member, this.held(member) + 1_000_000n);
   }
 
-  times(intention: string): number {
-    return this.applied.get(intention) ?? 0;
+  hasApplied(id: OrderId): boolean {
+    return this.applied.includes(id);
   }
 
   /** Whether nothing of it can arrive any more. */
-  isOver(intention: string): boolean {
-    return this.clocks.trueMs - (this.lastAt.get(intention) ?? Number.NEGATIVE_INFINITY) >= SETTLE_MS;
+  isOver(id: OrderId): boolean {
+    return this.clocks.trueMs - (this.lastAt.get(id) ?? Number.NEGATIVE_INFINITY) >= SETTLE_MS;
   }
 
-  private apply({ intention, order, key }: Request): void {
+  private apply({ id, order, key }: Request): void {
     if (this.knows(key)) return;
     this.keys.set(key, this.clocks.trueMs);
-    this.applied.set(intention, this.times(intention) + 1);
+    this.applied.push(id);
     for (const { member, delta } of effectsOf(order)) this.balances.set(member, this.held(member) + delta);
   }
 

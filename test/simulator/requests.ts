@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../src/core/errors/error.js';
+import type { OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
@@ -15,13 +16,13 @@ export class Requests {
   constructor(
     readonly realm: Realm,
     /** The row that an order's id names. */
-    private readonly find: (order: string) => { readonly intention: string; readonly order: Order },
+    private readonly find: (order: OrderId) => { readonly intention: string; readonly order: Order },
     private readonly leaves: (intention: string, machine: number) => void,
   ) {}
 
   /** It arrives, or does not, as its fate says. Answers what the sender will hear. */
   arrive(
-    id: string,
+    id: OrderId,
     key: string,
     fate: Fate,
     by: { readonly id: string; readonly machine: { readonly number: number } },
@@ -29,7 +30,7 @@ export class Requests {
     const { intention, order } = this.find(id);
     this.leaves(intention, by.machine.number);
     this.sent.push({ intention, machine: by.machine.number, session: by.id });
-    return this.realm.receive({ intention, order, key }, fate);
+    return this.realm.receive({ id, order, key }, fate);
   }
 }
 

@@ -1,17 +1,18 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { orderId } from '../../src/core/ids.js';
+import { type OrderId, orderId } from '../../src/core/ids.js';
 import { testProfile } from '../support/realm-profile.js';
 import { Clocks } from './clocks.js';
 import { firstFile } from './files.js';
+import type { Preview } from './intake.js';
 import { Machine, on } from './machine.js';
 import type { Move, Plan } from './moves.js';
-import { type File, Operator, type Row } from './operator.js';
-import { importMissing } from './people.js';
+import { Operator } from './operator.js';
 import { Process, SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, Realm, SETTLE_MS } from './realm.js';
 import { Requests } from './requests.js';
+import type { File, Row } from './sheet.js';
 import { Store } from './store.js';
 import { Unmerged } from './unmerged.js';
 import type { World } from './wiring.js';
@@ -37,7 +38,10 @@ export class Scene {
   readonly places: (Process | undefined)[];
   private readonly ended: Process[] = [];
   private readonly photographs: Photograph[] = [];
-  private readonly orders = new Map<string, Row>();
+  private readonly orders = new Map<OrderId, Row>();
+  /** Shown, and not started yet. */
+  readonly previews: Preview[] = [];
+  private counted = 0;
   readonly broken: string[] = [];
   /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
   beyondPromise = false;
@@ -68,14 +72,11 @@ export class Scene {
         keyLifetimeMs: KEY_LIFETIME_MS,
         attempts: { max: 3, backoffMs: 10, backoffMaxMs: 50 },
       }),
+      members: plan.members,
       limits: plan.rotates ? SMALL_JOURNALS : LARGE_JOURNALS,
       requests: new Requests(
         this.realm,
-        (id) => {
-          const row = this.orders.get(id);
-          if (row === undefined) throw new Error(`nobody wanted ${id}`);
-          return row;
-        },
+        (id) => this.row(id),
         (intention, machine) => {
           if (this.unmerged.onlyKnownElsewhere(intention, machine)) this.beyondPromise = true;
         },
@@ -94,8 +95,15 @@ export class Scene {
     for (const { folder } of this.machines) mkdirSync(folder, { recursive: true });
     await this.operator.arrive();
     if (this.plan.forgetsFiles) await this.photograph();
-    for (let i = 0; i < this.plan.files; i++) this.keep(firstFile(this.plan, i));
-    await this.byOperator(() => importMissing(this));
+    await this.byOperator(async () => {
+      const { intake } = this.operator;
+      for (let i = 0; i < this.plan.files; i++) {
+        const file = await intake.start(await intake.preview(firstFile(this.plan, i)));
+        if (file === null) throw new Error('a first file was refused');
+        this.keep(file);
+      }
+      this.numbers = await this.operator.numbers();
+    });
     for (let i = 0; i < this.plan.early; i++) await this.present(i);
     for (let round = 0; round < 2; round++) for (const one of this.acting()) await one.recover();
     await this.acting()[0]?.feed();
@@ -198,6 +206,17 @@ export class Scene {
   keep(file: File): void {
     this.files.push(file);
     for (const [i, row] of file.rows.entries()) this.orders.set(orderId(file.id, i + 1), row);
+  }
+
+  row(id: OrderId): Row {
+    const row = this.orders.get(id);
+    if (row === undefined) throw new Error(`nobody wanted ${id}`);
+    return row;
+  }
+
+  newNumber(): number {
+    this.counted += 1;
+    return this.counted;
   }
 
   byOperator(work: () => Promise<void>): Promise<void> {

@@ -11,6 +11,16 @@ export type Weights = Readonly<Partial<Record<Kind, number>>>;
 const WORK: Weights = { send: 40, answer: 8, 'go on': 3, feed: 2, look: 5, 'everybody looks': 3, pass: 4 };
 const DEATHS: Weights = { kill: 3, leave: 1, 'lose replies': 2, sleep: 1, wake: 2 };
 const PEOPLE: Weights = { 'resolve doubts': 1, retry: 2, 'run failed.csv': 1, steer: 1, recover: 1 };
+const FILES: Weights = {
+  undo: 3,
+  repeat: 3,
+  'run a rule': 3,
+  start: 3,
+  retry: 2,
+  'run failed.csv': 2,
+  'resolve doubts': 2,
+  steer: 1,
+};
 const PASTS: Weights = { photograph: 3, restore: 2, 'restart the store': 1, 'import again': 2 };
 const LOSSES: Weights = { 'lose the machine': 0.7, 'accept missing': 2, sleep: 2, wake: 2 };
 const CONTAINERS: Weights = { 'create anew': 2, reboot: 1 };
@@ -26,6 +36,9 @@ export type Theme = {
   readonly rotates?: boolean;
   readonly forgetsFiles?: boolean;
   readonly only?: Certainty;
+  readonly distinct?: boolean;
+  /** Orders in each of the first files, where files have to end. */
+  readonly orders?: number;
   /** How many members there are, where orders have to meet on them. */
   readonly members?: number;
   /** How many processes there are, where one has to see it all. */
@@ -36,6 +49,8 @@ const SECOND_MS = 1_000;
 export const HOUR_MS = 3_600_000;
 export const SOON = [SECOND_MS, 12 * SECOND_MS, SETTLE_MS / 2, SETTLE_MS] as const;
 const LONG = [SETTLE_MS, KEY_LIFETIME_MS / 2, KEY_LIFETIME_MS - SETTLE_MS / 2, KEY_LIFETIME_MS] as const;
+
+const FILE_FATES = ['refused', 'refused', 'lost-late', 'lost-after', 'not-sent'] as const;
 
 export const THEMES = {
   deaths: { weights: [WORK, DEATHS] },
@@ -50,6 +65,10 @@ export const THEMES = {
     fates: ['lost-after', 'lost-late', 'lost-before'],
   },
   pasts: { weights: [WORK, DEATHS, PASTS] },
+  files: { weights: [WORK, FILES], fates: FILE_FATES, orders: 24 },
+  'distinct files': { weights: [WORK, FILES], fates: FILE_FATES, orders: 24, distinct: true },
+  'files and deaths': { weights: [WORK, DEATHS, FILES], orders: 24, distinct: true },
+  'files and pasts': { weights: [WORK, DEATHS, FILES, PASTS], orders: 24, distinct: true },
   'pasts and people': { weights: [WORK, DEATHS, PASTS, PEOPLE] },
   'forgotten files': { weights: [WORK, DEATHS, PASTS, { 'import again': 2 }], forgetsFiles: true },
   rotation: { weights: [WORK, DEATHS, { kill: 4, look: 6 }], rotates: true },

@@ -28,6 +28,8 @@ export type World = {
   readonly store: Store;
   readonly owner: RealmOwner;
   readonly profile: RealmProfile;
+  /** How many the realm has: 1, 2, … */
+  readonly members: number;
   readonly limits: JournalLimits;
   readonly requests: Requests;
   /** What the program would have told its log. */

@@ -70,7 +70,6 @@ export type Line = {
   readonly duplicateOf?: string;
   readonly invalid?: boolean;
   readonly undoes?: PlanRow['undoes'];
-  readonly account?: string;
 };
 
 export type PlannedRow = PlanRow & { readonly order: Order };
@@ -160,7 +159,6 @@ export function planRow(line: Line, index: number): PlanRow {
     fault: line.invalid === true ? { code: 'ALM_ROW_TOKENS_INVALID', message: 'tokens: not digits' } : null,
     duplicateOf: line.duplicateOf ?? null,
     undoes: line.undoes ?? null,
-    ...(line.account === undefined ? {} : { account: line.account }),
   };
 }
 

@@ -30,17 +30,17 @@ type Audited = {
   readonly holding: Readonly<Record<string, string>>;
 };
 
-/** `undone`: references that a paid undo has freed, which no record tells. */
-export async function tieUp(books: Books, undone: readonly string[] = []): Promise<string[]> {
+export async function tieUp(books: Books): Promise<string[]> {
   const faults: string[] = [];
   const batches: Audited[] = [];
   for (const ref of await listBatches(books)) {
     const audited = await auditBatch(ref, faults);
     if (audited !== null) batches.push(audited);
   }
+  const undone = new Set(batches.flatMap(({ orders }) => orders.flatMap(undoneBy)));
   for (const batch of batches) {
     checkDispatch(batch, faults);
-    await checkReferences(books, batch, new Set(undone), faults);
+    await checkReferences(books, batch, undone, faults);
   }
   await checkDays(books, batches, faults);
   await checkAccounts(books, batches, faults);
@@ -128,6 +128,11 @@ function checkDispatch(batch: Audited, faults: string[]): void {
   }
 }
 
+/** The order whose reference a paid undo has freed. */
+function undoneBy({ state, row: { undoes } }: Audited['orders'][number]): string[] {
+  return undoes === null || undoes.shard === '' || state !== 'paid' ? [] : [`${undoes.no}:${undoes.index}`];
+}
+
 async function checkReferences(
   books: Books,
   batch: Audited,
@@ -142,7 +147,8 @@ async function checkReferences(
     const mine = holder?.no === batch.ref.no && holder.index === index;
     const arrives = (record.arrivesUntil ?? 0) > nowMs;
     const spends =
-      ((SPENDING_STATES as readonly OrderState[]).includes(state) || arrives) && !undone.has(row.reference);
+      ((SPENDING_STATES as readonly OrderState[]).includes(state) || arrives) &&
+      !undone.has(`${batch.ref.no}:${index}`);
     if (mine !== spends)
       faults.push(
         `batch ${batch.ref.no}: reference of ${state} order ${index} is ${mine ? '' : 'not '}spent`,
@@ -174,8 +180,7 @@ async function checkAccounts(books: Books, batches: readonly Audited[], faults: 
   for (const { ref, orders } of batches) {
     const planned = new Map<string, string>();
     for (const { state, row } of orders) {
-      const [, own] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
-      const account = row.account ?? own;
+      const [, account] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
       const { tokens } = row.order;
       if (row.undoes?.account !== undefined && state === 'paid' && !(await isPaidTwice(books, row.undoes)))
         add(held, row.undoes.account, -tokens);

@@ -48,7 +48,8 @@ export const command = defineCommand({
 });
 
 function cleanNext(file: string, { existing }: Plan): string {
-  if (existing?.view?.state === 'cancelled') return unsentNext(existing.view.manifest, null);
+  if (existing?.view?.state === 'cancelled')
+    return unsentNext({ ...existing.view.manifest, archived: existing.view.archived }, null);
   if (existing?.view?.state === 'done') return `almoner status ${existing.id}`;
   return `almoner rehearse ${file}, then almoner run ${file}`;
 }

@@ -138,6 +138,11 @@ export const ROW_ERRORS = {
     next: 'Leave one of the two rows; where the second is meant as well, empty its almoner_order cell and give it a reference.',
     exit: 3,
   },
+  ALM_ROW_REFERENCE_OTHER: {
+    means: 'The row stands in for an order, and not under that order’s reference, which would stay free.',
+    next: 'Leave the reference as the report wrote it; where the row is another payment, empty its almoner_order cell.',
+    exit: 3,
+  },
   ALM_ROW_UNDO_OTHER: {
     means: 'The row’s reference says that it undoes an order, and it is not what takes that order back.',
     next: 'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',

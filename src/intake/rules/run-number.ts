@@ -8,7 +8,10 @@ import type { RunMeta } from './run-record.js';
  * time; any other has a new one only after the batch before it is over, so that the same run given again meets its
  * own batch. The seal keeps it (see lua/seal-batch).
  */
-export async function runNumber(books: Books, run: RunMeta): Promise<number | null> {
+export async function runNumber(
+  books: Books,
+  run: Pick<RunMeta, 'rule' | 'period' | 'scheduled' | 'at' | 'number' | 'batch'>,
+): Promise<number | null> {
   // With a batch and without a number: made before runs were numbered.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;

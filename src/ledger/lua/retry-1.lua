@@ -5,9 +5,13 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
+  ARGV[8] without a reference: the number of the realm's seals when it was compared with later files ('' otherwise)
+
+    T 'retries'   raised with every order without a reference that is to be paid after all: see seal-batch
+    B:again       index → the number of the realm's seals when it was retried last
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'arriving' (more: until when, ms), 'limit' (more: JSON [account, limit, held, tokens])
+    'arriving' (more: until when, ms), 'moved' (another batch was sealed since), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
 --- @include "row"
@@ -31,6 +35,8 @@ if state == 'archived' then return { 'no', 'archived', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields[10] = string.gsub(fields[10] or '', 'a%d+', '')
+local seals = redis.call('HGET', T, 'seals') or '0'
+if ARGV[8] ~= '' and seals ~= ARGV[8] then return { 'no', 'moved', '' } end
 local account = accountOf(T, no, index)
 local over = account and overLimit(T, account, limitOf(T, account), tokens)
 if over then return { 'no', 'limit', cjson.encode(over) } end
@@ -39,6 +45,9 @@ if ARGV[5] ~= '' then
   local holder = spentBy(T, ARGV[5], field, no, index)
   if holder then return { 'no', 'reference', holder } end
   takeReference(T, ARGV[5], field, ARGV[7], no, index)
+else
+  redis.call('HINCRBY', T, 'retries', 1)
+  redis.call('HSET', B .. ':again', index, seals)
 end
 
 local from = fields[1]

@@ -8,16 +8,18 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry
   ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
-  ARGV[10] the realm's seal number when the plan was judged again ('' where it pays on purpose what was paid before)
+  ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where it pays on purpose what was paid before)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
     id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
 
     T 'seals'         raised by every seal and by a loss that a person accepts: two imports that compare at the same
                       moment cannot both pass
+    T 'retries'       see retry
+    B 'seal'          the number that its seal raised `seals` to
     T:rules:numbers   account → '<number> <batch no>' of the last sealed run that was not a schedule's
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
-  (a block is not there: the store has forgotten it since it was put) | {'moved'} (the number was raised since)
+  (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile)
 ]]
 --- @include "record"
@@ -36,7 +38,8 @@ for block = 0, blocks - 1 do
   if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return { 'incomplete' } end
 end
 
-if ARGV[10] ~= '' and (redis.call('HGET', T, 'seals') or '0') ~= ARGV[10] then return { 'moved' } end
+local numbers = redis.call('HMGET', T, 'seals', 'retries')
+if ARGV[10] ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= ARGV[10] then return { 'moved' } end
 
 local run = ARGV[11] ~= '' and cjson.decode(ARGV[11])
 local function limitNow(account)
@@ -75,7 +78,7 @@ end
 redis.call('HSET', B, 'state', 'planned', 'manifest', ARGV[3], 'owner', ARGV[5], 'rows', ARGV[6],
   'cursor', 1, 'generation', 0, 'version', 0, 'inOrder', ARGV[9])
 if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
-redis.call('HINCRBY', T, 'seals', 1)
+redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if countOf(T, no, 'p') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())

@@ -32,6 +32,7 @@ export type BatchStatus = {
   readonly source: string;
   /** The label of --again. */
   readonly again: string | null;
+  readonly archived: boolean;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
@@ -75,6 +76,7 @@ export async function batchStatus(
     notes: view.notes ?? [],
     source: manifest.source,
     again: manifest.again,
+    archived: view.archived,
     createdAt: new Date(manifest.createdAt).toISOString(),
     startedAt: iso(view.startedAt),
     finishedAt: iso(view.finishedAt),

@@ -1,6 +1,7 @@
+import { type Compared, comparePaid, type Letter, retryCompared } from '../../intake/paid-since.js';
 import type { BatchRef } from '../../ledger/batches.js';
-import { discardOrder, type Refusal, retryOrder, writeAudit } from '../../ledger/dead.js';
-import { isPlannedOrder } from '../../queue/delivery.js';
+import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
+import { isPlannedOrder } from '../../ledger/plan-block.js';
 import type { App } from '../app.js';
 import { idOf, type OrderPlace, sharedContexts } from './choosing.js';
 import { followOnBoard } from './dead-board.js';
@@ -22,11 +23,17 @@ export async function retryDead(
   by: MendedBy,
   onProgress: (done: number) => void,
 ): Promise<Mended> {
-  const contextOf = sharedContexts();
+  const letters = await lettersOf(places);
+  const compared = new Map<BatchRef, Promise<Compared>>();
   const mended = await eachOf(places, onProgress, async ({ ref, index }) => {
-    const row = await (await contextOf(ref)).plans.row(ref.no, index);
-    if (!isPlannedOrder(row)) return { why: 'it never became an order; mend the row and run it again' };
-    return retryOrder(ref, index, row, { ...by, at: Date.now(), nonce: app.newNonce() });
+    const mine = letters.get(batchName(ref));
+    const letter = mine?.letters.get(index);
+    if (mine === undefined || letter === undefined)
+      return { why: 'it never became an order; mend the row and run it again' };
+    const at = Date.now();
+    const first = compared.get(mine.ref) ?? comparePaid(mine.ref, [...mine.letters.values()], at);
+    compared.set(mine.ref, first);
+    return retryCompared(ref, letter, { ...by, at, nonce: app.newNonce() }, await first);
   });
   await note(mended, by, 'retried');
   await followOnBoard(
@@ -34,6 +41,25 @@ export async function retryDead(
     mended.taken.map((place) => ({ ...place, now: null })),
   );
   return mended;
+}
+
+/** By batch: those that were orders. */
+async function lettersOf(
+  places: readonly OrderPlace[],
+): Promise<Map<string, { ref: BatchRef; letters: Map<number, Letter> }>> {
+  const contextOf = sharedContexts();
+  const found = new Map<string, { ref: BatchRef; letters: Map<number, Letter> }>();
+  for (const { ref, index } of places) {
+    const mine = found.get(batchName(ref)) ?? { ref, letters: new Map<number, Letter>() };
+    found.set(batchName(ref), mine);
+    const row = await (await contextOf(ref)).plans.row(ref.no, index);
+    if (isPlannedOrder(row)) mine.letters.set(index, { index, row });
+  }
+  return found;
+}
+
+function batchName({ books, no }: BatchRef): string {
+  return `${books.realm} ${no}`;
 }
 
 export async function discardDead(
@@ -76,7 +102,7 @@ async function eachOf(
 /** One line in each batch's audit; who and why stand with every order as well. */
 async function note({ taken }: Mended, { who, why }: MendedBy, verb: string): Promise<void> {
   for (const batch of batchesOf(taken)) {
-    const mine = taken.filter(({ ref }) => isSame(ref, batch));
+    const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
     const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
     await writeAudit(batch, { at: Date.now(), who, what: `${verb} ${which}`, why });
   }
@@ -84,10 +110,6 @@ async function note({ taken }: Mended, { who, why }: MendedBy, verb: string): Pr
 
 export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
   const batches = new Map<string, BatchRef>();
-  for (const { ref } of places) batches.set(`${ref.books.realm} ${ref.no}`, ref);
+  for (const { ref } of places) batches.set(batchName(ref), ref);
   return [...batches.values()];
-}
-
-function isSame(a: BatchRef, b: BatchRef): boolean {
-  return a.no === b.no && a.books.realm === b.books.realm;
 }

@@ -1,6 +1,6 @@
+import { isPlannedOrder } from '../../ledger/plan-block.js';
 import { readRecord, readRow } from '../../ledger/rows.js';
 import { conclude } from '../../ledger/settling.js';
-import { isPlannedOrder } from '../../queue/delivery.js';
 import type { App } from '../app.js';
 import { idOf, type OrderPlace, sharedContexts } from './choosing.js';
 import { type BoardChange, followOnBoard } from './dead-board.js';

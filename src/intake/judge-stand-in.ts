@@ -1,0 +1,30 @@
+import type { PlanRow } from '../ledger/plan-block.js';
+import type { Denial } from './denial.js';
+import { currencyName, type EarlierBatch } from './earlier-batches.js';
+import type { OrderRow } from './row.js';
+import { show } from './visible.js';
+
+/**
+ * What stands in for an order is the same payment: in its currency and under its reference, so that neither that
+ * reference nor the account of its rule is passed by.
+ */
+export function judgeStandIn(
+  row: OrderRow,
+  old: { readonly batch: EarlierBatch; readonly row: PlanRow },
+  currency: string | null,
+  referenceColumn: string,
+): Denial | null {
+  if (old.batch.currency !== currency)
+    return {
+      column: 'almoner_order',
+      code: 'ALM_ROW_CURRENCY_OTHER',
+      message: `Order ${row.replaces} is in ${currencyName(old.batch.currency)}; this run is in ${currencyName(currency)}.`,
+    };
+  const { reference } = old.row;
+  if (reference === null || reference === row.reference) return null;
+  return {
+    column: referenceColumn,
+    code: 'ALM_ROW_REFERENCE_OTHER',
+    message: `The row stands in for order ${row.replaces}, whose reference is ${show(reference)}; ${row.reference === null ? 'it has none' : `it has ${show(row.reference)}`}.`,
+  };
+}

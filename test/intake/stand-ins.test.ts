@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { comparePaid, retryCompared } from '../../src/intake/paid-since.js';
+import type { Plan } from '../../src/intake/plan.js';
+import { isPlannedOrder } from '../../src/ledger/plan-block.js';
+import { cancelBatch } from '../../src/ledger/steering.js';
+import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
+import { ledgerBench, START, type TestBatch } from '../support/ledger.js';
+import { audit, moment } from '../support/order-moves.js';
+import { tieUp } from '../support/tie-up.js';
+
+/** The same payment through another door: whichever way it comes, it is known as the same. */
+const bench = ledgerBench();
+const codes = (planned: Plan) => planned.findings.faults().map(({ code }) => code);
+const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
+const failed = (batch: TestBatch, ...members: number[]) =>
+  `member,tokens,almoner_order\n${members.map((member, i) => `${member},5,${batch.ref.id}-${i + 1}\n`).join('')}`;
+
+async function run(csv: string, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
+  return given(await bench.books(), csv, {}, ...states);
+}
+
+async function given(
+  books: TestBatch['books'],
+  csv: string,
+  changes: Parameters<typeof planCsv>[2],
+  ...states: readonly ('P' | 'R')[]
+): Promise<TestBatch> {
+  const planned = await planCsv(books, csv, changes);
+  expect(codes(planned)).toEqual([]);
+  return settleRows(await putPlan(books, planned), ...states);
+}
+
+async function retry({ books, ref, row }: TestBatch, index: number) {
+  const letter = { index, row: row(index) };
+  if (!isPlannedOrder(letter.row)) throw new Error('no order');
+  const at = moment();
+  const answer = await retryCompared(ref, letter, { who: 'ada', why: null, at, nonce: String(at) });
+  expect(await tieUp(books)).toEqual([]);
+  return answer;
+}
+
+describe('a dead letter without a reference', () => {
+  test('is not retried where a later file has been given its row', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    await given(first.books, bare(2, 3), {}, 'P', 'P');
+    expect(await retry(first, 2)).toMatchObject({
+      why: expect.stringMatching(/the same row is order \w+-1 by now/),
+    });
+  });
+
+  test('is not retried where an equal order of an earlier batch was retried since', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    const second = await given(first.books, bare(2, 3), {}, 'R', 'P');
+    expect(await retry(first, 2)).toBe('ok');
+    expect(await retry(second, 1)).toMatchObject({ why: expect.stringContaining(`${first.ref.id}-2`) });
+  });
+
+  test('that is retried is seen by a file that was compared before', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    const { books } = first;
+    const shown = await planCsv(books, bare(2, 3));
+    expect(await retry(first, 2)).toBe('ok');
+    await expect(putPlan(books, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
+  });
+
+  test('that was compared before another file was sealed is compared again', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    const letter = { index: 2, row: first.row(2) };
+    const compared = await comparePaid(first.ref, [letter], START);
+    await given(first.books, bare(2, 3), {});
+    const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
+    expect(await retryCompared(first.ref, letter, by, compared)).toMatchObject({
+      why: expect.stringContaining('by now'),
+    });
+  });
+});
+
+describe('a row that stands in for an order', () => {
+  test('is taken or refused with its whole file: skipped, it would forget that order', async () => {
+    const first = await run(bare(1, 2, 3), 'P', 'R', 'R');
+    const csv = failed(first, 1, 2, 3);
+    expect(codes(await planCsv(first.books, csv, { skipInvalid: true }))).toEqual([
+      'ALM_ROW_ORDER_MAY_BE_PAID',
+    ]);
+    // The same file given again is the same batch, also where faulty rows were to be skipped.
+    const right = csv.replace(/^1,.*\n/m, '');
+    const second = await given(first.books, right, { skipInvalid: true });
+    const again = await planCsv(first.books, right, { skipInvalid: true });
+    expect([codes(again), again.existing?.no]).toEqual([[], second.no]);
+  });
+
+  test('keeps that order’s reference, which would be free otherwise', async () => {
+    const first = await run('member,tokens,reference\n1,5,r-1\n', 'R');
+    const order = `${first.ref.id}-1`;
+    for (const cells of ['1,5,,', '1,5,r-2,'])
+      expect(
+        (
+          await planCsv(first.books, `member,tokens,reference,almoner_order\n${cells}${order}\n`)
+        ).findings.faults(),
+      ).toEqual([
+        {
+          line: 2,
+          column: 'reference',
+          code: 'ALM_ROW_REFERENCE_OTHER',
+          message: expect.stringContaining('whose reference is "r-1"'),
+        },
+      ]);
+    await given(first.books, `member,tokens,reference,almoner_order\n1,6,r-1,${order}\n`, {}, 'P');
+    expect(await tieUp(first.books)).toEqual([]);
+  });
+
+  test('is in that order’s currency', async () => {
+    const first = await run(bare(1), 'R');
+    const gold = await planCsv(first.books, failed(first, 1), { currency: 'gold' });
+    expect(codes(gold)).toEqual(['ALM_ROW_CURRENCY_OTHER']);
+  });
+
+  test('that was a duplicate is compared with what it was a duplicate of', async () => {
+    const first = await run(bare(1, 2, 3, 4, 5), 'P', 'P', 'P', 'P', 'P');
+    const second = await given(first.books, bare(1, 2, 3, 4, 5, 6), { newRowsOnly: true });
+    const duplicates = await planCsv(first.books, failed(second, 1, 2, 3, 4, 5));
+    expect(codes(duplicates)).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  });
+
+  test('and is left out marks nothing', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    await given(first.books, bare(2, 3), {}, 'P', 'P');
+    const stands = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n4,5,\n`;
+    const second = await given(first.books, stands, { newRowsOnly: true });
+    expect(second.row(1).duplicateOf).not.toBeNull();
+    expect(await retry(first, 2)).toMatchObject({ why: expect.stringContaining('the same row is order') });
+  });
+});
+
+test('rows whose orders were undone are paid again', async () => {
+  const first = await run(bare(1, 2, 3, 4, 5, 6), 'P', 'P', 'P', 'P', 'P', 'P');
+  const undone = [1, 2, 3, 4].map((n) => `${n},debit,5,undo:${first.ref.id}-${n}\n`).join('');
+  await given(first.books, `member,op,tokens,reference\n${undone}`, {}, 'P', 'P', 'P', 'P');
+  const again = await planCsv(first.books, bare(1, 2, 3, 4, 5, 6, 7), { newRowsOnly: true });
+  expect([codes(again), again.spent.count]).toEqual([[], 2]);
+});
+
+test('the cap of a batch counts what is paid by it', async () => {
+  const first = await run('member,tokens,reference\n1,5,a\n2,5,b\n', 'P', 'P');
+  const csv = 'member,tokens,reference\n1,5,a\n2,5,b\n3,5,c\n';
+  expect(codes(await planCsv(first.books, csv, { maxTokensPerBatch: 5 }))).toEqual([]);
+  expect(codes(await planCsv(first.books, csv, { maxTokensPerBatch: 4 }))).toEqual([
+    'ALM_PLAN_OVER_BATCH_CAP',
+  ]);
+});
+
+test('a row is no duplicate of one that is invalid, but invalid as well', async () => {
+  const first = await run('member,tokens,reference\n1,5,a\n', 'P');
+  const csv = 'member,tokens,reference\n1,6,a\n1,6,a\n2,5,b\n';
+  const planned = await planCsv(first.books, csv, { skipInvalid: true });
+  expect([planned.survey.invalid, planned.survey.duplicates]).toEqual([2, 0]);
+});
+
+test('a file without any order is refused', async () => {
+  const books = await bench.books();
+  expect(codes(await planCsv(books, 'member,tokens\nx,5\n', { skipInvalid: true }))).toEqual([
+    'ALM_FILE_NO_ROWS',
+  ]);
+});
+
+test.each([
+  ['Rule:thanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W09:2', 'ALM_ROW_REFERENCE_INVALID'],
+])('the reference %s on a row of member 1 is a fault', async (reference, code) => {
+  const planned = await planCsv(await bench.books(), `member,tokens,reference\n1,5,${reference}\n`);
+  expect(codes(planned)).toEqual([code]);
+});
+
+test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
+  const first = await run(bare(1, 2, 3), 'P');
+  await cancelBatch(first.books, first.no, audit('cancelled'));
+  const later = Date.now() + 40 * 24 * 3600_000;
+  const rest = await planCsv(first.books, bare(1, 2, 3), { newRowsOnly: true, now: later });
+  expect([codes(rest), rest.spent.count]).toEqual([[], 1]);
+});

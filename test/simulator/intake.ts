@@ -1,0 +1,75 @@
+import { isAlmonerError } from '../../src/core/errors/error.js';
+import { importPlan } from '../../src/intake/import.js';
+import { type Plan, planRows, planSource } from '../../src/intake/plan.js';
+import type { OrderRow } from '../../src/intake/row.js';
+import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
+import type { Books } from '../../src/ledger/books.js';
+import { newNonce } from '../../src/ledger/caller.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { ruleLimit, sealedRun } from './rules.js';
+import { csvOf, type File, type Given } from './sheet.js';
+import type { World } from './wiring.js';
+
+/** A file that was shown to somebody, who may start it later. */
+export type Preview = { readonly given: Given; readonly plan: Plan };
+
+export class Intake {
+  constructor(
+    private readonly books: Books,
+    private readonly world: World,
+  ) {}
+
+  async preview(given: Given): Promise<Preview> {
+    const { books } = this;
+    const { profile } = this.world;
+    const { again, newRowsOnly, run } = given;
+    // A process of its own for each file: nothing is remembered of another past.
+    const plans = new PlanReader(books);
+    const options = { books, plans, profile, again, newRowsOnly, run, skipInvalid: false, now: Date.now() };
+    const text = Buffer.from(csvOf(given.rows));
+    const source = {
+      name: 'file.csv',
+      bytes: text.length,
+      chunks: async function* () {
+        yield text;
+      },
+      close: () => Promise.resolve(),
+    };
+    const plan =
+      run === null
+        ? await planSource(source, { ...options, map: new Map() })
+        : await planRows('a rule', AWARD_SHEET, given.rows.map(awardRow), options);
+    return { given, plan };
+  }
+
+  /** Null where it is refused. */
+  async start({ given, plan }: Preview): Promise<File | null> {
+    if (plan.findings.faultCount > 0) return null;
+    const { profile, members } = this.world;
+    try {
+      const { ref } = await importPlan(plan, {
+        books: this.books,
+        profile,
+        batchId: null,
+        mode: 'import',
+        owner: '',
+        inOrder: false,
+        expectedMs: 1_000,
+        who: 'ada',
+        importer: newNonce(),
+        now: Date.now(),
+        onProgress: () => {},
+        run: given.run === null ? null : sealedRun(given.run, ruleLimit(members)),
+      });
+      return { ...given, id: ref.id };
+    } catch (error) {
+      if (!isAlmonerError(error)) throw error;
+      this.world.trouble(error.message);
+      return null;
+    }
+  }
+}
+
+function awardRow({ order, reference }: Given['rows'][number], at: number): OrderRow {
+  return { kind: 'order', line: at + 2, order, reference, reason: null, replaces: null, cells: [] };
+}

@@ -1,0 +1,56 @@
+import { memberId, type OrderId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import { alreadyAwarded, awardReference } from '../../src/intake/rules/awarded.js';
+import { runNumber } from '../../src/intake/rules/run-number.js';
+import { accountName, heldOf } from '../../src/ledger/accounts.js';
+import type { Books } from '../../src/ledger/books.js';
+import type { SealedRun } from '../../src/ledger/sealing.js';
+import { type Given, type Row, rowsGiven } from './sheet.js';
+
+/** A rule that rewards each member once in its period, as long as the period's limit lasts. */
+const RULE = 'loyal';
+const PERIOD = '2026-07';
+const AWARD = 7;
+
+/** Of so many members, a few get nothing. */
+export function ruleLimit(members: number): number {
+  return AWARD * Math.ceil(members * 0.6);
+}
+
+/** What the rule would pay to these members: whom the period has not rewarded, up to its limit. */
+export async function planRule(books: Books, members: readonly number[], limit: number): Promise<Given> {
+  const rows = members.map((member) => ({ member: memberId(String(member)), line: 0, cells: [] }));
+  const awarded = await alreadyAwarded(books, RULE, PERIOD, rows);
+  const room = limit - Number(await heldOf(books, accountName(RULE, PERIOD)));
+  const chosen = rows.filter(({ member }) => !awarded.has(member)).slice(0, Math.floor(room / AWARD));
+  const run = { rule: RULE, period: PERIOD, scheduled: false, at: 0, number: null, batch: null };
+  return rowsGiven(
+    chosen.map(({ member }): Row => {
+      const reference = awardReference(RULE, PERIOD, member);
+      const order = { op: 'credit', member, recipient: null, tokens: tokens(AWARD) } as const;
+      return { order, reference, replaces: null, intention: reference, undoes: null };
+    }),
+    { run: await runNumber(books, run) },
+  );
+}
+
+/** What the seal notes of the run. */
+export function sealedRun(number: number, limit: number): SealedRun {
+  const account = accountName(RULE, PERIOD);
+  return { account, limit, number, id: `run${number}`, record: '{}', schedule: null };
+}
+
+/** Walks through what the realm applied: what the period has paid never passes its limit. */
+export function passesLimit(
+  applied: readonly OrderId[],
+  rowOf: (id: OrderId) => Row | undefined,
+  limit: number,
+): boolean {
+  let paid = 0;
+  return applied.some((id) => {
+    const row = rowOf(id);
+    const root = row?.undoes ?? row?.intention;
+    if (root?.startsWith('rule:') === true) paid += row?.undoes === null ? AWARD : -AWARD;
+    return paid > limit;
+  });
+}

@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream';
+import { importPlan } from '../../src/intake/import.js';
+import { openSource } from '../../src/intake/open.js';
+import { type Plan, planSource } from '../../src/intake/plan.js';
+import type { Books } from '../../src/ledger/books.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { START, type TestBatch, testBatch } from './ledger.js';
+import { feedAll, sendAs } from './order-moves.js';
+import { testProfile } from './realm-profile.js';
+
+/** A file's way into the books: planned from its text, and imported. */
+export async function planCsv(
+  books: Books,
+  csv: string,
+  changes: {
+    currency?: string;
+    skipInvalid?: boolean;
+    newRowsOnly?: boolean;
+    maxTokensPerBatch?: number;
+    now?: number;
+  } = {},
+): Promise<Plan> {
+  const { currency = null, skipInvalid = false, newRowsOnly = false, now = START } = changes;
+  const profile = testProfile({ currency });
+  const caps = { ...profile.caps, maxTokensPerBatch: changes.maxTokensPerBatch ?? null };
+  const source = await openSource('-', { stdin: Readable.from([csv]) });
+  const planned = await planSource(source, {
+    ...{ books, plans: new PlanReader(books), profile: { ...profile, caps }, map: new Map() },
+    ...{ again: null, skipInvalid, newRowsOnly, now },
+  });
+  await source.close();
+  return planned;
+}
+
+let importers = 0;
+export async function putPlan(books: Books, planned: Plan): Promise<TestBatch> {
+  importers += 1;
+  const { ref } = await importPlan(planned, {
+    ...{ books, profile: testProfile(), batchId: null, mode: 'import', owner: '', inOrder: false },
+    ...{ expectedMs: 1_000, who: 'ada', importer: `importer-${importers}`, now: START, onProgress: () => {} },
+  });
+  const rows = await new PlanReader(books).block(ref.no, 0);
+  return testBatch(books, ref.no, ref.id, rows);
+}
+
+/** What became of the first rows of a batch. */
+export async function settleRows(batch: TestBatch, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
+  await feedAll(batch);
+  for (const [i, state] of states.entries()) await sendAs(batch, i + 1, state);
+  return batch;
+}
