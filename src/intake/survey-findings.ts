@@ -31,12 +31,7 @@ export type Surveyed = {
   readonly swallowing: readonly number[];
 };
 
-export type Figures = {
-  readonly rows: number;
-  readonly orders: number;
-  readonly total: bigint;
-  readonly payable: bigint;
-};
+export type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
 
 const EXAMPLES_KEPT = 3;
 const UNUSUAL_FACTOR = 100;
@@ -53,8 +48,6 @@ export function surveyFindings(
   const warnings: Finding[] = [];
   if (figures.rows === 0)
     faults.push(ofFile('ALM_FILE_NO_ROWS', 'The file has a header and no rows; there is nothing to pay.'));
-  else if (figures.orders === 0)
-    faults.push(ofFile('ALM_FILE_NO_ROWS', 'No row of the file is an order; there is nothing to pay.'));
   if (figures.total > BATCH_SUM_MAX)
     faults.push(
       ofFile(

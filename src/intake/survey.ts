@@ -89,8 +89,7 @@ export class Survey {
     const total = tokens.credit + tokens.debit + tokens.transfer;
     const payable = total - this.#duplicateSum.total;
     const busiest = this.#busiest();
-    const orders = this.#rows - this.#invalid;
-    const figures = { rows: this.#rows, orders, total, payable: payable - left };
+    const figures = { rows: this.#rows, total, payable: payable - left };
     return {
       rows: this.#rows,
       invalid: this.#invalid,
