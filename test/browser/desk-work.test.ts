@@ -84,7 +84,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   });
 
   test('sees every fault of a faulty file with line and column, and cannot start it', async () => {
-    await offer('faulty.csv', 'meadow', [`${MEMBERS[0]},5`, `${MEMBERS[1]},1.5`, `1.19E+18,5`]);
+    await offer('faulty.csv', 'meadow', [`${MEMBERS[0]},77`, `${MEMBERS[1]},1.5`, `1.19E+18,5`]);
     const faults = page.getByRole('region', { name: 'Faults' }).locator('tbody tr');
     await faults.first().waitFor();
     expect(await faults.count()).toBe(2);
