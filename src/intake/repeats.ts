@@ -5,6 +5,7 @@ import { type BatchRef, listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { type Arrivals, readArrivals } from '../ledger/may-arrive.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
 import { findSpent } from '../ledger/plan-store.js';
 import { decodeRecord } from '../ledger/record.js';
@@ -74,6 +75,7 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
   const matching = await Promise.all(
     rows.groups().map(async ([since, bare]) => new Matching(since, await sealOf(books, since), bare)),
   );
+  const arrivals = await readArrivals(books);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   for (const ref of (await listBatches(books)).reverse()) {
@@ -84,7 +86,7 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
     const retried = others.some(({ since }) => since > Number(ref.no)) ? await retriedOf(ref) : NO_RETRIES;
     const open = others.filter(({ since }) => since < Number(ref.no) || retried.size > 0);
     if (open.length === 0) continue;
-    const found = await repeatsOf(ref, view, open, retried, now);
+    const found = await repeatsOf(ref, view, open, retried, arrivals);
     if (found === 'unread') unread.push(ref.id);
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
@@ -151,7 +153,7 @@ async function repeatsOf(
   view: BatchView,
   matching: readonly Matching[],
   retried: ReadonlyMap<number, number>,
-  now: number,
+  arrivals: Arrivals,
 ): Promise<Repeat[] | 'unread'> {
   const { caller, realm } = ref.books;
   const sketch = await caller.patiently('read sketch', () =>
@@ -171,7 +173,7 @@ async function repeatsOf(
   try {
     for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
       if (sketch === null || hits(block).length > 0)
-        for (const { index, words } of await payingRows(ref, view, block, matching, now))
+        for (const { index, words } of await payingRows(ref, view, block, matching, arrivals))
           take(index, ...words);
   } catch (error) {
     if (!isArchiveAway(error)) throw error;
@@ -210,14 +212,14 @@ async function payingRows(
   { state }: BatchView,
   block: number,
   matching: readonly Matching[],
-  now: number,
+  arrivals: Arrivals,
 ): Promise<{ index: number; words: ContentWords }[]> {
   const { plan, records } = await readBlock(ref, block);
   const paying = decodePlanBlock(plan).flatMap(({ order }, offset) => {
     const index = block * PLAN_BLOCK_ROWS + offset + 1;
     const record = decodeRecord(records[String(index)]);
     const stands = stateOf(record, state === 'cancelled');
-    const pays = PAYING.some((one) => one === stands) || (record.arrivesUntil ?? 0) > now;
+    const pays = PAYING.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
     if (order === null || !pays) return [];
     const words = contentWords(contentHash(order));
     return matching.some(({ rows }) => rows.find(...words) !== -1) ? [{ index, words }] : [];

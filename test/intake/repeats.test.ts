@@ -8,7 +8,7 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { contentHash, contentWords } from '../../src/ledger/reference.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../support/ledger.js';
-import { audit, begun, feedAll, settleAs } from '../support/order-moves.js';
+import { audit, begun, concludeAs, feedAll, settleAs } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** Which rows of a file without references are orders of the last 30 days already, paid or still to be paid. */
@@ -54,6 +54,16 @@ test('paid, unknown, in doubt and planned count; refused, exhausted and cancelle
   expect(await repeated(books, LINES)).toEqual([1, 4, 5, 6]);
   await cancelBatch(books, batch.no, audit('cancelled'));
   expect(await repeated(books, LINES)).toEqual([1, 4, 5]);
+});
+
+test('what was called unpaid counts while its request may arrive, by the store’s clock', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, LINES.slice(0, 1));
+  await end(batch, ['D']);
+  const sentAt = Date.now();
+  await concludeAs(batch, 1, 'D', 'X', { sentAt, settleMs: 60_000 });
+  const aheadByAnHour = Date.now() + 3_600_000;
+  expect(await repeated(books, LINES, aheadByAnHour)).toEqual([1]);
 });
 
 test('with references or without, in the same currency, and not before 30 days', async () => {

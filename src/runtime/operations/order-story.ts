@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
 import type { Detail } from '../../ledger/detail.js';
+import { readArrivals } from '../../ledger/may-arrive.js';
 import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
 import { isoTime } from '../../report/spelling.js';
 import { contextOf, idOf, type OrderPlace } from './choosing.js';
@@ -16,10 +17,11 @@ export type OrderStory = DeadLetter & {
 
 export async function orderStory(place: OrderPlace): Promise<OrderStory> {
   const { ref, index } = place;
-  const [row, history, { arrivesUntil }] = await Promise.all([
+  const [row, history, { arrivesUntil }, arrivals] = await Promise.all([
     readRow(await contextOf(ref), index),
     readDetails(ref, index),
     readRecord(ref, index),
+    readArrivals(ref.books),
   ]);
   const letter = deadLetter(ref, row);
   return {
@@ -27,7 +29,7 @@ export async function orderStory(place: OrderPlace): Promise<OrderStory> {
     httpStatus: row.httpStatus,
     balanceAfter: row.balanceAfter,
     history,
-    next: waysOut(idOf(place), letter, arrivesUntil),
+    next: waysOut(idOf(place), letter, arrivals.until(arrivesUntil)),
   };
 }
 

@@ -3,7 +3,7 @@ import type { DecisionLine } from '../../intake/decisions.js';
 import { attention } from '../../ledger/attention.js';
 import { findBatch } from '../../ledger/batches.js';
 import type { Caller } from '../../ledger/caller.js';
-import { storeNowMs } from '../../ledger/feeding.js';
+import { readArrivals } from '../../ledger/may-arrive.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
 import { type RowContext, readRecord, readRow } from '../../ledger/rows.js';
 import { conclude } from '../../ledger/settling.js';
@@ -108,9 +108,9 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
     const { ref, index } = place;
     const { code, sentAt, tookMs } = await readRecord(ref, index);
     if (verdict !== 'unpaid' || code !== 'D') continue;
-    const now = await storeNowMs(ref.books);
-    const until = (sentAt === null ? now : sentAt + (tookMs ?? 0)) + settleMsOf(app, place);
-    if (until > now) arriving.push({ order: idOf(place), until: isoTime(until), inMs: until - now });
+    const { nowMs, until } = await readArrivals(ref.books);
+    const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMsOf(app, place));
+    if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
   }
   return arriving;
 }

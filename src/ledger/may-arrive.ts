@@ -1,0 +1,26 @@
+import type { Books } from './books.js';
+import { storeNowMs } from './feeding.js';
+
+/** As in lua/includes/record, until a crew has noted its profile's. */
+const SETTLE_MS = 1_200_000;
+
+/** What the scripts reckon in `mayArriveUntil` (lua/includes/record), for those who only look. */
+export type Arrivals = {
+  readonly nowMs: number;
+  /** Until when requests may still arrive that were to be over by `ms`; null where they are. */
+  readonly until: (ms: number | null) => number | null;
+};
+
+/** By the store's clock, which may have been found stepped. */
+export async function readArrivals(books: Books): Promise<Arrivals> {
+  const { caller, realm } = books;
+  const [nowMs, [stepped, settle]] = await caller.patiently('read the clock', () =>
+    Promise.all([storeNowMs(books), caller.redis.hmget(realm, 'steppedUntil', 'settleMs')]),
+  );
+  const steppedMs = Number(stepped ?? 0);
+  const held = steppedMs <= nowMs + Number(settle ?? SETTLE_MS) ? steppedMs : 0;
+  return {
+    nowMs,
+    until: (ms) => (ms === null || Math.max(ms, held) <= nowMs ? null : Math.max(ms, held)),
+  };
+}
