@@ -78,6 +78,8 @@ export type PlannableFile = {
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
 export type PlannedUpload = {
   readonly document: PlanReply;
+  /** Equal where the same rows would be paid, and the same ones were paid before. */
+  readonly verdict: string;
   writeFaults(path: string): void;
   enqueue(options: { readonly inOrder: boolean }): Promise<{ ref: BatchRef; existing: boolean }>;
   close(): void;

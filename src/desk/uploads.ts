@@ -24,12 +24,14 @@ export type Upload = {
 
 const KEEP_MS = 60 * 60 * 1000;
 const SWEEP_MS = 60 * 1000;
-/** Plans held in memory between preview and start; an older one is simply made again. */
+/** Plans held in memory between preview and start; an older one is made again, and held to what the first showed. */
 const PLANS_MAX = 2;
+
+type Kept = { readonly options: string; readonly shown: string; readonly planned: PlannedUpload | null };
 
 export class Uploads {
   private readonly uploads = new Map<string, Upload>();
-  private readonly plans = new Map<string, { options: string; planned: PlannedUpload }>();
+  private readonly plans = new Map<string, Kept>();
   private receiving = 0;
   private readonly sweep: NodeJS.Timeout;
 
@@ -83,19 +85,33 @@ export class Uploads {
     return upload;
   }
 
-  /** The plan of an upload under these options: kept from the preview, or made now. */
-  async planned(upload: Upload, options: string, make: () => Promise<PlannedUpload>): Promise<PlannedUpload> {
+  /** The plan of an upload under these options: kept from the preview, or made now; and whether it is what was shown. */
+  async planned(
+    upload: Upload,
+    options: string,
+    make: () => Promise<PlannedUpload>,
+  ): Promise<{ readonly planned: PlannedUpload; readonly asShown: boolean }> {
     const known = this.plans.get(upload.id);
-    if (known?.options === options) return known.planned;
-    this.forgetPlan(upload.id);
-    const planned = await make();
-    this.plans.set(upload.id, { options, planned });
-    for (const [id] of this.plans) if (this.plans.size > PLANS_MAX) this.forgetPlan(id);
-    return planned;
+    const before = known?.options === options ? known : null;
+    const planned = before?.planned ?? (await make());
+    if (known?.planned !== planned) known?.planned?.close();
+    const shown = before?.shown ?? planned.verdict;
+    this.plans.delete(upload.id);
+    this.plans.set(upload.id, { options, shown, planned });
+    this.letOldestGo();
+    return { planned, asShown: planned.verdict === shown };
+  }
+
+  private letOldestGo(): void {
+    const held = [...this.plans].filter(([, { planned }]) => planned !== null);
+    for (const [id, kept] of held.slice(0, -PLANS_MAX)) {
+      kept.planned?.close();
+      this.plans.set(id, { ...kept, planned: null });
+    }
   }
 
   forgetPlan(id: string): void {
-    this.plans.get(id)?.planned.close();
+    this.plans.get(id)?.planned?.close();
     this.plans.delete(id);
   }
 

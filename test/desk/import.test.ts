@@ -137,6 +137,33 @@ describe('an import through the desk', () => {
     const second = started.parse((await post(`/api/uploads/${two}/start`, confirmed)).json());
     expect(second.existing).toBe(false);
   });
+
+  test('a preview that was pushed out by others is still held to what it showed', async () => {
+    const csv = (from: number, to: number) =>
+      `member,tokens\n${Array.from({ length: to - from }, (_, i) => `${21_000 + from + i},3\n`).join('')}`;
+    const preview = async (rows: string) => {
+      const { upload: id } = await upload(rows);
+      expect(plan.parse((await post(`/api/uploads/${id}/plan`, {})).json()).faultCount).toBe(0);
+      return id;
+    };
+    const shown = await preview(csv(0, 30));
+    const few = await preview(csv(0, 4));
+    await post(`/api/uploads/${few}/start`, { rows: 4, tokens: '12' });
+    const others = [await preview(csv(40, 41)), await preview(csv(41, 42))];
+    // Four rows of thirty are a warning, which nobody has seen.
+    for (let tried = 0; tried < 2; tried++) {
+      const stale = await post(`/api/uploads/${shown}/start`, { rows: 30, tokens: '90' });
+      expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
+      expect(stale.status).toBe(409);
+    }
+    expect((await post(`/api/uploads/${shown}/plan`, {})).json()).toMatchObject({
+      looksPaid: [{ rows: 4, lines: 'lines 2-5' }],
+    });
+    expect((await post(`/api/uploads/${shown}/start`, { rows: 30, tokens: '90' })).status).toBe(200);
+    // Nothing has changed for these; the first one was pushed out as well.
+    for (const id of others)
+      expect((await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3' })).status).toBe(200);
+  });
 });
 
 describe('an upload that is not what it should be', () => {

@@ -23,7 +23,12 @@ const planBody = z.object({
 });
 type PlanBody = z.infer<typeof planBody>;
 
-function planned(desk: Desk, upload: Upload, body: PlanBody, who: string): Promise<PlannedUpload> {
+function planned(
+  desk: Desk,
+  upload: Upload,
+  body: PlanBody,
+  who: string,
+): ReturnType<Desk['uploads']['planned']> {
   const { realm: realmName, skipInvalid, map, again, newAddress, newRowsOnly } = body;
   if (again !== undefined && newRowsOnly)
     throw new AlmonerError(
@@ -67,7 +72,7 @@ export const IMPORT_ROUTES = [
       const found = desk.uploads.find(upload);
       // A preview is always made anew: the person may have mended something meanwhile.
       desk.uploads.forgetPlan(upload);
-      return (await planned(desk, found, body, visitor.identity.name)).document;
+      return (await planned(desk, found, body, visitor.identity.name)).planned.document;
     },
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
@@ -96,8 +101,8 @@ export const IMPORT_ROUTES = [
     }),
     async handle(desk, { params: { upload }, body, visitor }): Promise<StartReply> {
       const found = desk.uploads.find(upload);
-      const plan = await planned(desk, found, body, visitor.identity.name);
-      checkConfirmed(plan, body);
+      const { planned: plan, asShown } = await planned(desk, found, body, visitor.identity.name);
+      checkConfirmed(plan, asShown, body);
       const { ref, existing } = await plan.enqueue({ inOrder: body.inOrder });
       await desk.uploads.remove(upload);
       const { overview } = await desk.board.look();
@@ -117,7 +122,11 @@ export const IMPORT_ROUTES = [
   }),
 ];
 
-function checkConfirmed({ document }: PlannedUpload, confirmed: { rows: number; tokens: string }): void {
+function checkConfirmed(
+  { document }: PlannedUpload,
+  asShown: boolean,
+  confirmed: { rows: number; tokens: string },
+): void {
   if (document.faultCount > 0)
     throw new AlmonerError(
       'ALM_PLAN_FAULTS',
@@ -126,6 +135,11 @@ function checkConfirmed({ document }: PlannedUpload, confirmed: { rows: number; 
   const { rows, payable, existing } = document;
   // Nothing new is made of orders that are a batch already.
   if (existing) return;
+  if (!asShown)
+    throw new AlmonerError(
+      'ALM_PLAN_CHANGED',
+      'What the file would do is not what was shown: what other batches pay has changed since. Nothing was enqueued and nothing was sent.',
+    );
   if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
   throw new AlmonerError(
     'ALM_DESK_CHANGED',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AlmonerError } from '../../core/errors/error.js';
 import { isAtWork } from '../../core/what-waits.js';
 import type { OrderPlace } from '../../desk/by.js';
@@ -99,6 +100,7 @@ async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Pro
   const planned = { plan: { ...plan, source: file.name }, preview };
   return {
     document: planReply(planned, profile),
+    verdict: verdictOf(plan),
     writeFaults: (path) => plan.findings.writeFaults(path),
     async enqueue({ inOrder }) {
       await refuseUnsafeStore(app);
@@ -109,6 +111,13 @@ async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Pro
     },
     close: () => plan.findings.close(),
   };
+}
+
+function verdictOf({ blocks, repeats }: Planned['plan']): string {
+  const hash = createHash('sha256');
+  for (const block of blocks) hash.update(block);
+  for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
+  return hash.digest('hex');
 }
 
 /** The document of `plan --json`, its sums already spelt as digits. */
