@@ -9,6 +9,7 @@ import {
   PHONE,
   seriousFindings,
 } from '../support/desk-browser.js';
+import { DeskOperator } from '../support/desk-operator.js';
 import { type DeskWorld, startDeskWorld } from '../support/desk-world.js';
 
 /** What an operator does on a day at the desk, on a desktop and on a phone, against real processes. */
@@ -38,53 +39,27 @@ const VIEWPORTS: readonly Viewport[] = [
 describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) => {
   let opened: DeskPage;
   let page: Page;
-  const isPhone = viewport.width < 800;
+  let operator: DeskOperator;
 
   beforeAll(async () => {
     opened = await openDesk(browser, world.desk, { viewport });
     page = opened.page;
+    operator = new DeskOperator(page);
   });
   afterAll(async () => {
     await page?.context().close();
   });
-
-  /** Through the menu, as a person goes; on a phone it has to be opened first. */
-  const goTo = async (place: string) => {
-    if (isPhone) await page.getByRole('button', { name: 'Menu' }).click();
-    await page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: place }).click();
-    await page.getByRole('heading', { level: 1, name: place }).waitFor();
-  };
-  const choose = async (file: string, rows: readonly string[]) => {
-    const csv = `member,tokens\n${rows.map((row) => `${row}\n`).join('')}`;
-    await page
-      .getByLabel('CSV file', { exact: true })
-      .last()
-      .setInputFiles({ name: file, mimeType: 'text/csv', buffer: Buffer.from(csv) });
-  };
-  const offer = async (file: string, realm: string, rows: readonly string[]) => {
-    await goTo('Import');
-    await choose(file, rows);
-    await page.getByLabel('Realm').selectOption(realm);
-    await page.getByRole('button', { name: /^Plan (it|again)$/ }).click();
-  };
-  const start = async (total: string) => {
-    await page.getByLabel('Type the total to confirm').fill(total);
-    await page.getByRole('button', { name: /^Pay \d/ }).click();
-  };
-  const importFile = async (file: string, realm: string, rows: readonly string[]) => {
-    await offer(file, realm, rows);
-    const total = rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0);
-    await start(String(total));
-    await page.getByRole('heading', { level: 1, name: file }).waitFor();
-  };
-  const stateSays = (state: string) => page.locator('.lead-line .pill', { hasText: state }).waitFor();
 
   test('is signed in by the printed link, which leaves no token in the address', () => {
     expect(page.url()).toBe(`${world.desk.url}/`);
   });
 
   test('sees every fault of a faulty file with line and column, and cannot start it', async () => {
-    await offer('faulty.csv', 'meadow', [`${MEMBERS[0]},77`, `${MEMBERS[1]},1.5`, `1.19E+18,5`]);
+    await operator.offer('faulty.csv', 'meadow', [
+      `${MEMBERS[0]},${tokens}`,
+      `${MEMBERS[1]},1.5`,
+      `1.19E+18,5`,
+    ]);
     const faults = page.getByRole('region', { name: 'Faults' }).locator('tbody tr');
     await faults.first().waitFor();
     expect(await faults.count()).toBe(2);
@@ -98,16 +73,16 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
 
   test('starts a good file only with its total, and watches it finish without reloading', async () => {
     const rows = MEMBERS.map((member) => `${member},${tokens}`);
-    await offer(`good-${tokens}.csv`, 'meadow', rows);
+    await operator.offer(`good-${tokens}.csv`, 'meadow', rows);
     const pay = page.getByRole('button', { name: 'Pay 40 orders' });
     await pay.waitFor();
     await page.getByLabel('Type the total to confirm').fill('41');
     expect(await pay.isDisabled()).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
     await page.evaluate('window.notReloaded = true');
-    await start(String(40 * tokens));
+    await operator.start(40 * tokens);
     await page.getByRole('heading', { level: 1, name: `good-${tokens}.csv` }).waitFor();
-    await stateSays('done');
+    await operator.stateSays('done');
     await page.getByRole('heading', { name: '100 % settled' }).waitFor();
     expect(await page.evaluate('window.notReloaded')).toBe(true);
     await page.getByRole('button', { name: 'Write the report' }).click();
@@ -119,17 +94,13 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   });
 
   test('is warned that a file was paid, also after another one was to be paid again on purpose', async () => {
-    await offer(`labelled-${tokens}.csv`, 'meadow', [`${MEMBERS[0]},${tokens + 50}`]);
+    await operator.offer(`labelled-${tokens}.csv`, 'meadow', [`${MEMBERS[0]},${tokens + 50}`]);
     await page.getByRole('button', { name: 'Pay 1 order' }).waitFor();
     await page.getByLabel('Again on purpose').fill('spring');
     await page.getByLabel('Take the good rows, carry the bad ones as invalid').check();
-    await Promise.all([
-      page.waitForResponse((response) => response.url().endsWith('/plan')),
-      page.getByRole('button', { name: 'Plan again' }).click(),
-    ]);
-    await page.getByRole('button', { name: 'Plan again' }).waitFor();
+    await operator.planBy('Plan again');
     await page.getByRole('button', { name: 'Another file' }).click();
-    await choose(
+    await operator.choose(
       `good-${tokens}.csv`,
       MEMBERS.map((member) => `${member},${tokens}`),
     );
@@ -143,16 +114,16 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
 
   test('pauses a running batch and resumes it', async () => {
     const rows = Array.from({ length: 240 }, (_, at) => `${MEMBERS[at % 40]},${tokens + 100 + at}`);
-    await importFile(`long-${tokens}.csv`, 'meadow', rows);
+    await operator.importFile(`long-${tokens}.csv`, 'meadow', rows);
     await page.getByRole('button', { name: 'Pause' }).click();
     const dialog = page.getByRole('dialog', { name: 'Pause this batch?' });
     await dialog.getByLabel(/^Reason/).fill(`looking twice on ${name}`);
     await dialog.getByRole('button', { name: 'Pause' }).click();
-    await stateSays('paused');
+    await operator.stateSays('paused');
     expect(await page.getByRole('heading', { name: '100 % settled' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
-    await stateSays('done');
+    await operator.stateSays('done');
     const audit = page.getByRole('region', { name: 'Audit of this batch' });
     await audit.getByText(`looking twice on ${name}`).waitFor();
   });
@@ -160,10 +131,10 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   test('retries a group of dead letters after its members have joined', async () => {
     const late = ['1', '2', '3'].map((digit) => `88${tokens}00${digit}`);
     const rows = [...MEMBERS.slice(0, 8), ...late].map((member) => `${member},${tokens + 50}`);
-    await importFile(`late-${tokens}.csv`, 'meadow', rows);
-    await stateSays('done');
+    await operator.importFile(`late-${tokens}.csv`, 'meadow', rows);
+    await operator.stateSays('done');
     await world.join(late);
-    await goTo('Dead letters');
+    await operator.goTo('Dead letters');
     const group = page.locator('.dead-group').first();
     await group.getByText('3', { exact: true }).waitFor();
     await group.getByRole('button', { name: 'Show orders' }).click();
@@ -179,10 +150,10 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
 
   test('decides a doubt by its evidence, with a reason', async () => {
     const rows = MEMBERS.slice(0, 6).map((member) => `${member},${tokens}`);
-    await importFile(`doubtful-${tokens}.csv`, 'moor', rows);
-    await stateSays('done');
+    await operator.importFile(`doubtful-${tokens}.csv`, 'moor', rows);
+    await operator.stateSays('done');
     await page.locator('table.sums').getByRole('link', { name: 'doubt' }).waitFor();
-    await goTo('Doubts');
+    await operator.goTo('Doubts');
     await page.getByRole('link', { name: 'Evidence' }).first().click();
     await page.getByRole('rowheader', { name: 'Should be, if paid' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -200,15 +171,15 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   });
 
   test('runs exactly the plan of a rule that was looked at, and has a member explained', async () => {
-    await goTo('Rules');
+    await operator.goTo('Rules');
     await page.getByRole('button', { name: `Plan and run award-${tokens}` }).click();
     await page.getByRole('heading', { level: 1, name: `Plan of award-${tokens}` }).waitFor();
     await page.getByRole('heading', { name: '5 members of 12 would get 50 tokens' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pay 5 members' }).click();
-    await stateSays('done');
-    await goTo('Rules');
+    await operator.stateSays('done');
+    await operator.goTo('Rules');
     const explain = page.getByRole('region', { name: 'Explain a member' });
     const run = explain.getByRole('option', { name: new RegExp(`^award-${tokens}:`) });
     await explain.getByLabel('Run').selectOption(String(await run.getAttribute('value')));
@@ -226,7 +197,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   });
 
   test('reads who did what, when and why', async () => {
-    await goTo('Audit');
+    await operator.goTo('Audit');
     const audit = page.getByRole('region', { name: 'Audit of the desk' });
     await audit.getByText(`seen in the log on ${name}`).first().waitFor();
     await audit.getByText(`looking twice on ${name}`).first().waitFor();

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { MAIN } from './almoner.js';
 import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { endServerOf } from './store-program.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 const ready = z.object({ url: z.string(), token: z.string() });
 
@@ -49,11 +50,13 @@ export async function startDeskProcess(
 
 /**
  * A desk with two realms: `meadow` answers, `moor` applies changes and then often cuts the line, which under
- * certainty `manual` leaves doubts.
+ * certainty `manual` leaves doubts. Each of `doors` is a profile that reaches the meadow at another address.
  */
 export type DeskWorld = {
   readonly desk: DeskProcess;
   readonly folder: string;
+  /** What a member has, by the meadow's own word. */
+  balance(member: string): Promise<number>;
   /** Lets further members join the meadow. */
   join(members: readonly string[]): Promise<void>;
   end(): Promise<void>;
@@ -62,13 +65,17 @@ export type DeskWorld = {
 export async function startDeskWorld(
   members: readonly string[],
   rules: readonly string[],
+  doors: readonly string[] = [],
 ): Promise<DeskWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
   const realms: RealmProcess[] = [];
+  const proxies: TcpProxy[] = [];
   const keys = { meadow: randomBytes(24).toString('hex'), moor: randomBytes(24).toString('hex') };
   let desk: DeskProcess | undefined;
+  let meadow: RealmProcess;
   const end = async () => {
     await desk?.end('SIGTERM');
+    for (const proxy of proxies) await proxy.close();
     for (const realm of realms) await realm.end('SIGTERM');
     for (const data of ['data', 'realm']) await endServerOf(join(folder, data));
     await rm(folder, { recursive: true, force: true });
@@ -85,12 +92,23 @@ export async function startDeskWorld(
     return realm;
   };
   try {
-    const meadow = await serveRealm('meadow', members);
+    meadow = await serveRealm('meadow', members);
     const moor = await serveRealm('moor', members, '--fault', 'reset-after:0.6');
     await mkdir(join(folder, 'jobs'));
     for (const rule of rules) await writeFile(join(folder, 'jobs', `${rule}.yaml`), ruleOf(rule, members));
-    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, meadow.url, moor.url));
-    const env = { MEADOW_KEY: keys.meadow, MOOR_KEY: keys.moor };
+    for (const _ of doors) proxies.push(await TcpProxy.open(Number(new URL(meadow.url).port)));
+    const profiles: Profile[] = [
+      { name: 'meadow', realm: 'meadow', url: meadow.url, certainty: 'idempotent' },
+      { name: 'moor', realm: 'moor', url: moor.url, certainty: 'manual' },
+      ...proxies.map(({ port }, at) => ({
+        name: doors[at] ?? '',
+        realm: 'meadow' as const,
+        url: `http://127.0.0.1:${port}`,
+        certainty: 'idempotent',
+      })),
+    ];
+    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles));
+    const env = Object.fromEntries(profiles.map(({ name, realm }) => [keyEnvOf(name), keys[realm]]));
     desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
   } catch (error) {
     // A world that is half there has nobody else to end it.
@@ -101,6 +119,11 @@ export async function startDeskWorld(
     desk,
     folder,
     end,
+    async balance(member) {
+      const headers = { authorization: `Bearer ${keys.meadow}` };
+      const reply = await fetch(`${meadow.url}/api/v4/realms/meadow/members/${member}`, { headers });
+      return z.object({ tokenBalance: z.number() }).parse(await reply.json()).tokenBalance;
+    },
     async join(ids) {
       const gate = await serveRealm('meadow', ids);
       await gate.end('SIGTERM');
@@ -108,22 +131,27 @@ export async function startDeskWorld(
   };
 }
 
+type Profile = {
+  readonly name: string;
+  readonly realm: 'meadow' | 'moor';
+  readonly url: string;
+  readonly certainty: string;
+};
+
+const keyEnvOf = (name: string) => `${name.toUpperCase()}_KEY`;
+
 /** JSON is YAML. */
-function configOf(folder: string, meadowUrl: string, moorUrl: string): string {
+function configOf(folder: string, profiles: readonly Profile[]): string {
   return JSON.stringify({
     dataFolder: join(folder, 'data'),
     reportsFolder: join(folder, 'reports'),
     jobsFolder: join(folder, 'jobs'),
-    realms: {
-      meadow: {
-        baseUrl: meadowUrl,
-        realmId: 'meadow',
-        keyEnv: 'MEADOW_KEY',
-        certainty: 'idempotent',
-        rate: '80/s',
-      },
-      moor: { baseUrl: moorUrl, realmId: 'moor', keyEnv: 'MOOR_KEY', certainty: 'manual', rate: '80/s' },
-    },
+    realms: Object.fromEntries(
+      profiles.map(({ name, realm, url, certainty }) => [
+        name,
+        { baseUrl: url, realmId: realm, keyEnv: keyEnvOf(name), certainty, rate: '80/s' },
+      ]),
+    ),
   });
 }
 

@@ -60,7 +60,7 @@ function Findings({
             <tr key={`${line} ${code} ${at}`}>
               <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
               <td class="mono">{column ?? ''}</td>
-              <td class="what">{message}</td>
+              <td class="what">{inWordsOfThePage(message)}</td>
               <td class="mono soft small">{code}</td>
             </tr>
           ))}
@@ -68,4 +68,11 @@ function Findings({
       </table>
     </Scroll>
   );
+}
+
+/** Findings name the command line's switches. */
+function inWordsOfThePage(message: string): string {
+  return message
+    .replaceAll('--new-rows-only', '“Only new rows”')
+    .replaceAll('--again LABEL', 'a label under “Again on purpose”');
 }

@@ -10,10 +10,12 @@ import { announce } from '../../shell/announce.js';
 import { Page } from '../../shell/page.js';
 import { bytesWords, counted, percent } from '../../words/numbers.js';
 import { ChooseFile } from './choose-file.js';
+import { type Draft, keptForNext, NOTHING_SAID, requestOf } from './draft.js';
 import { FaultList } from './fault-list.js';
 import { PlanOptions } from './plan-options.js';
 import { PlanPreview } from './plan-preview.js';
 import { StartPlan } from './start-plan.js';
+import { Stopped } from './stopped.js';
 
 type Stage =
   | { readonly at: 'choosing' }
@@ -29,6 +31,7 @@ type Stage =
  */
 export function ImportPage() {
   const [stage, setStage] = useState<Stage>({ at: 'choosing' });
+  const [draft, setDraft] = useState(NOTHING_SAID);
   const [options, setOptions] = useState<PlanRequest>({});
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const sending = useRef<AbortController | null>(null);
@@ -46,7 +49,9 @@ export function ImportPage() {
   };
   useEffect(() => giveUp, []);
 
-  const plan = async (file: UploadReply, wanted: PlanRequest, before: PlanReply | null) => {
+  const plan = async (file: UploadReply, said: Draft, before: PlanReply | null) => {
+    const wanted = requestOf(said);
+    setDraft(said);
     setOptions(wanted);
     setFailure(null);
     setStage({ at: 'planning', file, plan: before });
@@ -78,9 +83,9 @@ export function ImportPage() {
         stop.signal,
       );
       held.current = reply.upload;
-      const kept = keptForNext(options);
-      setOptions(kept);
-      if (kept.realm === undefined && configuredRealms().length !== 1)
+      const kept = keptForNext(draft);
+      setDraft(kept);
+      if (kept.realm === '' && configuredRealms().length !== 1)
         setStage({ at: 'uploaded', file: reply, plan: null });
       else await plan(reply, kept, null);
     } catch (error) {
@@ -91,6 +96,7 @@ export function ImportPage() {
 
   const again = () => {
     giveUp();
+    setFailure(null);
     setStage({ at: 'choosing' });
   };
   const shown = stage.at === 'choosing' || stage.at === 'sending' ? null : stage;
@@ -131,9 +137,11 @@ export function ImportPage() {
           <PlanOptions
             file={shown.file}
             realms={realms}
-            options={options}
+            draft={draft}
             stage={shown.at}
-            onPlan={(wanted) => plan(shown.file, wanted, shown.plan)}
+            asksAddress={shown.plan !== null && asksAddress(shown.plan)}
+            onDraft={setDraft}
+            onPlan={() => plan(shown.file, draft, shown.plan)}
             onOther={again}
           />
           {shown.at === 'planning' && shown.plan === null && (
@@ -145,24 +153,18 @@ export function ImportPage() {
           {shown.plan !== null && (
             <>
               <FaultList file={shown.file} plan={shown.plan} />
-              {shown.plan.faults.some(({ code }) => code === 'ALM_PLAN_OTHER_ADDRESS') && (
-                <Notice tone="warn">
-                  <p>Go on only if the realm has moved, or is another one with the same id.</p>
-                  <button
-                    type="button"
-                    disabled={stage.at === 'planning'}
-                    onClick={() => plan(shown.file, { ...options, newAddress: true }, shown.plan)}
-                  >
-                    The new address is meant
-                  </button>
-                </Notice>
-              )}
+              <Stopped
+                plan={shown.plan}
+                busy={stage.at === 'planning'}
+                onSay={(said) => plan(shown.file, { ...draft, ...said }, shown.plan)}
+              />
               <PlanPreview plan={shown.plan} />
               <StartPlan
                 file={shown.file}
                 plan={shown.plan}
                 options={options}
                 busy={stage.at === 'planning'}
+                stale={JSON.stringify(requestOf(draft)) !== JSON.stringify(options)}
                 onStarted={() => {
                   held.current = null;
                 }}
@@ -175,9 +177,9 @@ export function ImportPage() {
   );
 }
 
-/** Where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
-function keptForNext({ realm, map }: PlanRequest): PlanRequest {
-  return { ...(realm === undefined ? {} : { realm }), ...(map === undefined ? {} : { map }) };
+/** A plan that stopped for the address, or that goes on although it is another one. */
+function asksAddress({ faults, warnings }: PlanReply): boolean {
+  return [...faults, ...warnings].some(({ code }) => code === 'ALM_PLAN_OTHER_ADDRESS');
 }
 
 /** Those a file can be for; none until the first picture has come. */

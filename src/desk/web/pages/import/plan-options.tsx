@@ -1,36 +1,29 @@
-import { useState } from 'preact/hooks';
-import type { PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
+import type { RealmCard, UploadReply } from '../../../api-types.js';
 import { Panel } from '../../parts/panel.js';
 import { bytesWords } from '../../words/numbers.js';
+import type { Draft } from './draft.js';
 
 type PlanOptionsProps = {
   readonly file: UploadReply;
-  readonly options: PlanRequest;
+  readonly draft: Draft;
   readonly realms: readonly RealmCard[];
   readonly stage: 'uploaded' | 'planning' | 'planned';
-  readonly onPlan: (options: PlanRequest) => void;
+  /** The realm was paid under another address: whether this one is meant is a switch as well. */
+  readonly asksAddress: boolean;
+  readonly onDraft: (draft: Draft) => void;
+  readonly onPlan: () => void;
   readonly onOther: () => void;
 };
 
 const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan again' } as const;
 
-/** The same switches as the command line: realm, column names, --skip-invalid, --again, --new-rows-only. */
-export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: PlanOptionsProps) {
-  const [map, setMap] = useState((options.map ?? []).join(' '));
-  const [again, setAgain] = useState(options.again ?? '');
-  const [newRowsOnly, setNewRowsOnly] = useState(options.newRowsOnly ?? false);
-  const [skipInvalid, setSkipInvalid] = useState(options.skipInvalid ?? false);
-  const [realm, setRealm] = useState(options.realm ?? '');
+/** The same switches as the command line. */
+export function PlanOptions(props: PlanOptionsProps) {
+  const { file, realms, draft, stage, asksAddress, onPlan, onOther } = props;
+  const say = (said: Partial<Draft>) => props.onDraft({ ...draft, ...said });
   const submit = (event: Event) => {
     event.preventDefault();
-    const columns = map.split(/\s+/).filter((pair) => pair !== '');
-    onPlan({
-      ...(realm === '' ? {} : { realm }),
-      ...(skipInvalid ? { skipInvalid } : {}),
-      ...(columns.length === 0 ? {} : { map: columns }),
-      ...(again.trim() === '' ? {} : { again: again.trim() }),
-      ...(newRowsOnly ? { newRowsOnly } : {}),
-    });
+    onPlan();
   };
   return (
     <Panel
@@ -51,8 +44,9 @@ export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: P
             <select
               id="plan-realm"
               required
-              value={realm}
-              onChange={(event) => setRealm(event.currentTarget.value)}
+              value={draft.realm}
+              // An address is meant of one realm.
+              onChange={(event) => say({ realm: event.currentTarget.value, newAddress: false })}
             >
               <option value="">choose which one</option>
               {realms.map((card) => (
@@ -70,8 +64,8 @@ export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: P
             id="plan-map"
             type="text"
             placeholder="tokens=Punkte member=Id"
-            value={map}
-            onInput={(event) => setMap(event.currentTarget.value)}
+            value={draft.map}
+            onInput={(event) => say({ map: event.currentTarget.value })}
           />
         </div>
         <div class="field">
@@ -80,32 +74,55 @@ export function PlanOptions({ file, realms, options, stage, onPlan, onOther }: P
             id="plan-again"
             type="text"
             placeholder="label, when it looks paid"
-            value={again}
-            onInput={(event) => setAgain(event.currentTarget.value)}
+            value={draft.again}
+            onInput={(event) => say({ again: event.currentTarget.value })}
           />
         </div>
-        <div class="field check">
-          <input
-            id="plan-new-rows"
-            type="checkbox"
-            checked={newRowsOnly}
-            onChange={(event) => setNewRowsOnly(event.currentTarget.checked)}
+        <Check
+          id="plan-new-rows"
+          label="Only new rows: leave out what was paid before"
+          on={draft.newRowsOnly}
+          onChange={(newRowsOnly) => say({ newRowsOnly })}
+        />
+        <Check
+          id="plan-skip"
+          label="Take the good rows, carry the bad ones as invalid"
+          on={draft.skipInvalid}
+          onChange={(skipInvalid) => say({ skipInvalid })}
+        />
+        {asksAddress && (
+          <Check
+            id="plan-address"
+            label="The new address is meant"
+            on={draft.newAddress}
+            onChange={(newAddress) => say({ newAddress })}
           />
-          <label for="plan-new-rows">Only new rows: leave out what was paid before</label>
-        </div>
-        <div class="field check">
-          <input
-            id="plan-skip"
-            type="checkbox"
-            checked={skipInvalid}
-            onChange={(event) => setSkipInvalid(event.currentTarget.checked)}
-          />
-          <label for="plan-skip">Take the good rows, carry the bad ones as invalid</label>
-        </div>
+        )}
         <button type="submit" class={stage === 'uploaded' ? 'primary' : ''} disabled={stage === 'planning'}>
           {BUTTONS[stage]}
         </button>
       </form>
     </Panel>
+  );
+}
+
+type CheckProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly on: boolean;
+  readonly onChange: (on: boolean) => void;
+};
+
+function Check({ id, label, on, onChange }: CheckProps) {
+  return (
+    <div class="field check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={on}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+    </div>
   );
 }

@@ -13,31 +13,19 @@ type StartPlanProps = {
   readonly plan: PlanReply;
   readonly options: PlanRequest;
   readonly busy: boolean;
+  /** The switches say something else by now than what was planned. */
+  readonly stale: boolean;
   readonly onStarted: () => void;
 };
 
 /** The total is typed, not clicked: whoever types it has read it. */
-export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanProps) {
+export function StartPlan({ file, plan, options, busy, stale, onStarted }: StartPlanProps) {
   const [typed, setTyped] = useState('');
   const [inOrder, setInOrder] = useState(false);
   const [starting, setStarting] = useState(false);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const { payable } = plan;
-  if (plan.faults.some(({ code }) => code === 'ALM_PLAN_LOOKS_PAID'))
-    return (
-      <Notice tone="bad">
-        <b>Rows of this file were paid before; nothing was enqueued.</b> Plan it again with “Only new rows”,
-        or give a label under “Again on purpose” to pay all of them once more. A file that is meant to repeat
-        takes a label each time, or a reference column.
-      </Notice>
-    );
-  if (plan.faultCount > 0)
-    return (
-      <Notice tone="bad">
-        <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again, or take only the
-        good rows with the switch above.
-      </Notice>
-    );
+  if (plan.faultCount > 0) return null;
   if (plan.existing)
     return (
       <Notice tone="warn">
@@ -100,15 +88,20 @@ export function StartPlan({ file, plan, options, busy, onStarted }: StartPlanPro
             />
             <label for="in-order">Strictly in file order (slower)</label>
           </div>
-          <button type="submit" class="primary" disabled={!right || starting || busy}>
+          <button type="submit" class="primary" disabled={!right || starting || busy || stale}>
             {starting ? 'Enqueuing…' : `Pay ${counted(payable.orders, 'order')}`}
           </button>
         </div>
         <p id="total-state" class="small soft" role="status">
-          {typed === '' || right ? '\u00a0' : 'That is not the total of this plan.'}
+          {hint(stale, typed === '' || right)}
         </p>
         {failure !== null && <Failure failure={failure} />}
       </form>
     </Panel>
   );
+}
+
+function hint(stale: boolean, right: boolean): string {
+  if (stale) return 'The switches above were changed. Plan again to see what that would pay.';
+  return right ? '\u00a0' : 'That is not the total of this plan.';
 }
