@@ -20,18 +20,32 @@ export const SEND_OPTIONS = {
   inOrder: flag('send strictly one after the other, in file order'),
 } as const;
 
-export function planRequest(
-  file: string,
-  options: {
-    readonly map: readonly string[];
-    readonly again: string | undefined;
-    readonly newAddress: boolean;
-    readonly newRowsOnly: boolean;
-    readonly skipInvalid: boolean;
-    readonly expectRows: number | undefined;
-    readonly expectTokens: string | undefined;
-  },
-): PlanRequest {
+type GivenOptions = {
+  readonly map: readonly string[];
+  readonly again: string | undefined;
+  readonly newAddress: boolean;
+  readonly newRowsOnly: boolean;
+  readonly skipInvalid: boolean;
+  readonly expectRows: number | undefined;
+  readonly expectTokens: string | undefined;
+};
+
+/** The file with what was said of it, to be typed again: without, it could be another batch, or be refused. */
+export function retyped(file: string, options: GivenOptions): string {
+  const words = [
+    file,
+    ...options.map.flatMap((pair) => ['--map', pair]),
+    ...(options.again === undefined ? [] : ['--again', options.again]),
+    ...(options.newAddress ? ['--new-address'] : []),
+    ...(options.newRowsOnly ? ['--new-rows-only'] : []),
+    ...(options.skipInvalid ? ['--skip-invalid'] : []),
+  ];
+  const quoted = (word: string) =>
+    /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map(quoted).join(' ');
+}
+
+export function planRequest(file: string, options: GivenOptions): PlanRequest {
   if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
     throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
   if (options.again !== undefined && options.newRowsOnly)

@@ -120,8 +120,7 @@ function certaintyWords({ certainty }: RealmProfile): string {
 }
 
 function duplicateWords(spent: Planned['plan']['spent'], count: number): string {
-  const of =
-    spent.batches.length === 0 ? '' : ` (references spent by ${spent.batches.slice(0, 3).join(', ')})`;
+  const of = spent.batches.length === 0 ? '' : ` (orders of ${spent.batches.slice(0, 3).join(', ')})`;
   return `${grouped(count)}, not paid again${of}`;
 }
 

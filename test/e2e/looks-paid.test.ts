@@ -39,6 +39,9 @@ test('a paid file with rows appended stops and says which rows; --new-rows-only 
 
   const plan = await json('plan', 'b.csv', '--new-rows-only');
   expect(plan.told).toMatchObject({ duplicates: 100, payable: { orders: 30 }, faults: [] });
+  const { stdout } = await town.run('plan', 'b.csv', '--new-rows-only');
+  expect(stdout).toContain(`Duplicates 100, not paid again (orders of ${first.told.batch})`);
+  expect(stdout).toMatch(/then almoner run b\.csv --new-rows-only$/m);
   const some = await json('run', 'b.csv', '--yes', '--new-rows-only', '--first', '10');
   expect(some.told).toMatchObject({ state: 'paused', counts: { paid: 10, planned: 20, duplicate: 100 } });
   const rest = await json('run', 'b.csv', '--yes', '--new-rows-only');

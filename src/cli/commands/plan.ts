@@ -5,7 +5,7 @@ import { unsentNext } from '../batch-text.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag } from '../options.js';
-import { PLAN_OPTIONS, planRequest } from '../plan-options.js';
+import { PLAN_OPTIONS, planRequest, retyped } from '../plan-options.js';
 import { findingLines, planDocument, planLines, refusedNext } from '../preview-text.js';
 
 export const command = defineCommand({
@@ -40,7 +40,9 @@ export const command = defineCommand({
             ? 'The plan is clean. Nothing was sent.'
             : 'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
         ],
-        next: clean ? cleanNext(context.args.FILE, planned.plan) : refusedNext(findings.faults()),
+        next: clean
+          ? cleanNext(retyped(context.args.FILE, context.options), planned.plan)
+          : refusedNext(findings.faults()),
       });
       findings.close();
       return clean ? 0 : 3;

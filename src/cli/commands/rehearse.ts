@@ -6,7 +6,7 @@ import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag, wholeNumber } from '../options.js';
 import { payAndReport, showPlan } from '../pay.js';
-import { PLAN_OPTIONS, planRequest } from '../plan-options.js';
+import { PLAN_OPTIONS, planRequest, retyped } from '../plan-options.js';
 
 /** Every fault at once, at odds under which a run still ends within seconds. */
 const BAD_DAY = [
@@ -51,7 +51,7 @@ export const command = defineCommand({
           batchId: null,
           inOrder: options.inOrder,
           first: options.first ?? null,
-          rerun: `almoner rehearse ${args.FILE}`,
+          rerun: `almoner rehearse ${retyped(args.FILE, options)}`,
         });
       },
       Number.POSITIVE_INFINITY,

@@ -5,7 +5,7 @@ import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { argument, wholeNumber } from '../options.js';
 import { payAndReport, showPlan } from '../pay.js';
-import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
+import { planRequest, readBatchId, retyped, SEND_OPTIONS } from '../plan-options.js';
 
 export const command = defineCommand({
   name: 'run',
@@ -35,7 +35,7 @@ export const command = defineCommand({
           batchId,
           inOrder: options.inOrder,
           first: options.first ?? null,
-          rerun: `almoner run ${args.FILE}`,
+          rerun: `almoner run ${retyped(args.FILE, options)}`,
         });
       },
       Number.POSITIVE_INFINITY,
