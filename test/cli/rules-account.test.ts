@@ -21,15 +21,19 @@ const ran = z.object({
 
 const run = (...args: string[]) => rulesCommand(args, world.env, world.folder);
 
+const SIXTY = 'award: { tokens: 60 }';
+const LIMITED = `${SIXTY}\nlimits: { perPeriod: 120 }`;
+const POT = 'award: { share: { pot: 120, weight: "1" } }';
+
 async function document(...args: string[]) {
   const { status, stdout, stderr } = await run(...args, '--json');
   return { status, stderr, ...ran.parse(JSON.parse(stdout)) };
 }
 
-async function rule(name: string, members: readonly string[], more = ''): Promise<void> {
+async function rule(name: string, members: readonly string[], award = SIXTY): Promise<void> {
   const audience = `audience: { members: [${members.join(', ')}] }`;
-  const lines = [`name: ${name}`, `realm: ${REALM_ID}`, 'period: month', audience, 'award: { tokens: 60 }'];
-  await world.file(`jobs/${name}.yaml`, [...lines, 'reason: x', more].join('\n'));
+  const lines = [`name: ${name}`, `realm: ${REALM_ID}`, 'period: month', audience, 'reason: x', award];
+  await world.file(`jobs/${name}.yaml`, lines.join('\n'));
 }
 
 const enrol = (...members: string[]) =>
@@ -39,16 +43,14 @@ const enrol = (...members: string[]) =>
     'keep',
   );
 
-const LIMIT = 'limits: { perPeriod: 120 }';
-
 /** 60 paid, 60 refused; then another 60 paid: the limit of 120 is used up, and the refused one could be paid now. */
-async function usedUp(name: string, first: number): Promise<{ batch: string }> {
+async function usedUp(name: string, first: number, award = LIMITED): Promise<{ batch: string }> {
   const [paid = '', refused = '', later = ''] = [first, first + 1, first + 2].map(String);
   await enrol(paid, later);
-  await rule(name, [paid, refused], LIMIT);
+  await rule(name, [paid, refused], award);
   const one = await document('rules', 'run', name, '--yes');
   expect(one.counts).toEqual({ paid: 1, refused: 1 });
-  await rule(name, [paid, later], LIMIT);
+  await rule(name, [paid, later], award);
   expect((await document('rules', 'run', name, '--yes')).counts).toEqual({ paid: 1 });
   await enrol(refused);
   return { batch: one.batch ?? '' };
@@ -56,18 +58,26 @@ async function usedUp(name: string, first: number): Promise<{ batch: string }> {
 
 const balance = (member: number) => world.realm.admin.balance(REALM_ID, String(member));
 
-describe('perPeriod', () => {
-  test('is not passed by retrying a dead letter, and the refusal says which limit', async () => {
-    const { batch } = await usedUp('retried', 201);
-    const retried = await run('dead', 'retry', '--batch', batch, '--run');
-    expect(await balance(202)).toBe(100);
-    expect(retried.status).toBe(4);
-    expect(retried.stdout).toMatch(
-      /the rule retried has a limit of 120 for 20\d\d-\d\d, of which 120 is paid or reserved: 60 more would pass it/,
-    );
-  });
+describe('the account of a rule and its period', () => {
+  test.each([
+    ['perPeriod', 'retried', 201, LIMITED],
+    ['a pot', 'shared', 231, POT],
+  ])(
+    '%s is not passed by retrying a dead letter, and the refusal says which limit',
+    async (_, name, first, award) => {
+      const { batch } = await usedUp(name, first, award);
+      const retried = await run('dead', 'retry', '--batch', batch, '--run');
+      expect(await balance(first + 1)).toBe(100);
+      expect(retried.status).toBe(4);
+      expect(retried.stdout).toMatch(
+        new RegExp(
+          `the rule ${name} has a limit of 120 for 20\\d\\d-\\d\\d, of which 120 is paid or reserved: 60 more would pass it`,
+        ),
+      );
+    },
+  );
 
-  test('is not passed by running failed.csv, with or without the reference', async () => {
+  test('perPeriod is not passed by running failed.csv, with or without the reference', async () => {
     const { batch } = await usedUp('again', 211);
     const file = join(world.folder, 'reports', batch, 'failed.csv');
     const refused = await run('run', file, '--yes');
@@ -80,12 +90,12 @@ describe('perPeriod', () => {
     expect(await balance(212)).toBe(100);
     expect(without.status).toBe(3);
     // With a higher limit the next run of the rule pays it; nothing was left behind by the refusals.
-    await rule('again', ['211', '212', '213'], 'limits: { perPeriod: 180 }');
+    await rule('again', ['211', '212', '213'], `${SIXTY}\nlimits: { perPeriod: 180 }`);
     expect((await document('rules', 'run', 'again', '--yes')).counts).toEqual({ paid: 1 });
     expect(await balance(212)).toBe(160);
   });
 
-  test('has back what was undone', async () => {
+  test('perPeriod has back what was undone', async () => {
     const { batch } = await usedUp('undone', 221);
     const file = join(world.folder, 'undo.csv');
     expect((await run('undo', batch, '--out', file)).status).toBe(0);
