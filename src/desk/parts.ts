@@ -78,7 +78,7 @@ export type PlannableFile = {
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
 export type PlannedUpload = {
   readonly document: PlanReply;
-  /** Equal where the same rows would be paid, and the same ones were paid before. */
+  /** Equal where the same rows would be paid, the same ones were paid before, and at the same earlier addresses. */
   readonly verdict: string;
   writeFaults(path: string): void;
   enqueue(options: { readonly inOrder: boolean }): Promise<{ ref: BatchRef; existing: boolean }>;

@@ -113,8 +113,8 @@ async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Pro
   };
 }
 
-function verdictOf({ blocks, repeats }: Planned['plan']): string {
-  const hash = createHash('sha256');
+function verdictOf({ blocks, repeats, movedFrom }: Planned['plan']): string {
+  const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
   for (const block of blocks) hash.update(block);
   for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
   return hash.digest('hex');
