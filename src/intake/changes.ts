@@ -18,6 +18,7 @@ export async function refuseChanged(plan: Plan, books: Books, now: number): Prom
   const forgotten = await maybeForgotten(books, plan, plan.mayPrecede, now);
   if (forgotten !== null)
     throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
+  if (!plan.compares) return;
   const repeats = await findRepeats(books, plan.bare, now);
   const missing = plan.newRowsOnly ? linesOnlyIn(plan.repeats, repeats) : [];
   const among = repeats.batches.map(({ batch }) => batch).join(', ');

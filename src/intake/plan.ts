@@ -1,5 +1,6 @@
 import type { BatchId } from '../core/ids.js';
 import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
+import { hasParked } from '../ledger/parked.js';
 import type { BlockClaims } from '../ledger/plan-store.js';
 import { BrokenFile } from './broken-file.js';
 import { type ExistingBatch, identify, maybeForgotten } from './earlier.js';
@@ -37,6 +38,8 @@ export type Plan = {
   /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
   readonly bare: ComparedRows;
   readonly repeats: Repeats;
+  /** Not where they are paid on purpose, or were paid as this very batch. */
+  readonly compares: boolean;
   readonly sketch: Buffer;
   readonly again: string | null;
   readonly newRowsOnly: boolean;
@@ -120,7 +123,10 @@ async function planBlocks(
   const { mayPrecede = NOTHING.mayPrecede } = options;
   const forgotten = isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null;
   if (forgotten !== null) findings.fault(forgotten);
-  const repeats = isNew ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
+  // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
+  const isPutBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
+  const compares = isNew && !isPutBack;
+  const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats);
   // A batch that these books have already is only gone on with.
   const movedFrom = over === null ? await earlierAddresses(books) : [];
@@ -152,6 +158,7 @@ async function planBlocks(
     },
     bare: pass.bare,
     repeats,
+    compares,
     sketch: pass.sketch(),
     again,
     newRowsOnly,
@@ -172,6 +179,7 @@ const NOTHING = {
   spent: { count: 0, tokens: 0n, batches: [] },
   bare: new ComparedRows(null),
   repeats: NO_REPEATS,
+  compares: true,
   sketch: Buffer.alloc(0),
   mayPrecede: (_moment: number) => true,
   movedFrom: [],

@@ -44,7 +44,10 @@ export class Intake {
 
   /** Null where it is refused. */
   async start({ given, plan }: Preview): Promise<File | null> {
-    if (plan.findings.faultCount > 0) return null;
+    if (plan.findings.faultCount > 0) {
+      this.world.trouble(plan.findings.faults(1)[0]?.message ?? '');
+      return null;
+    }
     const { profile, members } = this.world;
     try {
       const { ref } = await importPlan(plan, {

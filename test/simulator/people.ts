@@ -13,11 +13,19 @@ const DEAD = ['R', 'X'];
 
 type Asked<Kind extends Move['do']> = Extract<Move, { do: Kind }>;
 
-/** What is refused now, because it rests on what the store has not heard of again yet, is asked again later. */
+/**
+ * What is refused now, because it rests on what the store has not heard of again yet, is asked again later. When all
+ * journals are merged and none knows of it, it may be given otherwise than the first time.
+ */
 export async function importMissing(scene: Scene): Promise<void> {
-  for (const file of scene.files)
-    if (!scene.numbers.has(file.id))
-      await scene.operator.intake.start(await scene.operator.intake.preview(file));
+  const { operator } = scene;
+  const merged = scene.unmerged.isSafe && (await operator.armed());
+  for (const file of [...scene.files])
+    if (!scene.numbers.has(file.id)) {
+      const preview = await (merged ? look(scene, file) : operator.intake.preview(file));
+      const made = await operator.intake.start(preview);
+      if (made !== null) scene.replace(file, made);
+    }
   scene.numbers = await scene.operator.numbers();
 }
 
@@ -103,16 +111,18 @@ export async function runRule(scene: Scene, { first, count, held }: Asked<'run a
 }
 
 /** Somebody looks at the plan before it is started: rows that were paid already are left out. */
+async function look(scene: Scene, given: Given): Promise<Preview> {
+  const { intake } = scene.operator;
+  const preview = await intake.preview(given);
+  if (preview.plan.repeats.count === 0) return preview;
+  return intake.preview(
+    scene.plan.distinct ? { ...given, newRowsOnly: true } : { ...given, again: `again ${scene.newNumber()}` },
+  );
+}
+
 async function give(scene: Scene, given: Given, held: boolean): Promise<void> {
   if (given.rows.length === 0) return;
-  const { intake } = scene.operator;
-  let preview = await intake.preview(given);
-  if (preview.plan.repeats.count > 0)
-    preview = await intake.preview(
-      scene.plan.distinct
-        ? { ...given, newRowsOnly: true }
-        : { ...given, again: `again ${scene.newNumber()}` },
-    );
+  const preview = await look(scene, given);
   if (held) scene.previews.push(preview);
   else await startFile(scene, preview);
 }

@@ -208,6 +208,12 @@ export class Scene {
     for (const [i, row] of file.rows.entries()) this.orders.set(orderId(file.id, i + 1), row);
   }
 
+  /** The same rows, of which the store has forgotten the first file. */
+  replace(old: File, made: File): void {
+    this.files.splice(this.files.indexOf(old), 1);
+    if (this.files.every(({ id }) => id !== made.id)) this.keep(made);
+  }
+
   row(id: OrderId): Row {
     const row = this.orders.get(id);
     if (row === undefined) throw new Error(`nobody wanted ${id}`);
