@@ -34,7 +34,7 @@ export type LocalJournals = {
    * their journal lies here, in a copied folder, knows more than the ledger, and nobody can say whether they
    * live where it came from. Such a one is waited for until a person gives it up, and named.
    */
-  readonly forgotten: readonly SessionEntry[];
+  readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
   /** Per era, the highest sequence in files that were removed here. */
   readonly removed: readonly { readonly era: string; readonly seq: number }[];
 };
@@ -69,7 +69,7 @@ export async function localJournals(
   candidates.delete(own.id);
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
-  const forgotten: SessionEntry[] = [];
+  const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
       const merged = await readMerged(entry.journal, entry.id);
@@ -85,7 +85,7 @@ export async function localJournals(
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
       ended.push({ ...journal, folder: entry.journal });
     else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))
-      forgotten.push(entry);
+      forgotten.push({ entry, journal });
   }
   return { ended, missing, forgotten, removed };
 }

@@ -23,7 +23,8 @@ import type { Reason } from './views.js';
  * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
  * over the same evidence, so that nothing arms what another refuses.
  *
- *   look     the journals that lie here, of this session and of those proven dead; what was removed of them
+ *   look     the journals that lie here, of this session, of those proven dead and of those that live and that the
+ *            store does not know; what was removed of them
  *   lower    a journal that knows what the ledger does not means that the store has forgotten: nothing is sent
  *            from here on, by anybody, before anything else is done
  *   stop     where the store has forgotten more than the journals here still know, a person has to decide
@@ -94,14 +95,19 @@ export async function recover(
     all || !current,
   );
   // Arming waits for everybody in the registry, so whoever lives here must stand in it.
-  for (const entry of forgotten) await registerAgain(books, entry);
+  for (const { entry } of forgotten) await registerAgain(books, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
   const seen = Math.max(seenBefore, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
     books,
     journals.flatMap(({ attempts }) => attempts),
   );
-  const unknownHere = tidings.filter(({ standing }) => standing === 'forgotten').length;
+  // Whoever lives merges its own journal, perhaps after a long sleep; nobody may send before.
+  const besides = await tidingsFor(
+    books,
+    forgotten.flatMap(({ journal }) => journal.attempts),
+  );
+  const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten').length;
   const missed = await forgottenRemoved(books, fence, removed);
   const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
   // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.

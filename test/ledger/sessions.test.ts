@@ -27,7 +27,7 @@ describe('the register of sessions', () => {
     const session = await Session.open('run', folder);
     const place = { id: '', journal: session.entry.journal };
     const forgotten = async () =>
-      (await localJournals(books, place, { era: null, seq: 0 }, true)).forgotten.map(({ id }) => id);
+      (await localJournals(books, place, { era: null, seq: 0 }, true)).forgotten.map(({ entry }) => entry.id);
     await session.register(books);
     await session.deregister(books);
     expect(await forgotten()).toEqual([]);

@@ -122,6 +122,17 @@ test('what a living process took back, and a restored store remembers as being s
     { do: 'restore', to: 2 },
   ));
 
+test('what a sleeping process has sent, and the store has forgotten with it, is seen by who starts beside it', () =>
+  ends(
+    { seed: 1300096, processes: 4, members: 81 },
+    send(1, 4, 'paid'),
+    { ...send(1, 7, 'paid'), how: { ...SMOOTHLY, freezeAfter: 0 } },
+    { do: 'restore', to: 0 },
+    { do: 'everybody looks' },
+    send(3, 8, 'paid'),
+    { ...send(2, 3, 'paid'), count: 16 },
+  ));
+
 test('a process that was given up while it slept ends, and what it had not begun is paid by the next', () =>
   ends(
     { theme: 'lost pasts' },
