@@ -1,10 +1,13 @@
 /**
- * Finds the number of an entry by the hash of its key: open addressing over one Int32Array. The entries
+ * Finds the number of an entry by the hash of its key: open addressing over Int32Arrays. The entries
  * themselves stand in pages of typed arrays that never move, so that a million of them cost what their
  * columns cost and growing copies only the index. A Map of a million id strings to small objects took 142 MB.
+ *
+ * The first bits of the hash choose one of many small tables, each of which grows by itself: one table of all
+ * would hold up the process for a tenth of a second when it grows at a million entries.
  */
 export class DenseIndex {
-  #slots = new Int32Array(1 << 12);
+  readonly #tables = Array.from({ length: TABLES }, newTable);
   #size = 0;
 
   get size(): number {
@@ -13,43 +16,53 @@ export class DenseIndex {
 
   /**
    * The entry under this hash that `same` accepts, or a new number, which equals the size before the call.
-   * `hashOf` is asked again for each entry when the index grows.
+   * `hashOf` is asked again for the entries of a table that grows.
    */
   find(hash: number, same: (entry: number) => boolean, hashOf: (entry: number) => number): number {
-    const mask = this.#slots.length - 1;
-    let slot = hash & mask;
-    for (;;) {
-      const entry = (this.#slots[slot] ?? 0) - 1;
-      if (entry === -1) break;
-      if (same(entry)) return entry;
-      slot = (slot + 1) & mask;
-    }
-    const entry = this.#size++;
-    this.#slots[slot] = entry + 1;
-    if (this.#size * 3 > this.#slots.length * 2) this.#grow(hash, hashOf);
-    return entry;
+    const table = this.#tableOf(hash);
+    const slot = slotOf(table.slots, hash, same);
+    const known = (table.slots[slot] ?? 0) - 1;
+    if (known !== -1) return known;
+    // Before the new entry is in: its columns, which `hashOf` reads, are not filled in yet.
+    const isFull = (table.used + 1) * 3 > table.slots.length * 2;
+    if (isFull) table.slots = grown(table.slots, hashOf);
+    table.slots[isFull ? slotOf(table.slots, hash, NONE) : slot] = this.#size + 1;
+    table.used += 1;
+    return this.#size++;
   }
 
   /** The entry under this hash that `same` accepts, or -1. */
   seek(hash: number, same: (entry: number) => boolean): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = (this.#slots[slot] ?? 0) - 1;
-      if (entry === -1 || same(entry)) return entry;
-    }
+    const { slots } = this.#tableOf(hash);
+    return (slots[slotOf(slots, hash, same)] ?? 0) - 1;
   }
 
-  #grow(newest: number, hashOf: (entry: number) => number): void {
-    const slots = new Int32Array(this.#slots.length * 2);
-    const mask = slots.length - 1;
-    for (let entry = 0; entry < this.#size; entry++) {
-      // The newest entry's columns are not filled in yet.
-      let slot = (entry === this.#size - 1 ? newest : hashOf(entry)) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = entry + 1;
-    }
-    this.#slots = slots;
+  #tableOf(hash: number): Table {
+    const table = this.#tables[hash >>> (32 - TABLE_BITS)];
+    if (table === undefined) throw new Error('a hash of more than 32 bits');
+    return table;
   }
+}
+
+const TABLE_BITS = 8;
+const TABLES = 1 << TABLE_BITS;
+type Table = { slots: Int32Array; used: number };
+const newTable = (): Table => ({ slots: new Int32Array(16), used: 0 });
+const NONE = () => false;
+
+/** Where the entry that `same` accepts stands, or the free place where it would. */
+function slotOf(slots: Int32Array, hash: number, same: (entry: number) => boolean): number {
+  const mask = slots.length - 1;
+  for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    const entry = (slots[slot] ?? 0) - 1;
+    if (entry === -1 || same(entry)) return slot;
+  }
+}
+
+function grown(old: Int32Array, hashOf: (entry: number) => number): Int32Array {
+  const slots = new Int32Array(old.length * 2);
+  for (const number of old) if (number !== 0) slots[slotOf(slots, hashOf(number - 1), NONE)] = number;
+  return slots;
 }
 
 /** Spreads the bits of up to three 32-bit words over one; the words are digits or parts of a digest. */
