@@ -1,8 +1,10 @@
 import { secondsFor } from '../intake/preview.js';
+import type { Decision } from '../intake/rules/decision.js';
 import type { PlannedRun } from '../intake/rules/plan-run.js';
 import { readAt } from '../intake/rules/read-at.js';
 import { requestsAtMost } from '../intake/rules/read-candidates.js';
-import type { LoadedRule } from '../intake/rules/rule.js';
+import type { PackedRule } from '../intake/rules/rule.js';
+import { readEntries } from '../intake/rules/run-store.js';
 import { duration, grouped } from '../report/spelling.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { openRule, profileOfRule } from '../runtime/operations/rules-files.js';
@@ -13,7 +15,7 @@ import { FactsProgress } from './facts-progress.js';
 import { usage } from './options.js';
 
 /** What the commands on one rule have in common: its file, its realm, and a plan with progress. */
-export type RuleSession = { readonly loaded: LoadedRule; readonly realm: OpenRealm; readonly at: number };
+export type RuleSession = { readonly loaded: PackedRule; readonly realm: OpenRealm; readonly at: number };
 
 export async function openRuleSession(
   context: CommandBase,
@@ -26,7 +28,7 @@ export async function openRuleSession(
   return { loaded, realm: await app.realm(profile), at: timeOf(at, loaded) };
 }
 
-function timeOf(at: string | undefined, { rule }: LoadedRule): number {
+function timeOf(at: string | undefined, { rule }: PackedRule): number {
   if (at === undefined) return Date.now();
   const moment = readAt(at, rule.zone);
   if (moment === undefined)
@@ -34,27 +36,34 @@ function timeOf(at: string | undefined, { rule }: LoadedRule): number {
   return moment;
 }
 
+/** A plan with all that it shows. */
+export type DecidedRun = PlannedRun & { readonly decisions: readonly Decision[] };
+
 /** Plans, showing the progress; Ctrl-C ends the reading, and the same command goes on with it. */
 export async function planWithProgress(
   context: CommandBase,
   app: App,
   { loaded, realm, at }: RuleSession,
-): Promise<PlannedRun> {
+): Promise<DecidedRun> {
   const { profile } = realm;
   const most = requestsAtMost(loaded.rule, loaded.audience, profile.wallets.chunk);
   if (most > NOTED_FROM)
     context.output.note(
-      `Reading facts of ${grouped(loaded.audience.rows.length)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
+      `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
     );
   const signals = listenForStop(() => context.output.note('\nStopping: what was read is kept…'));
   const progress = new FactsProgress(process.stderr);
   try {
-    return await planRule(app, realm, loaded, {
+    const planned = await planRule(app, realm, loaded, {
       at,
       scheduled: false,
       stop: signals.requested,
       onProgress: (made, total) => progress.show(made, total),
     });
+    const decisions: Decision[] = [];
+    for await (const entries of readEntries(realm.books, planned.meta))
+      decisions.push(...entries.map(({ decision }) => decision));
+    return { ...planned, decisions };
   } finally {
     progress.end();
     signals.release();

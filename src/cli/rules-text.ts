@@ -1,19 +1,19 @@
 import type { RealmProfile } from '../core/profile.js';
-import { type Decided, type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../intake/rules/decision.js';
+import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../intake/rules/decision.js';
 import { histogram } from '../intake/rules/histogram.js';
-import type { PlannedRun } from '../intake/rules/plan-run.js';
 import type { RunMeta } from '../intake/rules/run-record.js';
 import { spellMoment } from '../intake/rules/zone.js';
 import { duration, grouped } from '../report/spelling.js';
 import type { Planned } from '../runtime/operations/planning.js';
 import type { Colours } from './colour.js';
+import type { DecidedRun } from './rules-session.js';
 
 /** A plan of a rule, in words and as JSON. */
 
 const SHOWN_MAX = 20;
 
 export function ruleDocument(
-  { meta, decided, resumed }: PlannedRun,
+  { meta, decisions, resumed }: DecidedRun,
   profile: RealmProfile,
   batch: Planned | null,
   unfinished: RunMeta | undefined,
@@ -33,9 +33,9 @@ export function ruleDocument(
     tokens: meta.tokens,
     leftOut: meta.leftOut,
     stops: meta.stops,
-    histogram: histogram(awardsOf(decided).map(({ tokens }) => tokens)),
-    cut: cutsOf(decided).map(({ member, tokens, steps }) => ({ member, tokens, steps })),
-    decisions: decided.decisions,
+    histogram: histogram(awardsOf(decisions).map(({ tokens }) => tokens)),
+    cut: cutsOf(decisions).map(({ member, tokens, steps }) => ({ member, tokens, steps })),
+    decisions,
     factRequests: meta.requests,
     batch: batch?.plan.existing?.id ?? batch?.plan.batch ?? null,
     faults: batch?.plan.findings.faults(1000) ?? [],
@@ -46,7 +46,7 @@ export function ruleDocument(
 }
 
 export function ruleLines(
-  { meta, decided }: PlannedRun,
+  { meta, decisions }: DecidedRun,
   profile: RealmProfile,
   batch: Planned | null,
   colours: Colours,
@@ -80,16 +80,16 @@ export function ruleLines(
   return [
     ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
     ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
-    ...histogramLines(decided),
-    ...awardLines(decided),
-    ...leftOutLines(decided),
-    ...cutLines(decided),
+    ...histogramLines(decisions),
+    ...awardLines(decisions),
+    ...leftOutLines(decisions),
+    ...cutLines(decisions),
     ...meta.stops.map(({ message, code }) => `${colours.red('stopped')}: ${message} [${code}]`),
   ];
 }
 
-function histogramLines(decided: Decided): string[] {
-  const bars = histogram(awardsOf(decided).map(({ tokens }) => tokens));
+function histogramLines(decisions: readonly Decision[]): string[] {
+  const bars = histogram(awardsOf(decisions).map(({ tokens }) => tokens));
   const most = Math.max(1, ...bars.map(({ members }) => members));
   const name = ({ from, to }: (typeof bars)[number]) =>
     from === to ? grouped(from) : `${grouped(from)}–${grouped(to)}`;
@@ -100,8 +100,8 @@ function histogramLines(decided: Decided): string[] {
   });
 }
 
-function awardLines(decided: Decided): string[] {
-  const awards = awardsOf(decided);
+function awardLines(decisions: readonly Decision[]): string[] {
+  const awards = awardsOf(decisions);
   if (awards.length === 0) return ['  Nobody gets anything.'];
   const shown = awards
     .slice(0, SHOWN_MAX)
@@ -112,9 +112,9 @@ function awardLines(decided: Decided): string[] {
   return [...shown, ...more(awards.length)];
 }
 
-function leftOutLines(decided: Decided): string[] {
+function leftOutLines(decisions: readonly Decision[]): string[] {
   return LEFT_OUT.flatMap((reason) => {
-    const members = decided.decisions.filter(({ leftOut }) => leftOut === reason);
+    const members = decisions.filter(({ leftOut }) => leftOut === reason);
     if (members.length === 0) return [];
     const few = reason === 'missing' || reason === 'wallet' || reason === 'limit';
     const named = members
@@ -125,16 +125,16 @@ function leftOutLines(decided: Decided): string[] {
   });
 }
 
-function cutLines(decided: Decided): string[] {
-  const cut = cutsOf(decided);
+function cutLines(decisions: readonly Decision[]): string[] {
+  const cut = cutsOf(decisions);
   return cut.length === 0 ? [] : [`  Cut by limits or a floor: ${grouped(cut.length)} members`];
 }
 
-function awardsOf({ decisions }: Decided): readonly Decision[] {
+function awardsOf(decisions: readonly Decision[]): readonly Decision[] {
   return decisions.filter(({ leftOut }) => leftOut === null);
 }
 
-function cutsOf({ decisions }: Decided): readonly Decision[] {
+function cutsOf(decisions: readonly Decision[]): readonly Decision[] {
   return decisions.filter(
     ({ steps, leftOut }) => leftOut === 'limit' || steps.some((step) => step.includes(' cuts ')),
   );

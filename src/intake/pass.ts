@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Books } from '../ledger/books.js';
@@ -101,16 +102,18 @@ export class Pass {
 
   /** In the file's order, whatever order the ledger answered in. */
   private async takeJudged(): Promise<void> {
+    // The store answers many questions at once; what follows from all of them in one go would hold up the process.
+    await turn();
     const judged = await this.judging.shift();
     if (judged === undefined) return;
     const numbers = await this.judge.replacedNumbers(judged.planned);
     const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
-    for (const [at, row] of judged.rows.entries()) {
+    judged.rows.forEach((row, at) => {
       const hash = judged.hashes[at]?.content;
       const content = hash === undefined ? undefined : contentWords(hash);
       sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
       this.count(row, content, judged.since[at]);
-    }
+    });
     this.sketches.push(sketch);
     for (const { no, tokens } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };

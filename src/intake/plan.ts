@@ -85,20 +85,22 @@ const NO_ORDERS = {
   message: 'No row of the file is an order; there is nothing to pay.',
 } as const;
 
+type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+
 /** The same for rows that come from no file, such as the awards of a rule; `source` is its name for people. */
 export async function planRows(
   source: string,
   sheet: Sheet,
-  rows: readonly Row[],
+  blocks: Blocks,
   options: Omit<PlanOptions, 'map'>,
 ): Promise<Plan> {
-  return planBlocks(source, sheet, [rows], { ...options, map: new Map() }, new Findings());
+  return planBlocks(source, sheet, blocks, { ...options, map: new Map() }, new Findings());
 }
 
 async function planBlocks(
   source: string,
   sheet: Sheet,
-  blocks: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  blocks: Blocks,
   options: PlanOptions,
   findings: Findings,
 ): Promise<Plan> {

@@ -26,7 +26,7 @@ test('after an accepted loss a file is refused that may be among it, also where 
       findings,
       content,
       batch: id,
-    } = await planRows('pay.csv', AWARD_SHEET, rows, {
+    } = await planRows('pay.csv', AWARD_SHEET, [rows], {
       ...options,
       again,
       now,

@@ -35,7 +35,7 @@ test('a block that the store forgets before the seal refuses the import; the sam
     skipInvalid: false,
     now: START,
   };
-  const plan = await planRows('pay.csv', AWARD_SHEET, rows, options);
+  const plan = await planRows('pay.csv', AWARD_SHEET, [rows], options);
   const importing = (importer: string, onProgress: (rows: number) => void) =>
     importPlan(plan, {
       ...{ books, profile, batchId: null, mode: 'import', owner: '', inOrder: false },

@@ -26,7 +26,7 @@ function row(member: number): OrderRow {
 function planned(books: Books, member: number, newAddress = false): Promise<Plan> {
   const { baseUrl, realmId, rehearsal } = books.owner;
   const profile = { ...testProfile(), baseUrl, realmId, rehearsal };
-  return planRows('pay.csv', AWARD_SHEET, [row(member)], {
+  return planRows('pay.csv', AWARD_SHEET, [[row(member)]], {
     ...{ books, plans: new PlanReader(books), profile, again: null, newAddress, skipInvalid: false },
     now: START,
   });

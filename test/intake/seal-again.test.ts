@@ -37,7 +37,7 @@ function file(from: number, to: number, reference: (n: number) => string | null 
 function plan(books: Books, rows: readonly OrderRow[], newRowsOnly = false): Promise<Plan> {
   const plans = new PlanReader(books);
   const options = { books, plans, profile, again: null, newRowsOnly, skipInvalid: false, now: Date.now() };
-  return planRows('pay.csv', AWARD_SHEET, rows, options);
+  return planRows('pay.csv', AWARD_SHEET, [rows], options);
 }
 
 let importers = 0;

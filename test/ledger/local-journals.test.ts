@@ -41,7 +41,10 @@ async function copied(books: Books, folder: string) {
     const { seq } = await readFence(seen);
     const place = { id: '', journal: join(copy, 'journal') };
     const { ended, forgotten } = await localJournals(seen, place, { era: null, seq }, true);
-    return { ended: ended.map(({ head }) => head.session), forgotten: forgotten.map(({ entry }) => entry.id) };
+    return {
+      ended: ended.map(({ head }) => head.session),
+      forgotten: forgotten.map(({ entry }) => entry.id),
+    };
   };
 }
 

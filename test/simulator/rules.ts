@@ -20,7 +20,7 @@ export function ruleLimit(members: number): number {
 /** What the rule would pay to these members: whom the period has not rewarded, up to its limit. */
 export async function planRule(books: Books, members: readonly number[], limit: number): Promise<Given> {
   const rows = members.map((member) => ({ member: memberId(String(member)), line: 0, cells: [] }));
-  const awarded = await alreadyAwarded(books, RULE, PERIOD, rows);
+  const awarded = await alreadyAwarded(books, RULE, PERIOD, [rows]);
   const room = limit - Number(await heldOf(books, accountName(RULE, PERIOD)));
   const chosen = rows.filter(({ member }) => !awarded.has(member)).slice(0, Math.floor(room / AWARD));
   const run = { rule: RULE, period: PERIOD, scheduled: false, at: 0, number: null, batch: null };

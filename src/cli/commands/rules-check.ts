@@ -28,14 +28,16 @@ export const command = defineCommand({
           file,
           rule: 'rule' in result ? result.rule.name : result.name,
           ok: 'rule' in result,
-          members: 'rule' in result ? result.members : null,
+          members: 'rule' in result ? result.audience.members : null,
         })),
         faults,
       },
       text: [
         ...found.flatMap(({ file, result }) =>
           'rule' in result
-            ? [`${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.members} members`]
+            ? [
+                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.audience.members} members`,
+              ]
             : [
                 `${output.colours.red('faulty')}  ${file}`,
                 ...result.faults.map((fault) => `        ${faultLine(fault)}`),

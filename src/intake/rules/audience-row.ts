@@ -26,7 +26,7 @@ export function walletColumn(columns: readonly string[]): number {
 }
 
 /** The wallet that is checked for a member, where the audience asks for it. */
-export function walletOf(audience: Audience, row: AudienceRow): string | null {
+export function walletOf(audience: Omit<Audience, 'rows'>, row: AudienceRow): string | null {
   if (!audience.checkWallets) return null;
   return (row.cells[walletColumn(audience.columns)] ?? '').trim();
 }

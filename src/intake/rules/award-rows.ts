@@ -1,9 +1,10 @@
 import type { Order } from '../../core/order.js';
 import { tokens } from '../../core/points.js';
+import { hashRow } from '../../ledger/reference.js';
 import type { OrderRow, Sheet } from '../row.js';
 import { awardReference } from './awarded.js';
 import type { Decision } from './decision.js';
-import type { RunMeta } from './run-record.js';
+import type { RunEntry, RunMeta } from './run-record.js';
 
 /** The columns under which a rule's orders stand in reports; a failed.csv of them can be run as it is. */
 export const AWARD_SHEET: Sheet = {
@@ -15,12 +16,22 @@ export function runSource({ rule, period }: Pick<RunMeta, 'rule' | 'period'>): s
   return `rule ${rule} ${period}`;
 }
 
-/** The orders of a run, in the audience's order; a line is that of the audience. */
-export function awardRow(run: RunMeta, { member, line, tokens: amount }: Decision): OrderRow {
+/** The orders of a run, block by block in the audience's order: all of them at once are for no process to hold. */
+export async function* awardRows(
+  run: RunMeta,
+  entries: AsyncIterable<readonly RunEntry[]>,
+): AsyncGenerator<OrderRow[], void, undefined> {
+  for await (const block of entries)
+    yield block.flatMap(({ decision }) => (decision.leftOut === null ? [awardRow(run, decision)] : []));
+}
+
+/** A line is that of the audience. */
+function awardRow(run: RunMeta, { member, line, tokens: amount }: Decision): OrderRow {
   const order = orderOf(run, member, amount);
   const reference = awardReference(run.rule, run.period, member);
   const cells = [order.member, order.recipient ?? '', order.op, String(order.tokens), reference, run.reason];
-  return { kind: 'order', line, order, reference, reason: run.reason, replaces: null, cells };
+  const hashes = hashRow({ order, reference });
+  return { kind: 'order', line, order, reference, reason: run.reason, replaces: null, hashes, cells };
 }
 
 function orderOf(run: RunMeta, member: Decision['member'], amount: number): Order {

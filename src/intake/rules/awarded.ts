@@ -12,14 +12,12 @@ export function awardReference(rule: string, period: string, member: string): st
   return `rule:${rule}:${period}:${member}`;
 }
 
-const ASKED_AT_ONCE = 256;
-
 /** The members whose reference of the period is spent, with the order that holds it. */
 export async function alreadyAwarded(
   books: Books,
   rule: string,
   period: string,
-  rows: readonly AudienceRow[],
+  slices: AsyncIterable<readonly AudienceRow[]> | Iterable<readonly AudienceRow[]>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const ids = new Map<string, Promise<string | null>>();
@@ -30,13 +28,12 @@ export async function alreadyAwarded(
     ids.set(no, known);
     return known;
   };
-  for (let start = 0; start < rows.length; start += ASKED_AT_ONCE) {
-    const members = rows.slice(start, start + ASKED_AT_ONCE).map(({ member }) => member);
+  for await (const rows of slices) {
     const spent = await findSpent(
       books,
-      members.map((member) => awardReference(rule, period, member)),
+      rows.map(({ member }) => awardReference(rule, period, member)),
     );
-    for (const member of members) {
+    for (const { member } of spent.size === 0 ? [] : rows) {
       const holder = spent.get(awardReference(rule, period, member));
       if (holder === undefined) continue;
       const id = await idOf(holder.no);

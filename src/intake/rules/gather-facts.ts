@@ -4,6 +4,7 @@ import type { MemberId } from '../../core/ids.js';
 import type { Rate } from '../../core/profile.js';
 import type { MemberRecord, Web3Record } from '../../realm/client/client.js';
 import type { WalletVerdicts } from '../../realm/client/wallet-reply.js';
+import type { AudienceRow } from './audience-row.js';
 import { type FactsUsed, type FieldsUsed, needsMember, needsWeb3 } from './facts-used.js';
 import type { FactsKept } from './run-store.js';
 
@@ -56,26 +57,21 @@ export const NOT_FOUND = '-';
  * facts could not be read although the realm is well: they are left out like those who lack a fact.
  */
 export async function gatherFacts(
-  members: readonly MemberId[],
+  slices: AsyncIterable<readonly AudienceRow[]>,
   calls: readonly Call[],
   options: GatherOptions,
 ): Promise<Map<string, string>> {
   const unread = new Map<string, string>();
-  const wanted = members.flatMap((member) =>
-    calls
-      .filter((call) => !options.facts.known.has(factField(call, member)))
-      .map((call) => ({ member, call })),
-  );
-  let next = 0;
+  const wanted = unknownOf(slices, calls, options.facts);
   let inARow = 0;
   let failure: unknown;
   const work = async (): Promise<void> => {
     while (failure === undefined && !options.stop.aborted) {
-      const one = wanted[next++];
-      if (one === undefined) return;
-      const field = factField(one.call, one.member);
+      const { value, done } = await wanted.next();
+      if (done) return;
+      const { call, member, field } = value;
       try {
-        const text = await readOne(one.call, one.member, options);
+        const text = await readOne(call, member, options);
         await options.facts.keep(field, text);
         inARow = 0;
       } catch (error) {
@@ -87,7 +83,7 @@ export async function gatherFacts(
       }
     }
   };
-  const workers = Array.from({ length: Math.min(atOnce(options.rate), wanted.length) }, () =>
+  const workers = Array.from({ length: atOnce(options.rate) }, () =>
     work().catch((error: unknown) => {
       failure ??= error;
     }),
@@ -96,6 +92,19 @@ export async function gatherFacts(
   if (failure !== undefined) throw withKept(failure, options.facts.known.size);
   if (options.stop.aborted) throw interrupted(options.facts.known.size);
   return unread;
+}
+
+async function* unknownOf(
+  slices: AsyncIterable<readonly AudienceRow[]>,
+  calls: readonly Call[],
+  { known }: FactsKept,
+) {
+  for await (const rows of slices)
+    for (const { member } of rows)
+      for (const call of calls) {
+        const field = factField(call, member);
+        if (!known.has(field)) yield { call, member, field };
+      }
 }
 
 async function readOne(call: Call, member: MemberId, { reads, used }: GatherOptions): Promise<string> {

@@ -6,12 +6,11 @@ const VERDICTS: readonly WalletVerdict[] = ['member', 'not-member', 'undetermine
 
 /** Asks the realm about wallets, so many at once as the profile says; what it did not say is asked again later. */
 export async function gatherWallets(
-  wallets: readonly string[],
+  wallets: ReadonlySet<string>,
   chunk: number,
   { reads, facts, stop, onRead }: GatherOptions,
-): Promise<ReadonlyMap<string, WalletVerdict>> {
-  const distinct = [...new Set(wallets)];
-  const open = distinct.filter((wallet) => !facts.known.has(field(wallet)));
+): Promise<(wallet: string) => WalletVerdict> {
+  const open = [...wallets].filter((wallet) => !facts.known.has(field(wallet)));
   const silent = new Set<string>();
   for (let start = 0; start < open.length && !stop.aborted; start += chunk) {
     const asked = open.slice(start, start + chunk);
@@ -23,10 +22,8 @@ export async function gatherWallets(
       else await facts.keep(field(wallet), verdict);
     }
   }
-  return new Map(
-    distinct.map((wallet) => {
-      const known = VERDICTS.find((verdict) => verdict === facts.known.get(field(wallet)));
-      return [wallet, silent.has(wallet) ? 'undetermined' : (known ?? 'undetermined')];
-    }),
-  );
+  return (wallet) => {
+    const known = VERDICTS.find((verdict) => verdict === facts.known.get(field(wallet)));
+    return silent.has(wallet) ? 'undetermined' : (known ?? 'undetermined');
+  };
 }

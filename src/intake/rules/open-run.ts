@@ -1,5 +1,5 @@
 import type { Books } from '../../ledger/books.js';
-import type { Audience } from './audience-row.js';
+import type { PackedAudience } from './packed-audience.js';
 import { periodName } from './period.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { RunMeta } from './run-record.js';
@@ -8,7 +8,7 @@ import { listRuns, putRun } from './run-store.js';
 export type OpenRunRequest = {
   readonly books: Books;
   readonly rule: Rule;
-  readonly audience: Audience;
+  readonly audience: PackedAudience;
   /** The time that the run stands for. */
   readonly at: number;
   readonly now: number;
@@ -57,7 +57,7 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     from: rule.from,
     periodMax: periodMax(rule),
     columns: [...audience.columns],
-    members: audience.rows.length,
+    members: audience.members,
     awards: 0,
     tokens: '0',
     leftOut: {},

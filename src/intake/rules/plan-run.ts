@@ -1,9 +1,9 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { alreadyAwarded, awardedInPeriod } from './awarded.js';
 import { decideAudience } from './decide-audience.js';
-import type { Decided } from './decision.js';
 import type { FactReader } from './gather-facts.js';
 import { type OpenRunRequest, openRun } from './open-run.js';
+import { rowsOf } from './packed-audience.js';
 import type { RuleThread } from './rule-thread.js';
 import type { RunMeta } from './run-record.js';
 import { forgetOldRuns, openFacts, putEntries, putRun } from './run-store.js';
@@ -18,7 +18,7 @@ export type PlanRunRequest = OpenRunRequest & {
   readonly thread?: RuleThread;
 };
 
-export type PlannedRun = { readonly meta: RunMeta; readonly decided: Decided; readonly resumed: boolean };
+export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 
 /**
  * From a rule to a plan: asks the ledger who was awarded already, reads the facts that are needed and no
@@ -29,8 +29,8 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const { books, rule, audience } = request;
   const { meta, resumed } = await openRun(request);
   const facts = await openFacts(books, meta.id);
-  const already = await alreadyAwarded(books, rule.name, meta.period, audience.rows);
-  const { decided, leftOut, requests, blocks } = await decideAudience({
+  const already = await alreadyAwarded(books, rule.name, meta.period, rowsOf(audience));
+  const { decided, requests, blocks } = await decideAudience({
     ...request,
     at: meta.at,
     facts,
@@ -47,7 +47,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
     plannedAt: request.now,
     awards: decided.awards,
     tokens: String(decided.tokens),
-    leftOut,
+    leftOut: decided.leftOut,
     stops: [...decided.stops],
     requests,
     blocks,
@@ -55,5 +55,5 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   await putRun(books, planned);
   await facts.drop();
   await forgetOldRuns(books, rule.name, rule.keepRuns);
-  return { meta: planned, decided, resumed };
+  return { meta: planned, resumed };
 }

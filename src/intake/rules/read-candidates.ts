@@ -1,18 +1,18 @@
 import type { MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { WalletVerdict } from '../../realm/client/wallet-reply.js';
-import { type Audience, type AudienceRow, walletOf } from './audience-row.js';
+import { type AudienceRow, walletOf } from './audience-row.js';
 import type { Candidate, FactRead } from './decision.js';
 import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
 import { type Call, callsFor, type FactReader, factField, gatherFacts, NOT_FOUND } from './gather-facts.js';
 import { gatherWallets } from './gather-wallets.js';
-import { inTurns } from './in-turns.js';
+import { type PackedAudience, rowsOf } from './packed-audience.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { FactsKept } from './run-store.js';
 
 export type ReadRequest = {
   readonly rule: Rule;
-  readonly audience: Audience;
+  readonly audience: PackedAudience;
   readonly profile: Pick<RealmProfile, 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly facts: FactsKept;
@@ -31,11 +31,17 @@ export type ReadRequest = {
  */
 export async function readCandidates(
   request: ReadRequest,
-): Promise<{ readonly candidateOf: (row: AudienceRow) => Candidate; readonly requests: number }> {
+): Promise<{ readonly readOf: (row: AudienceRow) => Read; readonly requests: number }> {
   const { rule, audience, facts, already } = request;
   const { inCondition, inAward } = callsOf(rule);
-  const open = await kept(audience.rows, ({ member }) => !already.has(member) && member !== rule.from);
-  const counting = new Counting(request, open.length * (inCondition.length + inAward.length));
+  const isOpen = ({ member }: AudienceRow) => !already.has(member) && member !== rule.from;
+  const wallets = new Set<string>();
+  let open = 0;
+  for await (const rows of those(audience, isOpen)) {
+    open += rows.length;
+    for (const wallet of rows.map((row) => walletOf(audience, row))) if (wallet !== null) wallets.add(wallet);
+  }
+  const counting = new Counting(request, open * (inCondition.length + inAward.length));
   const options = {
     reads: request.reads,
     facts,
@@ -43,61 +49,59 @@ export async function readCandidates(
     rate: request.profile.rate,
     stop: request.stop,
     onRead: () => counting.made(),
-    unreadMax: Math.floor(open.length * rule.maxMissing),
+    unreadMax: Math.floor(open * rule.maxMissing),
   };
-  const verdicts = await gatherWallets(
-    audience.checkWallets ? open.flatMap((row) => walletOf(audience, row) ?? []) : [],
-    request.profile.wallets.chunk,
-    options,
-  );
+  const verdictOn = await gatherWallets(wallets, request.profile.wallets.chunk, options);
   const verdictOf = (row: AudienceRow): WalletVerdict | null => {
     const wallet = walletOf(audience, row);
-    return wallet === null || already.has(row.member) ? null : (verdicts.get(wallet) ?? 'undetermined');
+    return wallet === null || already.has(row.member) ? null : verdictOn(wallet);
   };
   const unread = new Map<string, string>();
-  const candidateOf = (row: AudienceRow): Candidate => ({
-    row,
+  const readOf = (row: AudienceRow): Read => ({
     wallet: verdictOf(row),
     already: already.get(row.member) ?? null,
     member: factOf('member', row.member, facts, unread),
     web3: factOf('web3', row.member, facts, unread),
   });
+  if (inCondition.length + inAward.length === 0) return { readOf, requests: counting.sofar };
   // With a wallet undetermined the run stops, whatever the facts are; none is asked for then.
-  const doomed = (await kept(open, (row) => verdictOf(row) === 'undetermined')).length > 0;
-  const eligible = doomed ? [] : await kept(open, (row) => verdictOf(row) !== 'not-member');
-  const gather = async (rows: readonly AudienceRow[], calls: readonly Call[]) => {
+  const doomed = [...wallets].some((wallet) => verdictOn(wallet) === 'undetermined');
+  const isEligible = (row: AudienceRow) => !doomed && isOpen(row) && verdictOf(row) !== 'not-member';
+  const gather = async (who: (row: AudienceRow) => boolean, calls: readonly Call[]) => {
     if (calls.length === 0) return;
-    const members = rows.map(({ member }) => member);
-    for (const [field, why] of await gatherFacts(members, calls, options)) unread.set(field, why);
+    const unreadNow = await gatherFacts(those(audience, who), calls, options);
+    for (const [field, why] of unreadNow) unread.set(field, why);
   };
-  counting.most = eligible.length * (inCondition.length + inAward.length);
-  await gather(eligible, inCondition);
+  let eligible = 0;
+  for await (const rows of those(audience, isEligible)) eligible += rows.length;
+  counting.most = eligible * (inCondition.length + inAward.length);
+  await gather(isEligible, inCondition);
   if (inAward.length > 0) {
-    const passing: AudienceRow[] = [];
-    for await (const rows of inTurns(eligible)) {
-      const meets = rule.condition === null ? null : await request.meeting(rows.map(candidateOf));
-      passing.push(...rows.filter((_, at) => meets === null || meets[at] === true));
+    const passing = new Set<string>();
+    for await (const rows of those(audience, isEligible)) {
+      const candidates = rows.map((row) => ({ row, ...readOf(row) }));
+      const meets = rule.condition === null ? null : await request.meeting(candidates);
+      for (const [at, { member }] of rows.entries())
+        if (meets === null || meets[at] === true) passing.add(member);
     }
-    counting.most = eligible.length * inCondition.length + passing.length * inAward.length;
-    await gather(passing, inAward);
+    counting.most = eligible * inCondition.length + passing.size * inAward.length;
+    await gather(({ member }) => passing.has(member), inAward);
   }
-  return { candidateOf, requests: counting.sofar };
+  return { readOf, requests: counting.sofar };
 }
 
-async function kept(
-  rows: readonly AudienceRow[],
-  holds: (row: AudienceRow) => boolean,
-): Promise<readonly AudienceRow[]> {
-  const found: AudienceRow[] = [];
-  for await (const some of inTurns(rows)) found.push(...some.filter(holds));
-  return found;
+/** What is known of a member besides the row. */
+type Read = Omit<Candidate, 'row'>;
+
+async function* those(audience: PackedAudience, holds: (row: AudienceRow) => boolean) {
+  for await (const rows of rowsOf(audience)) yield rows.filter(holds);
 }
 
 /** The most requests that a plan can need, known before any is made. */
-export function requestsAtMost(rule: Rule, audience: Audience, chunk: number): number {
+export function requestsAtMost(rule: Rule, audience: PackedAudience, chunk: number): number {
   const { inCondition, inAward } = callsOf(rule);
-  const wallets = audience.checkWallets ? Math.ceil(audience.rows.length / chunk) : 0;
-  return audience.rows.length * (inCondition.length + inAward.length) + wallets;
+  const wallets = audience.checkWallets ? Math.ceil(audience.members / chunk) : 0;
+  return audience.members * (inCondition.length + inAward.length) + wallets;
 }
 
 function callsOf(rule: Rule): { inCondition: readonly Call[]; inAward: readonly Call[] } {
@@ -133,13 +137,13 @@ function factOf(
 /** Counts requests; those of an earlier, interrupted reading are the facts that are kept already. */
 class Counting {
   private count = 0;
-  private readonly before: number;
+  private before = 0;
 
   constructor(
     private readonly request: ReadRequest,
     public most: number,
   ) {
-    this.before = [...request.facts.known.keys()].filter((field) => !field.startsWith('v:')).length;
+    for (const field of request.facts.known.keys()) if (!field.startsWith('v:')) this.before += 1;
   }
 
   made(): void {

@@ -1,5 +1,6 @@
-import type { AudienceRow } from './audience-row.js';
-import type { RuleResult } from './rule.js';
+import type { RuleFault } from './fault.js';
+import { slicesOf } from './packed-audience.js';
+import type { PackedRule } from './rule.js';
 import type { RuleHead } from './rule-jobs.js';
 import { withRuleThread } from './rule-thread.js';
 
@@ -7,18 +8,20 @@ import { withRuleThread } from './rule-thread.js';
 const NEVER = new AbortController().signal;
 
 /** Reads a rule file and everything it names in a thread; `file` is what people call the path. */
-export function readRule(path: string, file: string = path, stop = NEVER): Promise<RuleResult> {
+export function readRule(
+  path: string,
+  file: string = path,
+  stop = NEVER,
+): Promise<PackedRule | { readonly faults: readonly RuleFault[] }> {
   return withRuleThread(stop, async (thread) => {
     const head = await thread.ask('load', path, file);
     if ('faults' in head) return head;
-    const rows: AudienceRow[] = [];
-    while (rows.length < head.members)
-      rows.push(...(await thread.ask('rows', rows.length, rows.length + SLICE)));
-    return { rule: head.rule, audience: { ...head.audience, rows } };
+    const { rule, audience } = head;
+    const slices: string[] = [];
+    while (slices.length < slicesOf(audience.members)) slices.push(await thread.ask('slice', slices.length));
+    return { rule, audience: { ...audience, slices } };
   });
 }
-
-const SLICE = 2_000;
 
 /** The rules of some files, without their members. `look` passes over lists of members that rules refer to. */
 export function lookAtRules(

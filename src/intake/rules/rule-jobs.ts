@@ -1,12 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
-import type { Audience, AudienceRow } from './audience-row.js';
+import type { AudienceRow } from './audience-row.js';
 import { type Bounds, decide } from './decide.js';
 import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
 import type { RuleFault } from './fault.js';
 import { judgeCondition } from './judge-member.js';
 import { isAudienceOnly, loadRule } from './load-rule.js';
+import { type PackedAudience, packSlice, unpackSlice } from './packed-audience.js';
 import type { Rule } from './rule.js';
 import { runFacts } from './run-facts.js';
 import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
@@ -25,8 +26,13 @@ function mark(index: number): void {
 }
 
 export type RuleHead =
-  | { readonly rule: Rule; readonly audience: Omit<Audience, 'rows'>; readonly members: number }
+  | { readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
   | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+
+/** What was decided, in sum; the decisions come packed, a block at a time. */
+export type Outcome = Omit<Decided, 'decisions'> & {
+  readonly leftOut: Partial<Record<LeftOut, number>>;
+};
 
 type Work = { readonly rule: Rule; readonly columns: readonly string[]; readonly at: number };
 
@@ -41,7 +47,7 @@ const jobs = {
     if ('faults' in result) return result;
     const { rows: read, ...audience } = result.audience;
     rows = read;
-    return { rule: result.rule, audience, members: read.length };
+    return { rule: result.rule, audience: { ...audience, members: read.length } };
   },
 
   /** Null for a list of members that rules refer to, which is no rule. */
@@ -49,7 +55,7 @@ const jobs = {
     return (await isAudienceOnly(path)) ? null : jobs.load(path, file);
   },
 
-  rows: (from: number, to: number): readonly AudienceRow[] => rows.slice(from, to),
+  slice: (slice: number): string => packSlice(rows, slice),
 
   begin(given: Work): void {
     work = given;
@@ -65,11 +71,15 @@ const jobs = {
     });
   },
 
-  add(some: readonly Candidate[]): void {
-    candidates.push(...some);
+  add(slice: string, read: readonly Omit<Candidate, 'row'>[]): void {
+    for (const [at, row] of unpackSlice(slice).entries()) {
+      const facts = read[at];
+      if (facts === undefined) throw new Error('a member without what was read');
+      candidates.push({ row, ...facts });
+    }
   },
 
-  decide(bounds: Bounds): Omit<Decided, 'decisions'> & { leftOut: Partial<Record<LeftOut, number>> } {
+  decide(bounds: Bounds): Outcome {
     const { rule, ...setting } = begun();
     const { decisions: made, ...decided } = decide(rule, candidates, {
       ...setting,
@@ -83,11 +93,10 @@ const jobs = {
   },
 
   /** A block of the decisions, packed with the facts that they rest on. */
-  block(number: number): { readonly bytes: Uint8Array; readonly decisions: readonly Decision[] } {
+  block(number: number): Uint8Array {
     const from = number * RUN_BLOCK_MEMBERS;
     const some = decisions.slice(from, from + RUN_BLOCK_MEMBERS);
-    const entries = some.map((decision, at) => entryOf(decision, candidates[from + at]));
-    return { bytes: encodeEntries(entries), decisions: some };
+    return encodeEntries(some.map((decision, at) => entryOf(decision, candidates[from + at])));
   },
 };
 

@@ -2,6 +2,7 @@ import type { MemberId } from '../../core/ids.js';
 import type { Audience } from './audience-row.js';
 import type { Expression } from './expression.js';
 import type { RuleFault } from './fault.js';
+import type { PackedAudience } from './packed-audience.js';
 import type { Period } from './period.js';
 import type { Schedule } from './schedule.js';
 import type { LIMITS, ROUNDINGS } from './schema.js';
@@ -53,6 +54,9 @@ export type PlacedExpression = Expression & {
 };
 
 export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
+
+/** The same outside of the thread that read it. */
+export type PackedRule = { readonly rule: Rule; readonly audience: PackedAudience };
 
 export type RuleResult = LoadedRule | { readonly name: string | null; readonly faults: readonly RuleFault[] };
 

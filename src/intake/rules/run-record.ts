@@ -57,34 +57,22 @@ export const runMeta = z.object({
 });
 export type RunMeta = z.infer<typeof runMeta>;
 
-const decision = z.object({
-  member: memberId,
-  line: z.number(),
-  tokens: z.number(),
-  leftOut: z.enum(LEFT_OUT).nullable(),
-  detail: z.string().nullable(),
-  condition: z.boolean().nullable(),
-  computed: z.string().nullable(),
-  steps: z.array(z.string()),
-});
-
 /** One member in a run. The facts are JSON texts as the realm wrote them, cut to the fields that are named. */
-const runEntry = z.object({
-  decision,
-  cells: z.array(z.string()),
-  member: z.string().nullable(),
-  web3: z.string().nullable(),
-  balance: z.string().nullable(),
-  wallet: z.string().nullable(),
-});
-export type RunEntry = z.infer<typeof runEntry>;
+export type RunEntry = {
+  readonly decision: Decision;
+  readonly cells: readonly string[];
+  readonly member: string | null;
+  readonly web3: string | null;
+  readonly balance: string | null;
+  readonly wallet: string | null;
+};
 
 export function entryOf(made: Decision, candidate: Candidate | undefined): RunEntry {
   if (candidate === undefined) throw new Error('a decision without a candidate');
   const { row, member, web3, wallet } = candidate;
   return {
-    decision: { ...made, steps: [...made.steps] },
-    cells: [...row.cells],
+    decision: made,
+    cells: row.cells,
     member: member.kind === 'found' ? member.text : null,
     web3: web3.kind === 'found' ? web3.text : null,
     balance: member.kind === 'found' ? member.balance : null,
@@ -99,5 +87,50 @@ export function encodeEntries(entries: readonly RunEntry[]): Buffer {
 }
 
 export function decodeEntries(bytes: Uint8Array): RunEntry[] {
-  return z.array(runEntry).parse(JSON.parse(inflateRawSync(bytes).toString('utf8')));
+  const parsed: unknown = JSON.parse(inflateRawSync(bytes).toString('utf8'));
+  if (!Array.isArray(parsed) || !parsed.every(isEntry))
+    throw new Error('a block of a run holds something that is no decision');
+  return parsed;
+}
+
+/** Checked by hand: a schema library copies each of them, and half of all garbage of making a batch was that. */
+function isEntry(value: unknown): value is RunEntry {
+  if (!isObject(value)) return false;
+  const { decision, cells, member, web3, balance, wallet } = value;
+  return (
+    isDecision(decision) &&
+    isTexts(cells) &&
+    isTextOrNull(member) &&
+    isTextOrNull(web3) &&
+    isTextOrNull(balance) &&
+    isTextOrNull(wallet)
+  );
+}
+
+function isDecision(value: unknown): value is Decision {
+  if (!isObject(value)) return false;
+  const { member, line, tokens, leftOut, detail, condition, computed, steps } = value;
+  return (
+    typeof member === 'string' &&
+    isMemberId(member) &&
+    typeof line === 'number' &&
+    typeof tokens === 'number' &&
+    (leftOut === null || LEFT_OUT.some((why) => why === leftOut)) &&
+    isTextOrNull(detail) &&
+    (condition === null || typeof condition === 'boolean') &&
+    isTextOrNull(computed) &&
+    isTexts(steps)
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
 }

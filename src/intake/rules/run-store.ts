@@ -51,9 +51,14 @@ export async function putEntries(books: Books, id: string, block: number, bytes:
   await caller.patiently('keep decisions', () => caller.redis.set(key, Buffer.from(bytes)));
 }
 
-export async function* readEntries(books: Books, meta: RunMeta): AsyncGenerator<RunEntry, void, undefined> {
+/** The members of a run, RUN_BLOCK_MEMBERS at a time. */
+export async function* readEntries(
+  books: Books,
+  meta: RunMeta,
+  firstBlock = 0,
+): AsyncGenerator<RunEntry[], void, undefined> {
   const { caller } = books;
-  for (let block = 0; block < meta.blocks; block++) {
+  for (let block = firstBlock; block < meta.blocks; block++) {
     const key = blockKey(books, meta.id, block);
     const bytes = await caller.patiently('read decisions', () => caller.redis.getBuffer(key));
     if (bytes === null)
@@ -61,7 +66,7 @@ export async function* readEntries(books: Books, meta: RunMeta): AsyncGenerator<
         'ALM_RULE_RUN_NOT_FOUND',
         `The decisions of run ${meta.id} have left the store.`,
       );
-    yield* decodeEntries(bytes);
+    yield decodeEntries(bytes);
   }
 }
 

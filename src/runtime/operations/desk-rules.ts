@@ -3,9 +3,9 @@ import { basename, resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from '../../desk/api-types.js';
 import type { RuleParts } from '../../desk/rule-parts.js';
-import { LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
+import { type Decision, LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
-import type { RunEntry, RunMeta } from '../../intake/rules/run-record.js';
+import { RUN_BLOCK_MEMBERS, type RunMeta } from '../../intake/rules/run-record.js';
 import { findRun, readEntries } from '../../intake/rules/run-store.js';
 import { nextTime } from '../../intake/rules/schedule.js';
 import type { App, OpenRealm } from '../app.js';
@@ -92,20 +92,17 @@ async function planPage(
   from: number,
   limit: number,
 ): Promise<RulePlanPage> {
-  const awards: RuleAward[] = [];
-  let index = 0;
-  for await (const { decision } of readEntries(realm.books, meta)) {
-    index += 1;
-    if (index <= from) continue;
-    const awarded = decision.leftOut === null;
-    awards.push({
-      member: decision.member,
-      tokens: awarded ? decision.tokens : null,
-      awarded,
-      why: whyOf(decision),
-    });
-    if (awards.length === limit) break;
+  const decisions: Decision[] = [];
+  const skipped = from % RUN_BLOCK_MEMBERS;
+  for await (const entries of readEntries(realm.books, meta, Math.floor(from / RUN_BLOCK_MEMBERS))) {
+    decisions.push(...entries.map(({ decision }) => decision));
+    if (decisions.length >= skipped + limit) break;
   }
+  const awards = decisions.slice(skipped, skipped + limit).map((decision): RuleAward => {
+    const awarded = decision.leftOut === null;
+    const tokens = awarded ? decision.tokens : null;
+    return { member: decision.member, tokens, awarded, why: whyOf(decision) };
+  });
   return {
     plan: meta.id,
     rule: meta.rule,
@@ -120,11 +117,7 @@ async function planPage(
   };
 }
 
-function whyOf({
-  leftOut,
-  detail,
-  computed,
-}: Pick<RunEntry['decision'], 'leftOut' | 'detail' | 'computed'>): string {
+function whyOf({ leftOut, detail, computed }: Pick<Decision, 'leftOut' | 'detail' | 'computed'>): string {
   if (leftOut === null) return detail ?? `the award comes to ${computed ?? 'the fixed amount'}`;
   return `left out: ${LEFT_OUT_WORDS[leftOut]}${detail === null ? '' : ` (${detail})`}`;
 }

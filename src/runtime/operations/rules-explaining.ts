@@ -4,8 +4,9 @@ import type { AudienceRow } from '../../intake/rules/audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from '../../intake/rules/awarded.js';
 import { decideAudience } from '../../intake/rules/decide-audience.js';
 import type { Decision, Stop } from '../../intake/rules/decision.js';
+import { packAudience, rowsOf } from '../../intake/rules/packed-audience.js';
 import { periodName } from '../../intake/rules/period.js';
-import { awardExpression, type LoadedRule } from '../../intake/rules/rule.js';
+import { awardExpression, type PackedRule } from '../../intake/rules/rule.js';
 import { decodeEntries, type RunEntry, type RunMeta } from '../../intake/rules/run-record.js';
 import { findRun, readEntries } from '../../intake/rules/run-store.js';
 import type { App, OpenRealm } from '../app.js';
@@ -41,11 +42,12 @@ export async function explainMember(
       throw error;
     });
     if (meta === undefined) continue;
-    for await (const entry of readEntries(books, meta))
-      if (entry.decision.member === member) {
-        const { condition, award, columns } = meta;
-        return { meta, explained: { ...entry, condition, award, columns } };
-      }
+    for await (const entries of readEntries(books, meta)) {
+      const entry = entries.find(({ decision }) => decision.member === member);
+      if (entry === undefined) continue;
+      const { condition, award, columns } = meta;
+      return { meta, explained: { ...entry, condition, award, columns } };
+    }
     throw new AlmonerError(
       'ALM_RULE_NOT_IN_RUN',
       `Member ${member} was not in the audience of run ${meta.id} (${meta.rule}, ${meta.period}).`,
@@ -67,18 +69,19 @@ export type Tried = {
 /** One rule on one member, now; nothing is kept. */
 export async function tryMember(
   realm: OpenRealm,
-  { rule, audience }: LoadedRule,
+  { rule, audience }: PackedRule,
   member: MemberId,
   at: number,
 ): Promise<Tried> {
   const { books, profile } = realm;
-  const listed = audience.rows.find((row) => row.member === member);
+  let listed: AudienceRow | undefined;
+  for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
   const row: AudienceRow = listed ?? {
     member,
     line: 0,
     cells: audience.columns.map((name) => (name === 'member' ? member : '')),
   };
-  const alone = { ...audience, rows: [row] };
+  const alone = packAudience({ ...audience, rows: [row] });
   if (realm.embedded !== null && listed !== undefined)
     await makeAudienceMembers(realm.embedded, profile.realmId, rule, alone);
   const period = periodName(rule.period, at, rule.zone);
@@ -95,7 +98,7 @@ export async function tryMember(
     profile,
     reads: pacedReads(realm),
     facts,
-    already: await alreadyAwarded(books, rule.name, period, [row]),
+    already: await alreadyAwarded(books, rule.name, period, [[row]]),
     at,
     maxMissing: 1,
     stop: new AbortController().signal,

@@ -5,7 +5,7 @@ import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type RuleFault, RuleRefused } from '../../intake/rules/fault.js';
 import { lookAtRules, readRule } from '../../intake/rules/read-rule.js';
-import type { LoadedRule } from '../../intake/rules/rule.js';
+import type { PackedRule } from '../../intake/rules/rule.js';
 import type { RuleHead } from '../../intake/rules/rule-jobs.js';
 import { type Config, pickProfile } from '../config/config.js';
 
@@ -26,7 +26,7 @@ export async function openRule(
   cwd: string,
   named: string,
   stop?: AbortSignal,
-): Promise<LoadedRule> {
+): Promise<PackedRule> {
   const file = await fileOf(config, cwd, named);
   const result = await readRule(resolve(cwd, file), file, stop);
   if ('faults' in result) throw new RuleRefused(file, result.faults);

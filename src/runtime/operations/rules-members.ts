@@ -1,8 +1,8 @@
 import { LosslessNumber } from 'lossless-json';
-import type { Audience } from '../../intake/rules/audience-row.js';
-import { walletColumn } from '../../intake/rules/audience-row.js';
+import { type AudienceRow, walletColumn } from '../../intake/rules/audience-row.js';
 import { celCell } from '../../intake/rules/cel-values.js';
 import { Fraction } from '../../intake/rules/fraction.js';
+import { type PackedAudience, rowsOf } from '../../intake/rules/packed-audience.js';
 import type { Rule } from '../../intake/rules/rule.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { MemberSeed } from '../../realm/server/member-seed.js';
@@ -18,12 +18,12 @@ export async function makeAudienceMembers(
   embedded: EmbeddedRealm,
   realmId: string,
   rule: Rule,
-  audience: Audience,
+  audience: PackedAudience,
 ): Promise<void> {
   const seeds = seedsOf(audience);
   if (audience.columns.some((name) => /^(web3|member)\./.test(name)) || walletColumn(audience.columns) !== -1)
     await embedded.admin.putMembers(realmId, seeds, 'keep');
-  else for (const seed of seeds) await embedded.admin.ensureMember(realmId, seed);
+  else for await (const seed of seeds) await embedded.admin.ensureMember(realmId, seed);
   if (rule.from !== null)
     await embedded.admin.ensureMember(realmId, { member: rule.from, tokens: POT_BALANCE });
 }
@@ -31,20 +31,22 @@ export async function makeAudienceMembers(
 const POT_BALANCE = 1_000_000_000;
 
 /** One by one: those of a large audience at once would hold up the process. */
-function* seedsOf({ columns, rows }: Audience): Generator<MemberSeed, void, undefined> {
+async function* seedsOf(audience: PackedAudience): AsyncGenerator<MemberSeed, void, undefined> {
+  for await (const rows of rowsOf(audience)) for (const row of rows) yield seedOf(audience, row);
+}
+
+function seedOf({ columns }: PackedAudience, { member, cells }: AudienceRow): MemberSeed {
   const balanceAt = columns.findIndex((name) => name.toLowerCase() === 'balance');
   const walletAt = walletColumn(columns);
-  for (const { member, cells } of rows) {
-    const balance = celCell(cells[balanceAt] ?? '');
-    const wallet = (cells[walletAt] ?? '').trim();
-    yield {
-      member,
-      tokens: typeof balance === 'bigint' ? Number(balance) : START_BALANCE,
-      ...(wallet === '' ? {} : { wallets: [wallet] }),
-      web3: factsUnder('web3.', columns, cells),
-      attributes: factsUnder('member.', columns, cells),
-    };
-  }
+  const balance = celCell(cells[balanceAt] ?? '');
+  const wallet = (cells[walletAt] ?? '').trim();
+  return {
+    member,
+    tokens: typeof balance === 'bigint' ? Number(balance) : START_BALANCE,
+    ...(wallet === '' ? {} : { wallets: [wallet] }),
+    web3: factsUnder('web3.', columns, cells),
+    attributes: factsUnder('member.', columns, cells),
+  };
 }
 
 /** `web3.nfts.count` becomes `{nfts: {count: …}}`; empty cells are facts that the member lacks. */

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { shortId } from '../../intake/digest.js';
 import { planRows } from '../../intake/plan.js';
 import { previewPlan } from '../../intake/preview.js';
-import type { OrderRow } from '../../intake/row.js';
-import { AWARD_SHEET, awardRow, runSource } from '../../intake/rules/award-rows.js';
+import { AWARD_SHEET, awardRows, runSource } from '../../intake/rules/award-rows.js';
 import { hadBegun } from '../../intake/rules/period.js';
 import { type PlannedRun, planRun } from '../../intake/rules/plan-run.js';
-import type { LoadedRule } from '../../intake/rules/rule.js';
+import type { PackedRule } from '../../intake/rules/rule.js';
 import { runNumber } from '../../intake/rules/run-number.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import { readEntries } from '../../intake/rules/run-store.js';
@@ -28,7 +27,7 @@ export type PlanRuleRequest = {
 export async function planRule(
   app: App,
   realm: OpenRealm,
-  { rule, audience }: LoadedRule,
+  { rule, audience }: PackedRule,
   request: PlanRuleRequest,
 ): Promise<PlannedRun> {
   await registerRealm(realm.books);
@@ -54,14 +53,12 @@ export async function batchOfRun(
   now: number,
   newAddress = false,
 ): Promise<Planned | null> {
-  const rows: OrderRow[] = [];
-  for await (const { decision } of readEntries(realm.books, run))
-    if (decision.leftOut === null) rows.push(awardRow(run, decision));
-  if (rows.length === 0) return null;
+  if (run.awards === 0) return null;
   const { books, plans, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
   const number = await runNumber(books, run);
   const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
+  const rows = awardRows(run, readEntries(books, run));
   const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
   return { plan, preview: await previewPlan(plan, profile, books, now) };
 }

@@ -13,7 +13,7 @@ import {
 import { type Due, dueRuns } from '../../intake/rules/due-runs.js';
 import { periodName } from '../../intake/rules/period.js';
 import { readRule } from '../../intake/rules/read-rule.js';
-import type { LoadedRule } from '../../intake/rules/rule.js';
+import type { PackedRule } from '../../intake/rules/rule.js';
 import { listRuns } from '../../intake/rules/run-store.js';
 import { createScheduler } from '../../queue/schedules.js';
 import type { App, OpenRealm } from '../app.js';
@@ -149,7 +149,7 @@ class RealmWatch {
   }
 
   private async enqueue(
-    loaded: LoadedRule,
+    loaded: PackedRule,
     at: number,
     became: (done: Pick<LastRun, 'result'> & Partial<LastRun>) => LastRun,
   ): Promise<LastRun> {
@@ -177,7 +177,7 @@ class RealmWatch {
   }
 
   /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */
-  private async load(entry: ScheduledRule): Promise<LoadedRule | null | string> {
+  private async load(entry: ScheduledRule): Promise<PackedRule | null | string> {
     const file = [entry.file, join(this.app.config.jobsFolder, basename(entry.file))].find((path) =>
       existsSync(path),
     );

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
+import { memberAt, packAudience, packSlice } from '../../../src/intake/rules/packed-audience.js';
 import type { LoadedRule } from '../../../src/intake/rules/rule.js';
 import { JUDGING_LIMITS, type JudgingLimits, RuleThread } from '../../../src/intake/rules/rule-thread.js';
+import { decodeEntries } from '../../../src/intake/rules/run-record.js';
 import { AT, candidatesOf } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
@@ -15,11 +17,12 @@ async function begun(loaded: LoadedRule, stop = new AbortController().signal, li
   const thread = new RuleThread(stop, limits);
   threads.push(thread);
   await thread.ask('begin', { rule, columns: audience.columns, at: AT });
-  await thread.ask('add', candidatesOf(loaded));
+  const read = candidatesOf(loaded).map(({ row, ...facts }) => facts);
+  await thread.ask('add', packSlice(audience.rows, 0), read);
   const judged = {
     rule,
     members: audience.rows.length,
-    memberAt: (index: number) => audience.rows[index]?.member ?? '',
+    memberAt: (index: number) => memberAt(packAudience(audience), index),
   };
   return { thread, decide: () => thread.judge(judged, 'decide', BOUNDS) };
 }
@@ -32,7 +35,8 @@ describe('a rule in its thread', () => {
   test('decides like anywhere else', async () => {
     const { thread, decide } = await begun(await goodRule(ruleText({ x: 'condition: row.active' })));
     expect(await decide()).toMatchObject({ awards: 2, tokens: 100n, stops: [], leftOut: { condition: 1 } });
-    expect((await thread.ask('block', 0)).decisions.map(({ tokens }) => tokens)).toEqual([50, 0, 50]);
+    const entries = decodeEntries(await thread.ask('block', 0));
+    expect(entries.map(({ decision }) => decision.tokens)).toEqual([50, 0, 50]);
   });
 
   test('that takes too long on one member is ended, with rule, member and limit', async () => {
@@ -40,7 +44,7 @@ describe('a rule in its thread', () => {
     const error = await decide().catch((failure: unknown) => failure);
     if (!isAlmonerError(error, 'ALM_RULE_TOO_SLOW')) throw error;
     expect(error.message).toMatch(/rule thanks \(.*rule\.yaml\) .* 1000 ms, .* one member, .* member 102\./);
-    await expect(thread.ask('rows', 0, 1)).rejects.toBe(error);
+    await expect(thread.ask('slice', 0)).rejects.toBe(error);
   });
 
   test('that takes too long on all of them together is ended, too', async () => {

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { importPlan } from '../../../src/intake/import.js';
 import { planRows } from '../../../src/intake/plan.js';
-import { AWARD_SHEET, awardRow, runSource } from '../../../src/intake/rules/award-rows.js';
+import { AWARD_SHEET, awardRows, runSource } from '../../../src/intake/rules/award-rows.js';
 import { awardedInPeriod } from '../../../src/intake/rules/awarded.js';
 import type { FactReader } from '../../../src/intake/rules/gather-facts.js';
+import { packAudience } from '../../../src/intake/rules/packed-audience.js';
 import { planRun } from '../../../src/intake/rules/plan-run.js';
 import type { LoadedRule } from '../../../src/intake/rules/rule.js';
 import { RuleThread } from '../../../src/intake/rules/rule-thread.js';
+import { readEntries } from '../../../src/intake/rules/run-store.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { decodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { PlanReader } from '../../../src/ledger/plan-store.js';
@@ -54,10 +56,13 @@ async function run(
     line: at + 2,
     cells: [String(member), '1', 'true'],
   }));
-  const audience = { ...loaded.audience, rows: rows.flatMap((row) => (isRow(row) ? [row] : [])) };
+  const audience = packAudience({
+    ...loaded.audience,
+    rows: rows.flatMap((row) => (isRow(row) ? [row] : [])),
+  });
   const profile = testProfile();
   const common = { books, now: AT, at: AT, who: 'ada', scheduled: false, stop: new AbortController().signal };
-  const { meta, decided } = await planRun({
+  const { meta } = await planRun({
     ...common,
     profile,
     rule,
@@ -67,12 +72,9 @@ async function run(
     onProgress: () => {},
     thread,
   });
-  const orders = decided.decisions
-    .filter(({ leftOut }) => leftOut === null)
-    .map((one) => awardRow(meta, one));
-  if (meta.state !== 'planned' || orders.length === 0) return [];
+  if (meta.state !== 'planned' || meta.awards === 0) return [];
   const plans = new PlanReader(books);
-  const plan = await planRows(runSource(meta), AWARD_SHEET, orders, {
+  const plan = await planRows(runSource(meta), AWARD_SHEET, awardRows(meta, readEntries(books, meta)), {
     books,
     plans,
     profile,
