@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -53,8 +54,6 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
   await registerRealm(books);
-  if (plan.existing?.view == null)
-    await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
   const opened = await openBatch(books, {
     content: plan.content,
     former:
@@ -114,8 +113,9 @@ async function store(
     why: whyOf(plan),
   };
   for (;;) {
-    const judged = plan.again === null ? await judgedAt(books) : null;
+    const judged = await judgedAt(books);
     await refuseChanged(plan, books, options.now);
+    await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
     const sealed = await sealBatch(
       books,
       { no: opened.no, importer, owner },
@@ -124,8 +124,12 @@ async function store(
       audit,
       { sketch: plan.sketch, judged, run: options.run ?? null },
     );
-    // Another batch was sealed since or an order retried, perhaps of the same rows, or a loss was accepted.
-    if (sealed === 'moved') continue;
+    // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
+    // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
+    if (sealed === 'moved') {
+      await sleep(Math.random() * MOVED_PAUSE_MS);
+      continue;
+    }
     if (sealed === 'noted')
       throw new AlmonerError(
         'ALM_RULE_ALREADY_RUN',
@@ -139,6 +143,8 @@ async function store(
     return sealed;
   }
 }
+
+const MOVED_PAUSE_MS = 50;
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
 const PUTS_AT_ONCE = 4;
@@ -211,7 +217,7 @@ async function waitForSeal(ref: BatchRef): Promise<Imported> {
         { next: 'Import the file again if it is still meant.' },
       );
     if (state !== 'importing') return { ref, existing: true };
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
   throw new AlmonerError(
     'ALM_PLAN_REFERENCE_BUSY',

@@ -1,5 +1,10 @@
 import { AlmonerError } from '../core/errors/error.js';
-import { acceptAddresses, type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
+import {
+  acceptAddresses,
+  announceAddress,
+  type EarlierAddress,
+  earlierAddresses,
+} from '../ledger/addresses.js';
 import type { Books } from '../ledger/books.js';
 import type { Finding } from './row.js';
 
@@ -27,14 +32,15 @@ export function addressFinding(
 }
 
 /**
- * The gate that every batch passes on its way into the books, however it was planned and however long ago:
- * addresses that the person has seen are noted, any other stops it.
+ * The gate that every batch passes before its seal, however it was planned and however long ago: addresses that the
+ * person has seen are noted, any other stops it. The seal is at a number that was read before (see announceAddress).
  */
 export async function passAddresses(
   books: Books,
   seen: readonly EarlierAddress[],
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
+  await announceAddress(books);
   const unseen = (await earlierAddresses(books)).filter(
     ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
   );

@@ -20,21 +20,24 @@ export type EarlierAddress = {
 
 /** Where this realm id was paid, or may still be, in other books of the store that nobody has accepted yet. */
 export async function earlierAddresses(books: Books): Promise<EarlierAddress[]> {
-  const { caller, owner } = books;
-  // Rehearsals move no points, and the embedded service has no address of its own.
-  if (owner.rehearsal) return [];
-  const others = (await allBooks(caller)).filter(
-    ({ realm, owner: other }) => other.realmId === owner.realmId && realm !== books.realm && !other.rehearsal,
-  );
-  if (others.length === 0) return [];
-  const accepted = new Set(await caller.patiently('read addresses', () => caller.redis.hkeys(keyOf(books))));
   const found: EarlierAddress[] = [];
-  for (const other of others) {
-    if (accepted.has(realmHash(other.owner))) continue;
+  for (const other of await otherBooks(books)) {
     const past = await pastOf(other);
     if (past.paid + past.open > 0) found.push(past);
   }
   return found.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0) || a.baseUrl.localeCompare(b.baseUrl));
+}
+
+/**
+ * Raises the seal number of the other books. Who is about to seal reads its own number, announces itself, looks at the
+ * others, and seals at that number or begins anew. So of two at once one is refused: an announcement after the
+ * other's seal is followed by a look that finds it; one between the other's number and seal makes it begin anew; and
+ * both cannot come before the other's number. Nothing is held that a crash could leave behind.
+ */
+export async function announceAddress(books: Books): Promise<void> {
+  const { caller } = books;
+  for (const { realm } of await otherBooks(books))
+    await caller.patiently('announce address', () => caller.redis.hincrby(realm, 'seals', 1));
 }
 
 /** A person has said that this address is meant beside, or instead of, those. */
@@ -52,6 +55,17 @@ export async function acceptAddresses(
         JSON.stringify({ baseUrl, ...by }),
       ),
     );
+}
+
+async function otherBooks({ caller, realm, owner }: Books): Promise<Books[]> {
+  // Rehearsals move no points, and the embedded service has no address of its own.
+  if (owner.rehearsal) return [];
+  const others = (await allBooks(caller)).filter(
+    ({ realm: key, owner: other }) => other.realmId === owner.realmId && key !== realm && !other.rehearsal,
+  );
+  if (others.length === 0) return [];
+  const accepted = await caller.patiently('read addresses', () => caller.redis.hkeys(keyOf({ realm })));
+  return others.filter((other) => !accepted.includes(realmHash(other.owner)));
 }
 
 async function pastOf(books: Books): Promise<EarlierAddress> {
@@ -74,6 +88,6 @@ async function pastOf(books: Books): Promise<EarlierAddress> {
   return { baseUrl: owner.baseUrl, paid, open, tokens, lastAt };
 }
 
-function keyOf({ realm }: Books): string {
+function keyOf({ realm }: Pick<Books, 'realm'>): string {
   return `${realm}:addresses`;
 }

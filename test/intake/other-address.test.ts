@@ -7,11 +7,13 @@ import type { OrderRow } from '../../src/intake/row.js';
 import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import { type Books, openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { refuseFaults } from '../../src/runtime/operations/planning.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
+import { tieUp } from '../support/tie-up.js';
 
 const bench = ledgerBench();
 
@@ -110,3 +112,73 @@ describe('a realm id that was paid under another address', () => {
     expect(faults(await planned(elsewhere(before, at), 1))).toEqual([]);
   });
 });
+
+test('of imports under many addresses that really run at once one is sealed, and none waits for ever', async () => {
+  for (let round = 0; round < 5; round++) {
+    const here = await bench.books();
+    const all = [1, 2, 3, 4].map((port) => elsewhere(here, { baseUrl: `http://localhost:${port}` }));
+    const plans = await Promise.all(all.map((books) => planned(books, 1)));
+    const ends = await Promise.allSettled(all.map((books, at) => imported(books, plans[at] as Plan)));
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  }
+});
+
+/** Stands still before the call to the store with this number, until it is told to go on. */
+function halted({ caller }: Books, before: number) {
+  let [calls, goOn, arrive] = [0, () => {}, () => {}];
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const patiently = caller.patiently.bind(caller);
+  caller.patiently = async (what, ask) => {
+    if (calls++ === before) {
+      arrive();
+      await gate;
+    }
+    return patiently(what, ask);
+  };
+  return { goOn, arrivesOr: (end: Promise<unknown>) => Promise.race([arrived, end]), calls: () => calls };
+}
+
+/** The first goes so far, the second so far, the first to its end, the second to its end. */
+async function interleaved(first: number, second: number) {
+  const here = await bench.books();
+  const there = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), {
+    ...here.owner,
+    baseUrl: 'http://localhost:1',
+  });
+  const both = [here, there];
+  const plans = await Promise.all(both.map((books) => planned(books, 1)));
+  const halts = both.map((books, at) => halted(books, at === 0 ? first : second));
+  const ends: Promise<PromiseSettledResult<unknown>[]>[] = [];
+  for (const [at, books] of both.entries()) {
+    ends.push(Promise.allSettled([imported(books, plans[at] as Plan)]));
+    await halts[at]?.arrivesOr(ends[at] as Promise<unknown>);
+  }
+  for (const [at, halt] of halts.entries()) {
+    halt.goOn();
+    await ends[at];
+  }
+  return { both, calls: halts.map(({ calls }) => calls()), ends: (await Promise.all(ends)).flat() };
+}
+
+test('of two imports at once under two addresses one is refused, wherever they meet', async () => {
+  const { calls } = await interleaved(0, 0);
+  for (let first = 0; first <= (calls[0] ?? 0); first++)
+    for (let second = 0; second <= (calls[0] ?? 0); second++) {
+      const { both, ends } = await interleaved(first, second);
+      const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+      expect(refused, `before calls ${first} and ${second}`).toEqual([
+        expect.objectContaining({
+          code: 'ALM_PLAN_OTHER_ADDRESS',
+          message: expect.stringMatching(
+            /paid before under another address: .* 1 that may still be.*Nothing was enq/,
+          ),
+        }),
+      ]);
+      for (const books of both) expect(await tieUp(books)).toEqual([]);
+    }
+}, 120_000);

@@ -8,12 +8,12 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry
   ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
-  ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where it pays on purpose what was paid before)
+  ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
     id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
 
-    T 'seals'         raised by every seal and by a loss that a person accepts: two imports that compare at the same
-                      moment cannot both pass
+    T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
+                      another address: two imports that compare at the same moment cannot both pass
     T 'retries'       see retry
     B 'seal'          the number that its seal raised `seals` to
     T:rules:numbers   account → '<number> <batch no>' of the last sealed run that was not a schedule's
