@@ -7,6 +7,7 @@ import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
 import type { Visitor } from './access/guard.js';
 import { securityHeaders } from './access/headers.js';
 import { BOARD_PATH } from './board-adapter.js';
+import { Connections, limitBodies } from './connections.js';
 import { type Desk, openDesk } from './desk.js';
 import { errorAnswer } from './error-reply.js';
 import { DeskMetrics } from './metrics.js';
@@ -25,6 +26,7 @@ export type DeskOptions = {
   readonly uploadLimits?: UploadLimits;
   /** How long a body that is no upload may take to arrive. */
   readonly bodyMs?: number;
+  readonly connectionsMax?: number;
   /** How often a live line is asked whether it is still welcome. */
   readonly heartbeatMs?: number;
 };
@@ -42,7 +44,6 @@ const HEADERS_MS = 15_000;
 const REQUEST_MS = 30 * 60_000;
 const BODY_MS = 10_000;
 const LOOK_MS = 5_000;
-const UPLOAD_PATH = '/api/uploads';
 const CONNECTIONS_MAX = 1_000;
 const CLOSE_GRACE_MS = 2_000;
 
@@ -50,14 +51,20 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
   const desk = openDesk(parts, options);
   const encrypted = options.address.publicUrl?.protocol === 'https:';
   const app = buildApp(options, (error, request, reply) => {
-    reply.headers(securityHeaders('/', encrypted));
+    reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
     answerError(desk, error, request, reply);
   });
+  const bodies = limitBodies(app, options.bodyMs ?? BODY_MS);
   const door = keepDoor(app, desk, encrypted);
   app.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
-  limitBodies(app, options.bodyMs ?? BODY_MS);
+  const connections = new Connections(options.connectionsMax ?? CONNECTIONS_MAX);
+  app.server.on('connection', (socket) => connections.add(socket));
+  app.addHook('onRequest', async (request) => {
+    const visitor = door.visitorOf(request);
+    if (visitor !== null) connections.admitted(request.raw.socket, visitor.identity.role);
+  });
 
-  for (const route of ROUTES) serveRoute(app, desk, route, door);
+  for (const route of ROUTES) serveRoute(app, desk, route, { door, bodies });
   const board = openQueueBoard(parts);
   await board.adapter.register(app);
   serveMachines(app, desk);
@@ -118,7 +125,8 @@ function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
     routerOptions: { maxParamLength: 300 },
     return503OnClosing: true,
   });
-  app.server.maxConnections = CONNECTIONS_MAX;
+  // Node's own answer to an expectation that it does not know passes by all that follows.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Only JSON, and raw files for uploads; nothing else is parsed at all.
   app.removeContentTypeParser('text/plain');
   for (const type of ['text/csv', 'text/plain', 'application/octet-stream', 'application/vnd.ms-excel'])
@@ -126,23 +134,15 @@ function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
   return app;
 }
 
-/** A body that trickles holds a connection; uploads watch over themselves, all others are small. */
-function limitBodies(app: FastifyInstance, bodyMs: number): void {
-  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
-  app.addHook('preParsing', async (request) => {
-    if (request.routeOptions.url === UPLOAD_PATH) return;
-    const timer = setTimeout(() => request.raw.destroy(), bodyMs);
-    timers.set(request, timer.unref());
-  });
-  app.addHook('preValidation', async (request) => clearTimeout(timers.get(request)));
-}
+type Entrance = { readonly door: Door; readonly bodies: ReturnType<typeof limitBodies> };
 
-function serveRoute(app: FastifyInstance, desk: Desk, route: Route, door: Door): void {
+function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodies }: Entrance): void {
   app.route({
     method: route.method,
     url: route.path,
     config: { access: route.access },
     async handler(request, reply) {
+      if (route.file !== null) bodies.unlimited(request);
       const visitor = door.visitorOf(request);
       const length = Number(request.headers['content-length'] ?? Number.NaN);
       const answer = await route.handle(desk, {
@@ -243,8 +243,6 @@ function answerError(desk: Desk, error: unknown, request: FastifyRequest, reply:
   const { status, headers, body, bug } = errorAnswer(error);
   if (bug)
     desk.parts.logger.error({ err: error, method: request.method, route: request.routeOptions.url }, 'desk');
-  // What is left of a body that nobody read would be taken for the next request.
-  if (status === 413 || status === 408) reply.header('connection', 'close');
   return reply
     .status(status)
     .headers(headers)
