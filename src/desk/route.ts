@@ -36,6 +36,8 @@ export type RawRequest = {
   readonly visitor: Visitor | null;
   readonly address: string;
   readonly contentLength: number | null;
+  /** Nobody waits for the answer any more. */
+  isGone(): boolean;
 };
 
 export type Given<P, Q, B> = {

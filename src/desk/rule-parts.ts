@@ -11,5 +11,6 @@ export type RuleParts = {
   run(plan: string, by: By): Promise<BatchRef | null>;
   /** `seen` is the hash of the text that the person was shown; any other text is refused. */
   approve(rule: string, seen: string, by: By): Promise<void>;
-  explain(run: string, member: string): Promise<ExplainReply>;
+  /** Reads the run until it meets the member: one after the other, and only while somebody waits for it. */
+  explain(run: string, member: string, isGone: () => boolean): Promise<ExplainReply>;
 };

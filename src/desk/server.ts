@@ -152,6 +152,7 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
         visitor,
         address: addressOf(request),
         contentLength: Number.isFinite(length) ? length : null,
+        isGone: () => request.raw.socket.destroyed,
       });
       if (answer instanceof OpenLine && visitor !== null) return openLine(desk, answer, visitor, reply);
       return sendAnswer(answer, reply);

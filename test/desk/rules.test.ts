@@ -2,6 +2,10 @@ import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { encodeEntries, type RunEntry } from '../../src/intake/rules/run-record.js';
+import { listRuns, putEntries, putRun, readEntries } from '../../src/intake/rules/run-store.js';
+import { allBooks } from '../../src/ledger/books.js';
+import { bareHttp } from '../support/bare-http.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 
@@ -59,6 +63,19 @@ describe('rules at the desk', () => {
     expect(reply.text).not.toContain(desk.folder);
   });
 
+  test('are looked at once for all who ask, however many', async () => {
+    let threads = 0;
+    const count = () => {
+      threads += 1;
+    };
+    process.on('worker', count);
+    await appendFile(join(desk.folder, 'jobs', 'weekly.yaml'), '# changed\n');
+    const asked = Array.from({ length: 100 }, () => desk.call('/api/rules', { as: desk.tokens.viewer }));
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+    process.off('worker', count);
+    expect(threads).toBe(1);
+  });
+
   test('a rule with a schedule gets its go from one person, for the very text that was shown', async () => {
     const waiting = async () => {
       const { rules: all } = rules.parse((await desk.call('/api/rules')).json());
@@ -108,6 +125,35 @@ describe('rules at the desk', () => {
     const [first] = preview.awards.filter(({ awarded }) => awarded);
     const told = await desk.call(`/api/rule-runs/${plan}/explain?member=${first?.member}`);
     expect(told.json()).toMatchObject({ rule: 'missed-days', awarded: true, facts: { row: {} } });
+  });
+
+  test('are explained one after the other, and to nobody who has gone', async () => {
+    const BLOCKS = 200;
+    const [books] = await allBooks(desk.app.caller);
+    const [run] = books === undefined ? [] : await listRuns(books);
+    if (books === undefined || run === undefined) throw new Error('no run to explain');
+    const first: RunEntry[] = [];
+    for await (const entries of readEntries(books, run)) first.push(...entries);
+    const long = { ...run, id: 'longrun', blocks: BLOCKS };
+    await putRun(books, long);
+    for (let block = 0; block < BLOCKS; block++)
+      await putEntries(books, long.id, block, encodeEntries(first));
+    const blocksRead = async () => {
+      const stats = await desk.app.caller.redis.info('commandstats');
+      return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    const before = await blocksRead();
+    const path = '/api/rule-runs/longrun/explain?member=1';
+    const headers = { authorization: `Bearer ${desk.tokens.viewer}` };
+    const leave = new AbortController();
+    const asked = Array.from({ length: 20 }, () =>
+      bareHttp(`${desk.url}${path}`, { headers, signal: leave.signal }).catch(() => null),
+    );
+    await until('the first to be looked for', async () => (await blocksRead()) > before + 1);
+    leave.abort();
+    await Promise.all(asked);
+    expect((await desk.call(path)).json()).toMatchObject({ error: { code: 'ALM_RULE_NOT_IN_RUN' } });
+    expect(await blocksRead()).toBeLessThanOrEqual(before + 3 * BLOCKS);
   });
 
   test('a rule is named by its name, never by a path', async () => {

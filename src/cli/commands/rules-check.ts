@@ -18,7 +18,7 @@ export const command = defineCommand({
       files.length > 0
         ? await lookAtRules(
             files.map((file) => ({ path: resolve(cwd, file), file })),
-            'load',
+            true,
           )
         : await findRules(await context.config(), cwd);
     const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));

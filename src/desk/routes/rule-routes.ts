@@ -96,6 +96,6 @@ export const RULE_ROUTES = [
     params: z.object({ run: name }),
     query: z.object({ member }),
     reply: 'ExplainReply',
-    handle: (desk, { params, query }) => rulesOf(desk).explain(params.run, query.member),
+    handle: (desk, { params, query, raw }) => rulesOf(desk).explain(params.run, query.member, raw.isGone),
   }),
 ];

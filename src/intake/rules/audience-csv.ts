@@ -1,3 +1,4 @@
+import { isAlmonerError } from '../../core/errors/error.js';
 import { undefuse } from '../../core/formula-cells.js';
 import { BrokenFile } from '../broken-file.js';
 import { columnNamed, headerKey } from '../columns.js';
@@ -22,18 +23,20 @@ export async function readAudienceCsv(
   | { readonly columns: readonly string[]; readonly rows: readonly AudienceRow[] }
   | { readonly faults: readonly RuleFault[] }
 > {
-  const source = await openSource(path);
   const faults: RuleFault[] = [];
   const fault = (line: number, column: number, message: string) =>
     faults.push({ file, line, column, code: 'ALM_RULE_AUDIENCE', message });
+  let source: Source | undefined;
   try {
+    source = await openSource(path);
     return await read(source, fault, faults);
   } catch (error) {
-    if (!(error instanceof BrokenFile)) throw error;
-    const { line, code, message } = error.finding;
-    return { faults: [...faults, { file, line, column: 1, code, message }] };
+    if (!isAlmonerError(error)) throw error;
+    const line = error instanceof BrokenFile ? error.finding.line : 0;
+    const message = error.message.replaceAll(path, file);
+    return { faults: [...faults, { file, line, column: Math.min(line, 1), code: error.code, message }] };
   } finally {
-    await source.close();
+    await source?.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readAudienceCsv } from './audience-csv.js';
 import { inlineRows } from './audience-inline.js';
@@ -25,7 +25,11 @@ type Written = {
   readonly shown: string;
   readonly source: YamlSource;
   readonly path: ValuePath;
+  readonly onFile: OnFile;
 };
+
+/** Told of each further file before it is looked for. */
+export type OnFile = (path: string) => Promise<void>;
 
 /**
  * Finds the members: in the rule itself, in a CSV, or in another YAML file that says the same in its turn.
@@ -65,6 +69,7 @@ export async function readAudience(
       `These files refer to each other in a circle: ${circle.join(' → ')}.`,
     );
   }
+  await written.onFile(path);
   const missing = await missingFile(path, name);
   if (missing !== undefined) return fault(place, 'ALM_RULE_FILE_MISSING', missing);
   const shown = join(dirname(written.shown), name);
@@ -72,28 +77,32 @@ export async function readAudience(
     const read = await readAudienceCsv(path, shown);
     return 'faults' in read ? read : finish({ file: shown, checkWallets, ...read }, shown);
   }
-  const inner = await readAudienceYaml(path, shown, passed);
+  const inner = await readAudienceYaml(path, shown, written.onFile, passed);
   return 'faults' in inner || !checkWallets ? inner : finish({ ...inner, checkWallets }, inner.file);
 }
 
 async function readAudienceYaml(
   path: string,
   shown: string,
+  onFile: OnFile,
   chain: readonly string[],
 ): Promise<AudienceResult> {
   const source = readYaml(shown, await readFile(path, 'utf8'));
   if ('faults' in source) return source;
   const parsed = audienceSchema.safeParse(source.value);
   if (!parsed.success) return { faults: schemaFaults(shown, source, parsed.error.issues) };
-  return readAudience(parsed.data, { file: path, shown, source, path: [] }, chain);
+  return readAudience(parsed.data, { file: path, shown, source, path: [], onFile }, chain);
 }
 
 async function missingFile(path: string, name: string): Promise<string | undefined> {
   try {
     const found = await stat(path);
-    if (found.isDirectory()) return `${JSON.stringify(name)} is a folder, expected a CSV or YAML file.`;
+    // A pipe would be waited for.
+    if (!found.isFile())
+      return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'no plain file'}, expected a CSV or YAML file.`;
     if (/\.ya?ml$/i.test(name) && found.size > YAML_BYTES_MAX)
       return `${JSON.stringify(name)} is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`;
+    await access(path, constants.R_OK);
     return undefined;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
-import { type AudienceResult, readAudience } from './audience.js';
+import { type AudienceResult, type OnFile, readAudience } from './audience.js';
 import { compileRule } from './compile-rule.js';
 import { crossFaults } from './cross-checks.js';
 import type { RuleFault } from './fault.js';
@@ -16,7 +16,7 @@ import { readYaml, valueAt, YAML_BYTES_MAX } from './yaml-source.js';
  * Reads a rule file and everything it names. All faults are found, each with line and column; `file` is what
  * people call the path.
  */
-export async function loadRule(path: string, file: string = path): Promise<RuleResult> {
+export async function loadRule(path: string, file: string = path, onFile?: OnFile): Promise<RuleResult> {
   const text = await readText(path, file);
   if (typeof text !== 'string') return { name: null, faults: [text] };
   const source = readYaml(file, text);
@@ -30,6 +30,7 @@ export async function loadRule(path: string, file: string = path): Promise<RuleR
     shown: file,
     source,
     path: ['audience'],
+    onFile: onFile ?? (async () => {}),
   });
   const columns = 'faults' in audience ? null : audience.columns;
   const compiled = compileRule(file, source, input, columns);
@@ -107,9 +108,9 @@ async function readText(path: string, file: string): Promise<string | RuleFault>
   });
   try {
     const found = await stat(path);
-    const { size } = found;
-    if (found.isDirectory()) return refuse('This is a folder, expected a rule file.');
-    if (size > YAML_BYTES_MAX)
+    // A pipe would be waited for.
+    if (!found.isFile()) return refuse('This is a folder or a device, expected a rule file.');
+    if (found.size > YAML_BYTES_MAX)
       return refuse(`The file is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`);
     return await readFile(path, 'utf8');
   } catch (error) {

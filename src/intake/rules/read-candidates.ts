@@ -18,12 +18,15 @@ export type ReadRequest = {
   readonly facts: FactsKept;
   /** Members who were awarded in this period already, with the order; nothing is read of them. */
   readonly already: ReadonlyMap<string, string>;
-  /** Who of these meets the condition, in their order. */
-  readonly meeting: (candidates: readonly Candidate[]) => Promise<readonly boolean[]>;
+  /** Opens a thread for as long as it is judged who meets the condition. */
+  readonly judging: (work: (meeting: Meeting) => Promise<void>) => Promise<void>;
   readonly stop: AbortSignal;
   /** Requests made for this plan, and how many it will be at most. */
   readonly onProgress: (made: number, most: number) => void;
 };
+
+/** Who of these meets the condition, in their order. */
+type Meeting = (candidates: readonly Candidate[]) => Promise<readonly boolean[]>;
 
 /**
  * Reads no more than the decisions need: wallets first, then what the condition names, and what only the
@@ -78,12 +81,14 @@ export async function readCandidates(
   await gather(isEligible, inCondition);
   if (inAward.length > 0) {
     const passing = new Set<string>();
-    for await (const rows of those(audience, isEligible)) {
-      const candidates = rows.map((row) => ({ row, ...readOf(row) }));
-      const meets = rule.condition === null ? null : await request.meeting(candidates);
-      for (const [at, { member }] of rows.entries())
-        if (meets === null || meets[at] === true) passing.add(member);
-    }
+    const pass = async (meeting: Meeting) => {
+      for await (const rows of those(audience, isEligible)) {
+        const meets = await meeting(rows.map((row) => ({ row, ...readOf(row) })));
+        for (const [at, { member }] of rows.entries()) if (meets[at] === true) passing.add(member);
+      }
+    };
+    if (rule.condition === null) await pass(async (all) => all.map(() => true));
+    else await request.judging(pass);
     counting.most = eligible * inCondition.length + passing.size * inAward.length;
     await gather(({ member }) => passing.has(member), inAward);
   }

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { OnFile } from './audience.js';
 import type { AudienceRow } from './audience-row.js';
 import { type Bounds, decide } from './decide.js';
 import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
 import type { RuleFault } from './fault.js';
+import { fileStamp } from './file-stamp.js';
 import { judgeCondition } from './judge-member.js';
 import { isAudienceOnly, loadRule } from './load-rule.js';
 import { type PackedAudience, packSlice, unpackSlice } from './packed-audience.js';
@@ -29,6 +31,13 @@ export type RuleHead =
   | { readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
   | { readonly name: string | null; readonly faults: readonly RuleFault[] };
 
+export type Looked = {
+  /** Null for a list of members that rules refer to, which is no rule. */
+  readonly head: RuleHead | null;
+  /** Every file that it rests on, as it stood before it was read. */
+  readonly seen: readonly { readonly path: string; readonly stamp: string }[];
+};
+
 /** What was decided, in sum; the decisions come packed, a block at a time. */
 export type Outcome = Omit<Decided, 'decisions'> & {
   readonly leftOut: Partial<Record<LeftOut, number>>;
@@ -41,18 +50,23 @@ let work: Work | null = null;
 let candidates: Candidate[] = [];
 let decisions: readonly Decision[] = [];
 
-const jobs = {
-  async load(path: string, file: string): Promise<RuleHead> {
-    const result = await loadRule(path, file);
-    if ('faults' in result) return result;
-    const { rows: read, ...audience } = result.audience;
-    rows = read;
-    return { rule: result.rule, audience: { ...audience, members: read.length } };
-  },
+async function load(path: string, file: string, onFile?: OnFile): Promise<RuleHead> {
+  const result = await loadRule(path, file, onFile);
+  if ('faults' in result) return result;
+  const { rows: read, ...audience } = result.audience;
+  rows = read;
+  return { rule: result.rule, audience: { ...audience, members: read.length } };
+}
 
-  /** Null for a list of members that rules refer to, which is no rule. */
-  async look(path: string, file: string): Promise<RuleHead | null> {
-    return (await isAudienceOnly(path)) ? null : jobs.load(path, file);
+const jobs = {
+  load: (path: string, file: string): Promise<RuleHead> => load(path, file),
+
+  async look(path: string, file: string, named: boolean): Promise<Looked> {
+    const seen: Looked['seen'][number][] = [];
+    const note = async (read: string) => void seen.push({ path: read, stamp: await fileStamp(read) });
+    await note(path);
+    const isList = !named && (await isAudienceOnly(path));
+    return { head: isList ? null : await load(path, file, note), seen };
   },
 
   slice: (slice: number): string => packSlice(rows, slice),

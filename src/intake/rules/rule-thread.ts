@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AlmonerError } from '../../core/errors/error.js';
+import { Line } from '../../core/line.js';
 import type { Rule } from './rule.js';
 import type { JobReply, Jobs } from './rule-jobs.js';
 
@@ -39,7 +40,7 @@ export class RuleThread {
   private judgedMs = 0;
 
   constructor(
-    private readonly stop: AbortSignal,
+    private readonly stop?: AbortSignal,
     private readonly limits: JudgingLimits = JUDGING_LIMITS,
   ) {
     this.worker = new Worker(new URL('./rule-jobs.js', import.meta.url), {
@@ -49,8 +50,8 @@ export class RuleThread {
     this.worker.on('message', (reply: JobReply) => this.take(reply));
     this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? tooLarge() : error));
     this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
-    if (stop.aborted) this.end(interrupted());
-    else stop.addEventListener('abort', this.onStop, { once: true });
+    if (stop?.aborted) this.end(interrupted());
+    else stop?.addEventListener('abort', this.onStop, { once: true });
   }
 
   /** One job at a time. */
@@ -125,26 +126,35 @@ export class RuleThread {
   private end(why: Error): void {
     if (this.ended !== null) return;
     this.ended = why;
-    this.stop.removeEventListener('abort', this.onStop);
+    this.stop?.removeEventListener('abort', this.onStop);
     this.pending?.reject(why);
     this.pending = null;
     void this.worker.terminate();
   }
 }
 
-/** A thread that is closed whatever happens; one that is handed in, because it serves many runs, is left open. */
-export async function withRuleThread<T>(
-  stop: AbortSignal,
+/** Each may take a core and HEAP_MB_MAX. */
+const THREADS_MAX = 2;
+const line = new Line(THREADS_MAX);
+
+/**
+ * A thread that is closed whatever happens; one that is handed in, because it serves many runs, is left open.
+ * Others wait for it: what waits itself, as for a realm, is done outside.
+ */
+export function withRuleThread<T>(
+  stop: AbortSignal | undefined,
   work: (thread: RuleThread) => Promise<T>,
   given?: RuleThread,
 ): Promise<T> {
   if (given !== undefined) return work(given);
-  const thread = new RuleThread(stop);
-  try {
-    return await work(thread);
-  } finally {
-    await thread.close();
-  }
+  return line.through(async () => {
+    const thread = new RuleThread(stop);
+    try {
+      return await work(thread);
+    } finally {
+      await thread.close();
+    }
+  });
 }
 
 function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {

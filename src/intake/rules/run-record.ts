@@ -86,8 +86,9 @@ export function encodeEntries(entries: readonly RunEntry[]): Buffer {
   return deflateRawSync(JSON.stringify(entries));
 }
 
-export function decodeEntries(bytes: Uint8Array): RunEntry[] {
-  const parsed: unknown = JSON.parse(inflateRawSync(bytes).toString('utf8'));
+export function decodeEntries(bytes: Uint8Array, having = ''): RunEntry[] {
+  const text = inflateRawSync(bytes).toString('utf8');
+  const parsed: unknown = text.includes(having) ? JSON.parse(text) : [];
   if (!Array.isArray(parsed) || !parsed.every(isEntry))
     throw new Error('a block of a run holds something that is no decision');
   return parsed;

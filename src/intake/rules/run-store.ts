@@ -51,11 +51,12 @@ export async function putEntries(books: Books, id: string, block: number, bytes:
   await caller.patiently('keep decisions', () => caller.redis.set(key, Buffer.from(bytes)));
 }
 
-/** The members of a run, RUN_BLOCK_MEMBERS at a time. */
+/** The members of a run, RUN_BLOCK_MEMBERS at a time; none of a block without the text `having`. */
 export async function* readEntries(
   books: Books,
   meta: RunMeta,
   firstBlock = 0,
+  having = '',
 ): AsyncGenerator<RunEntry[], void, undefined> {
   const { caller } = books;
   for (let block = firstBlock; block < meta.blocks; block++) {
@@ -66,7 +67,7 @@ export async function* readEntries(
         'ALM_RULE_RUN_NOT_FOUND',
         `The decisions of run ${meta.id} have left the store.`,
       );
-    yield decodeEntries(bytes);
+    yield decodeEntries(bytes, having);
   }
 }
 

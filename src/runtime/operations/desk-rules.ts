@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import { Line } from '../../core/line.js';
 import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from '../../desk/api-types.js';
 import type { RuleParts } from '../../desk/rule-parts.js';
 import { type Decision, LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
@@ -25,6 +26,7 @@ export function deskRules(
   options: { readonly cwd: string; readonly stop: AbortSignal },
 ): RuleParts {
   const { cwd, stop } = options;
+  const explaining = new Line(1);
   return {
     async list() {
       const rules = await listRules(app, cwd, Date.now());
@@ -51,8 +53,11 @@ export function deskRules(
     async approve(rule, seen, { who }) {
       await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false, now: Date.now() });
     },
-    async explain(run, member): Promise<ExplainReply> {
-      const { meta, explained } = await explainMember(app, run, member, undefined);
+    async explain(run, member, isGone): Promise<ExplainReply> {
+      const { meta, explained } = await explaining.through(async () => {
+        if (isGone()) throw new AlmonerError('ALM_DESK_BUSY', 'Nobody waits for the explanation any more.');
+        return explainMember(app, run, member, undefined);
+      });
       const { decision, condition, award, columns, cells, balance, wallet } = explained;
       return {
         run: meta.id,

@@ -42,7 +42,8 @@ export async function explainMember(
       throw error;
     });
     if (meta === undefined) continue;
-    for await (const entries of readEntries(books, meta)) {
+    // Blocks that do not name the member are not taken apart: a run may have thousands.
+    for await (const entries of readEntries(books, meta, 0, `"member":"${member}"`)) {
       const entry = entries.find(({ decision }) => decision.member === member);
       if (entry === undefined) continue;
       const { condition, award, columns } = meta;

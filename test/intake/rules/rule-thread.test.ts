@@ -1,9 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
+import type { MemberId } from '../../../src/core/ids.js';
+import { decideAudience } from '../../../src/intake/rules/decide-audience.js';
 import { memberAt, packAudience, packSlice } from '../../../src/intake/rules/packed-audience.js';
 import type { LoadedRule } from '../../../src/intake/rules/rule.js';
-import { JUDGING_LIMITS, type JudgingLimits, RuleThread } from '../../../src/intake/rules/rule-thread.js';
+import {
+  JUDGING_LIMITS,
+  type JudgingLimits,
+  RuleThread,
+  withRuleThread,
+} from '../../../src/intake/rules/rule-thread.js';
 import { decodeEntries } from '../../../src/intake/rules/run-record.js';
+import { testProfile } from '../../support/realm-profile.js';
+import { until } from '../../support/until.js';
 import { AT, candidatesOf } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
@@ -67,5 +76,65 @@ describe('a rule in its thread', () => {
 
   test('that has been stopped before it began does nothing', async () => {
     await expect(begun(await endless(), AbortSignal.abort())).rejects.toThrow(/interrupted/);
+  });
+
+  test('waits in line where two are at work', async () => {
+    const seen = { now: 0, most: 0 };
+    const use = (stop?: AbortSignal) =>
+      withRuleThread(stop, async (thread) => {
+        seen.most = Math.max(seen.most, ++seen.now);
+        await thread.ask('look', 'nowhere.yaml', 'nowhere.yaml', false).finally(() => --seen.now);
+      });
+    const stop = new AbortController();
+    const [stopped, ...others] = [use(stop.signal), use(), use(), use(), use(), use()];
+    stop.abort();
+    await expect(stopped).rejects.toThrow(/interrupted/);
+    await Promise.all(others);
+    expect(seen.most).toBe(2);
+  });
+
+  test('is not held while facts are read, which may take hours', async () => {
+    const { rule, audience } = await goodRule(
+      ruleText({
+        x: 'condition: member.level > 1',
+        award: 'award:\n  tokens: web3.score\n  rounding: floor',
+      }),
+    );
+    const read = new Set<string>();
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const said = async (id: MemberId, raw: unknown) => {
+      read.add(id);
+      await answered;
+      return { id, balance: null, raw };
+    };
+    const plan = () => {
+      const known = new Map<string, string>();
+      return decideAudience({
+        rule,
+        audience: packAudience(audience),
+        profile: testProfile(),
+        reads: {
+          member: (id) => said(id, { level: 2 }),
+          web3: (id) => said(id, { score: 7 }),
+          wallets: async () => new Map(),
+        },
+        facts: { known, keep: async (field, value) => void known.set(field, value), drop: async () => {} },
+        already: new Map(),
+        stop: new AbortController().signal,
+        onProgress: () => {},
+        at: AT,
+        bounds: async () => BOUNDS,
+        keep: async () => {},
+      });
+    };
+    const plans = [plan(), plan(), plan()];
+    await until('the facts of all to be asked for', () => read.size === audience.rows.length);
+    await withRuleThread(undefined, (thread) => thread.ask('look', 'nowhere.yaml', 'nowhere.yaml', false));
+    answer();
+    for (const { decided } of await Promise.all(plans))
+      expect(decided).toMatchObject({ awards: 3, tokens: 21n });
   });
 });

@@ -1,0 +1,21 @@
+/** So many at a time; whoever comes besides waits in line. */
+export class Line {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async through<T>(work: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else
+      await new Promise<void>((go) => {
+        this.waiting.push(go);
+      });
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.free += 1;
+      else next();
+    }
+  }
+}
