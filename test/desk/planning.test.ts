@@ -7,22 +7,26 @@ import { until } from '../support/until.js';
 
 let desk: TestDesk;
 const MEMBERS = 500;
+/** Enough for a thread of its own. */
+const MANY = 6_000;
 const PATTERN = `"${'a'.repeat(17)}!".matches("^(a+)+$")`;
 
 beforeAll(async () => {
   desk = await startDesk();
   const jobs = join(desk.folder, 'jobs');
   await mkdir(jobs, { recursive: true });
-  const members = Array.from({ length: MEMBERS }, (_, index) => `${index + 1},${index % 50}`);
-  await writeFile(join(jobs, 'audience.csv'), `member,score\n${members.join('\n')}\n`);
-  for (const [name, condition] of [
-    ['heavy', `'!${PATTERN} && row.score >= 0'`],
-    ['endless', `'"${'a'.repeat(60)}!".matches("^(a+)+$")'`],
-  ] as const)
+  for (const [name, condition, count] of [
+    ['heavy', `'!${PATTERN} && row.score >= 0'`, MEMBERS],
+    ['endless', `'"${'a'.repeat(60)}!".matches("^(a+)+$")'`, MEMBERS],
+    ['many', 'row.score >= 0', MANY],
+  ] as const) {
+    const members = Array.from({ length: count }, (_, index) => `${index + 1},${index % 50}`);
+    await writeFile(join(jobs, `${name}.csv`), `member,score\n${members.join('\n')}\n`);
     await writeFile(
       join(jobs, `${name}.yaml`),
-      `name: ${name}\nrealm: embedded\nperiod: month\naudience: { file: audience.csv }\ncondition: ${condition}\naward: { tokens: 5 }\nreason: Thanks\n`,
+      `name: ${name}\nrealm: embedded\nperiod: month\naudience: { file: ${name}.csv }\ncondition: ${condition}\naward: { tokens: 5 }\nreason: Thanks\n`,
     );
+  }
   await writeFile(
     join(jobs, 'quarter.yaml'),
     'name: quarter\nrealm: embedded\nperiod: month\naudience: { members: [{ member: "9001", web3.level: 1.25 }] }\naward: { tokens: web3.level * 4, rounding: floor }\nreason: Thanks\n',
@@ -34,14 +38,16 @@ const task = z.object({
   task: z.string(),
   state: z.string(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  result: z.object({ plan: z.string().nullable() }),
+  result: z.object({ plan: z.string().nullable(), batch: z.string().nullable() }),
 });
 
-async function planned(rule: string) {
-  const reply = await desk.call(`/api/rules/${rule}/plan`, { method: 'POST', body: {} });
+const planned = (rule: string) => settled(`/api/rules/${rule}/plan`, {});
+
+async function settled(path: string, body: unknown) {
+  const reply = await desk.call(path, { method: 'POST', body });
   const { task: id } = task.parse(reply.json());
   return until(
-    `the plan of ${rule}`,
+    path,
     async () => {
       const now = task.parse((await desk.call(`/api/tasks/${id}`)).json());
       return now.state !== 'running' && now;
@@ -60,21 +66,45 @@ async function health(count: number): Promise<number[]> {
   return times;
 }
 
-test('the desk answers while a rule is planned, and no answer waits for the judging', async () => {
-  const plan = planned('heavy');
+/** The answers that the desk gave while it was busy with this. */
+async function answersDuring<T>(work: Promise<T>) {
   let over = false;
-  const ended = plan.finally(() => {
+  const ended = work.finally(() => {
     over = true;
   });
   const began = performance.now();
   const times: number[] = [];
   while (!over) times.push(...(await health(1)));
-  const planningMs = performance.now() - began;
-  expect((await ended).error).toBeNull();
+  return { result: await ended, times, tookMs: performance.now() - began };
+}
+
+test('the desk answers while a rule is planned, and no answer waits for the judging', async () => {
+  const { result, times, tookMs } = await answersDuring(planned('heavy'));
+  expect(result.error).toBeNull();
   // Judging alone takes most of the time; a desk that judged by itself would be silent for as long.
-  expect(Math.max(...times)).toBeLessThan(planningMs / 4);
+  expect(Math.max(...times)).toBeLessThan(tookMs / 4);
   expect(times.length).toBeGreaterThan(20);
 });
+
+test('a large batch is made in a thread with connections of its own, and the desk answers meanwhile', async () => {
+  const { result } = await planned('many');
+  const body = { plan: result.plan, members: MANY, tokens: String(5 * MANY) };
+  const redis = desk.redis.client();
+  const making = answersDuring(settled('/api/rules/many/run', body));
+  const isApart = async () => String(await redis.client('LIST')).includes('almoner:batch:');
+  await until('a connection of the thread', isApart, 60_000);
+  const made = await making;
+  expect(made.result.error).toBeNull();
+  expect(Math.max(...made.times)).toBeLessThan(made.tookMs / 4);
+  const batch = (await desk.call(`/api/batches/${made.result.result.batch}`)).json();
+  expect(batch).toMatchObject({
+    summary: { rows: MANY, counts: { planned: MANY }, createdBy: 'olga' },
+  });
+  // The same plan once more is the same batch.
+  expect((await settled('/api/rules/many/run', body)).result.batch).toBe(made.result.result.batch);
+  expect(await isApart()).toBe(false);
+  redis.disconnect();
+}, 120_000);
 
 test('a rule without an end is ended, named with its member and its limit, and the desk goes on', async () => {
   const { state, error } = await planned('endless');

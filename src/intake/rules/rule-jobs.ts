@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { carry } from '../../core/errors/carried.js';
 import type { OnFile } from './audience.js';
 import type { AudienceRow } from './audience-row.js';
 import { type Bounds, decide } from './decide.js';
@@ -115,12 +115,6 @@ const jobs = {
 };
 
 export type Jobs = typeof jobs;
-export type JobReply =
-  | { readonly value: never }
-  | {
-      readonly refusal: Pick<AlmonerError, 'code' | 'message' | 'next' | 'details'>;
-    }
-  | { readonly bug: string };
 
 function begun() {
   if (work === null) throw new Error('no rule was handed to the thread');
@@ -129,19 +123,8 @@ function begun() {
 
 type Asked = { [J in keyof Jobs]: { readonly job: J; readonly args: Parameters<Jobs[J]> } }[keyof Jobs];
 
-async function answer({ job, args }: Asked): Promise<unknown> {
-  try {
-    return { value: await Reflect.apply(jobs[job], jobs, args) };
-  } catch (error) {
-    if (!(error instanceof AlmonerError))
-      return { bug: error instanceof Error ? error.stack : messageOf(error) };
-    const { code, message, next, details } = error;
-    return { refusal: { code, message, next, details } };
-  } finally {
-    mark(-1);
-  }
-}
-
-parentPort?.on('message', (asked: Asked) => {
-  void answer(asked).then((reply) => parentPort?.postMessage(reply));
+parentPort?.on('message', async ({ job, args }: Asked) => {
+  const reply = await carry(() => Reflect.apply(jobs[job], jobs, args));
+  mark(-1);
+  parentPort?.postMessage(reply);
 });

@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
+import { arrived, type Carried } from '../../core/errors/carried.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
 import type { Rule } from './rule.js';
-import type { JobReply, Jobs } from './rule-jobs.js';
+import type { Jobs } from './rule-jobs.js';
 
 /**
  * A thread for one use of a rule, and the watch over it. A pattern such as `^(a+)+$` keeps the engine busy for
@@ -47,7 +48,7 @@ export class RuleThread {
       workerData: { progress: this.progress },
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
-    this.worker.on('message', (reply: JobReply) => this.take(reply));
+    this.worker.on('message', (reply: Carried<never>) => this.take(reply));
     this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? tooLarge() : error));
     this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
     if (stop?.aborted) this.end(interrupted());
@@ -110,14 +111,13 @@ export class RuleThread {
     }, LOOK_EVERY_MS);
   }
 
-  private take(reply: JobReply): void {
+  private take(reply: Carried<never>): void {
     const pending = this.pending;
     this.pending = null;
-    if ('value' in reply) pending?.resolve(reply.value);
-    else if ('bug' in reply) pending?.reject(new Error(reply.bug));
-    else {
-      const { code, message, next, details } = reply.refusal;
-      pending?.reject(new AlmonerError(code, message, { next, details }));
+    try {
+      pending?.resolve(arrived(reply));
+    } catch (error) {
+      pending?.reject(error);
     }
   }
 

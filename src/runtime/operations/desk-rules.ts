@@ -10,11 +10,11 @@ import { RUN_BLOCK_MEMBERS, type RunMeta } from '../../intake/rules/run-record.j
 import { findRun, readEntries } from '../../intake/rules/run-store.js';
 import { nextTime } from '../../intake/rules/schedule.js';
 import type { App, OpenRealm } from '../app.js';
+import { makeBatchApart } from './batch-apart.js';
 import { explainMember } from './rules-explaining.js';
 import { findRules, openRule, profileOfRule } from './rules-files.js';
 import { type ListedRule, listRules } from './rules-listing.js';
 import { planRule } from './rules-planning.js';
-import { importRun, usablePlan } from './rules-running.js';
 import { syncRules } from './rules-sync.js';
 import { refuseUnsafeStore } from './store-safety.js';
 
@@ -47,8 +47,7 @@ export function deskRules(
     async run(plan, { who }) {
       await refuseUnsafeStore(app);
       const { realm, meta } = await findPlan(app, plan);
-      const planned = await usablePlan(realm, meta, Date.now());
-      return planned === null ? null : (await importRun(app.as(who), realm, meta, planned)).ref;
+      return makeBatchApart(app.as(who), realm, meta, null, Date.now());
     },
     async approve(rule, seen, { who }) {
       await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false, now: Date.now() });

@@ -68,6 +68,18 @@ export async function importRun(
   );
 }
 
+/** The batch of a planned run, handed to the workers; null where nobody gets anything. */
+export async function makeBatch(
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  last: LastRun | null,
+  now: number,
+): Promise<BatchRef | null> {
+  const planned = await usablePlan(realm, run, now);
+  return planned === null ? null : (await importRun(app, realm, run, planned, last)).ref;
+}
+
 async function makingBatch<T extends { existing: boolean }>(
   app: App,
   { books }: OpenRealm,

@@ -17,8 +17,9 @@ import type { PackedRule } from '../../intake/rules/rule.js';
 import { listRuns } from '../../intake/rules/run-store.js';
 import { createScheduler } from '../../queue/schedules.js';
 import type { App, OpenRealm } from '../app.js';
+import { makeBatchApart } from './batch-apart.js';
 import { planRule } from './rules-planning.js';
-import { importRun, unfinishedRun, usablePlan } from './rules-running.js';
+import { unfinishedRun } from './rules-running.js';
 
 /** What became of a scheduled run. */
 export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };
@@ -169,11 +170,9 @@ class RealmWatch {
     if (run === undefined) throw new Error('neither a plan nor a run to go on with');
     if (run.state === 'stopped')
       return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
-    const batch = await usablePlan(realm, run, this.now());
-    if (batch === null) return became({ result: 'nothing', run: run.id });
     const last = became({ result: 'enqueued', run: run.id });
-    const { ref } = await importRun(app, realm, run, batch, last);
-    return { ...last, batch: ref.id };
+    const ref = await makeBatchApart(app, realm, run, last, this.now());
+    return ref === null ? became({ result: 'nothing', run: run.id }) : { ...last, batch: ref.id };
   }
 
   /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */

@@ -1,0 +1,43 @@
+import { Worker } from 'node:worker_threads';
+import { arrived, type Carried } from '../../core/errors/carried.js';
+import type { LastRun } from '../../intake/rules/approvals.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
+import type { BatchRef } from '../../ledger/batches.js';
+import type { App, OpenRealm } from '../app.js';
+import type { Config } from '../config/config.js';
+import { makeBatch } from './rules-running.js';
+
+export type BatchWanted = {
+  readonly config: Config;
+  readonly realm: string;
+  readonly run: string;
+  readonly last: LastRun | null;
+  readonly now: number;
+};
+export type BatchMade = Pick<BatchRef, 'no' | 'id'> | null;
+
+/** Fewer orders are a batch before a thread has begun. */
+const APART_FROM_ORDERS = 5_000;
+
+/**
+ * The same as `makeBatch`, for a process that has to answer meanwhile: hashing, packing and storing some hundred
+ * thousand orders happens in a thread, with connections of its own.
+ */
+export async function makeBatchApart(
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  last: LastRun | null,
+  now: number,
+): Promise<BatchRef | null> {
+  if (run.awards < APART_FROM_ORDERS) return makeBatch(app, realm, run, last, now);
+  const wanted: BatchWanted = { config: app.config, realm: realm.profile.name, run: run.id, last, now };
+  const thread = new Worker(new URL('./batch-thread.js', import.meta.url), { workerData: wanted });
+  const reply = await new Promise<Carried<BatchMade>>((resolve, reject) => {
+    thread.once('message', resolve);
+    thread.once('error', reject);
+    thread.once('exit', () => reject(new Error('the thread that makes a batch ended by itself')));
+  });
+  const made = arrived(reply);
+  return made && { books: realm.books, ...made };
+}

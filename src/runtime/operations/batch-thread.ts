@@ -1,0 +1,30 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { carry } from '../../core/errors/carried.js';
+import { findRun } from '../../intake/rules/run-store.js';
+import { App } from '../app.js';
+import { pickProfile } from '../config/config.js';
+import { createLogger } from '../logger.js';
+import type { BatchMade, BatchWanted } from './batch-apart.js';
+import { makeBatch } from './rules-running.js';
+
+/** The thread that makes a large batch of a rule's run: started by batch-apart.ts, and over with it. */
+const { config, realm: name, run, last, now }: BatchWanted = workerData;
+
+async function make(): Promise<BatchMade> {
+  const app = await App.open({
+    config,
+    logger: createLogger({ level: config.logLevel }),
+    env: process.env,
+    clientName: 'batch',
+    patienceMs: Number.POSITIVE_INFINITY,
+  });
+  try {
+    const realm = await app.realm(pickProfile(config, name));
+    const ref = await makeBatch(app, realm, await findRun(realm.books, run), last, now);
+    return ref && { no: ref.no, id: ref.id };
+  } finally {
+    await app.close();
+  }
+}
+
+parentPort?.postMessage(await carry(make));
