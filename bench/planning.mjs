@@ -1,14 +1,15 @@
 // The desk answers while it plans a rule over many members and makes the batch: how long /health takes, beside
 // a desk that does nothing, asked in turn by the same process at the same time.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openOperator, peakMegabytes } from './stage/almoner.mjs';
 import { REALM_ID } from './stage/realm.mjs';
 import { startRedis } from './stage/redis.mjs';
 import { printTable, QUICK, saveResult } from './stage/results.mjs';
 
 const MEMBERS = QUICK ? 20_000 : 200_000;
+const RUNS = QUICK ? 1 : 3;
 const ASKED_EVERY_MS = 10;
 const LIMIT_MS = 200;
 const nowhere = { url: 'http://127.0.0.1:9', key: 'a-key-that-is-never-used' };
@@ -36,12 +37,7 @@ async function startDesk() {
       'reason: Large',
     ].join('\n'),
   );
-  const turns = join(operator.folder, 'turns');
-  const preload = fileURLToPath(new URL('stage/turns-preload.mjs', import.meta.url));
-  const served = operator.start(['serve', '--port', '0', '--json'], {
-    nodeArgs: ['--import', preload],
-    more: { TURNS_FILE: turns },
-  });
+  const served = operator.start(['serve', '--port', '0', '--json']);
   const ready = await new Promise((resolve, reject) => {
     served.child.stdout.once('data', (chunk) => resolve(JSON.parse(String(chunk))));
     served.ended.then(({ stderr }) => reject(new Error(stderr)));
@@ -63,12 +59,6 @@ async function startDesk() {
     ...ready,
     call,
     pid: served.child.pid,
-    /** The most processor time between two turns of the event loop since then. */
-    async longestTurnMs(since) {
-      const lines = (await readFile(turns, 'utf8')).trim().split('\n');
-      const times = lines.map((line) => line.split(' ').map(Number)).filter(([at]) => at >= since);
-      return Math.max(...times.map(([, ms]) => ms));
-    },
     async task(path, body) {
       let task = await call(path, body);
       while (task.state === 'running') {
@@ -85,61 +75,94 @@ async function startDesk() {
   };
 }
 
-/** Asks one desk for its health until told to stop. */
+/** Asks one desk for its health until told to stop; gives when each answer was asked for and how long it took. */
 function watch({ url }) {
-  const times = [];
+  const answers = [];
   let on = true;
   const asking = (async () => {
     while (on) {
-      const begin = performance.now();
+      const at = performance.now();
       await (await fetch(`${url}/health`)).text();
-      times.push(performance.now() - begin);
+      answers.push({ at, ms: performance.now() - at });
       await new Promise((resolve) => setTimeout(resolve, ASKED_EVERY_MS));
     }
   })();
   return async () => {
     on = false;
     await asking;
-    times.sort((a, b) => a - b);
-    const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
-    return { asked: times.length, 'median ms': at(0.5), 'p99 ms': at(0.99), 'worst ms': times.at(-1) };
+    return answers;
   };
 }
 
-const busy = await startDesk();
-const idle = await startDesk();
-const rows = [];
-async function phase(name, work) {
+const isLate = ({ ms }) => ms >= LIMIT_MS;
+
+/**
+ * An answer that is late is the machine's doing only as far as the idle desk beside it was late in the same moments:
+ * what it took beyond the slowest answer of that one must still be within the limit.
+ */
+function lateByItself(answers, idle) {
+  return answers.filter(isLate).filter(({ at, ms }) => {
+    const beside = idle.filter((other) => isLate(other) && other.at < at + ms && at < other.at + other.ms);
+    return ms - Math.max(0, ...beside.map((other) => other.ms)) >= LIMIT_MS;
+  });
+}
+
+function rowOf(desk, answers, idle) {
+  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
+  return {
+    desk,
+    asked: times.length,
+    'median ms': at(0.5),
+    'p99 ms': at(0.99),
+    'worst ms': times.at(-1),
+    late: answers.filter(isLate).length,
+    'late by itself': idle === null ? null : lateByItself(answers, idle).length,
+  };
+}
+
+async function phase(name, { busy, idle }, work) {
+  const load = Number(loadavg()[0].toFixed(2));
   const watches = [watch(busy), watch(idle)];
-  const since = Date.now();
   const begin = performance.now();
   const result = await work();
   const seconds = (performance.now() - begin) / 1000;
-  const [planning, beside] = await Promise.all(watches.map((end) => end()));
-  rows.push(
-    { desk: name, seconds, ...planning, 'longest turn, CPU ms': await busy.longestTurnMs(since) },
-    {
-      desk: 'an idle one beside it',
-      seconds,
-      ...beside,
-      'longest turn, CPU ms': await idle.longestTurnMs(since),
-    },
-  );
-  return result;
+  const [answers, beside] = await Promise.all(watches.map((end) => end()));
+  const rows = [rowOf(name, answers, beside), rowOf('an idle one beside it', beside, null)];
+  return { result, rows: rows.map(({ desk, ...row }) => ({ desk, load, seconds, ...row })) };
 }
-try {
-  const { plan } = await phase('planning', () => busy.task('/api/rules/large/plan', {}));
-  const page = await busy.call(`/api/rule-plans/${plan}?limit=1`);
-  const body = { plan, members: page.awarded, tokens: page.tokens };
-  await phase('making the batch', () => busy.task('/api/rules/large/run', body));
-  printTable(`The desk while a rule over ${MEMBERS.toLocaleString('en')} members is planned`, rows);
-  const peakMb = await peakMegabytes(busy.pid);
+
+async function planAndRun() {
+  const desks = { busy: await startDesk(), idle: await startDesk() };
+  const { busy, idle } = desks;
+  try {
+    const planned = await phase('planning', desks, () => busy.task('/api/rules/large/plan', {}));
+    const { plan } = planned.result;
+    const page = await busy.call(`/api/rule-plans/${plan}?limit=1`);
+    const body = { plan, members: page.awarded, tokens: page.tokens };
+    const made = await phase('making the batch', desks, () => busy.task('/api/rules/large/run', body));
+    return { rows: [...planned.rows, ...made.rows], peakMb: await peakMegabytes(busy.pid) };
+  } finally {
+    await busy.close();
+    await idle.close();
+  }
+}
+
+const runs = [];
+while (runs.length < RUNS) {
+  runs.push(await planAndRun());
+  const { rows, peakMb } = runs.at(-1);
+  const title = `The desk while a rule over ${MEMBERS.toLocaleString('en')} members is planned, run ${runs.length}`;
+  printTable(title, rows);
   console.log(`peak memory of the desk: ${Math.round(peakMb)} MB`);
-  if (!QUICK) saveResult('planning', { members: MEMBERS, rows, peakMb });
-  // The answers show the machine's other work as well; the turns show the desk's alone.
-  const longest = Math.max(...rows.map((row) => row['longest turn, CPU ms']));
-  if (longest > LIMIT_MS) throw new Error(`the desk was busy for ${Math.round(longest)} ms at a stretch`);
-} finally {
-  await busy.close();
-  await idle.close();
 }
+if (!QUICK) saveResult('planning', { members: MEMBERS, limitMs: LIMIT_MS, runs });
+const working = runs.flatMap(({ rows }) => rows).filter((row) => row['late by itself'] !== null);
+const sum = (column) => working.reduce((total, row) => total + row[column], 0);
+const [late, byItself] = [sum('late'), sum('late by itself')];
+console.log(
+  late === 0
+    ? `every answer of the working desk came within ${LIMIT_MS} ms`
+    : `${late} answers of the working desk took ${LIMIT_MS} ms or more; ${late - byItself} of them in moments when the idle one was as late (the machine's doing), ${byItself} by itself`,
+);
+if (byItself > 0) process.exitCode = 1;
