@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { Caller } from '../ledger/caller.js';
+import { ACCESSES, type Access } from './access/tokens.js';
 import type { AuditPage } from './api-types.js';
 
 /**
  * Who did what at the desk, when and why: every change, signing in and out included. What touches a batch
- * stands in the batch's own audit as well, which reports carry; this one covers the rest and is bounded.
+ * stands in the batch's own audit as well, which reports carry; this one covers the rest and is bounded. It is
+ * a list for each rank, so that nothing that viewers or strangers do pushes out what operators did.
  */
 const KEY = 'almoner:desk:audit';
+const KEYS = ACCESSES.map((access) => (access === 'operator' ? KEY : `${KEY}:${access}`));
 const KEEP_MAX = 10_000;
 
 const entry = z.object({
@@ -24,27 +27,40 @@ export class AuditTrail {
     private readonly now: () => number,
   ) {}
 
-  async write(what: Omit<DeskAuditEntry, 'at'>): Promise<void> {
+  async write(what: Omit<DeskAuditEntry, 'at'>, by: Access): Promise<void> {
+    const key = KEYS[ACCESSES.indexOf(by)] ?? KEY;
     const line = JSON.stringify({ at: this.now(), ...what });
     // A line too many after a lost reply is better than one too few.
-    await this.ask((redis) => redis.lpush(KEY, line));
-    await this.ask((redis) => redis.ltrim(KEY, 0, KEEP_MAX - 1));
+    await this.ask((redis) => redis.lpush(key, line));
+    await this.ask((redis) => redis.ltrim(key, 0, KEEP_MAX - 1));
   }
 
-  /** Newest first. The cursor counts from the oldest end, so that new entries do not shift the pages. */
+  /** Newest first. The cursor counts from the oldest end of each list, so that new entries do not shift the pages. */
   async page(cursor: string | undefined, limit: number): Promise<AuditPage> {
-    const length = await this.ask((redis) => redis.llen(KEY));
-    const before = cursor === undefined ? length : Math.min(Number(cursor), length);
-    const from = length - before;
-    const lines = await this.ask((redis) => redis.lrange(KEY, from, from + limit - 1));
-    const rest = before - lines.length;
+    const befores = cursor?.split('.').map(Number) ?? [];
+    const parts = await Promise.all(KEYS.map((key, at) => this.part(key, befores[at], limit)));
+    const entries: DeskAuditEntry[] = [];
+    while (entries.length < limit) {
+      const [newest] = parts
+        .filter(({ lines }) => lines.length > 0)
+        .sort((one, other) => (other.lines[0]?.at ?? 0) - (one.lines[0]?.at ?? 0));
+      const next = newest?.lines.shift();
+      if (newest === undefined || next === undefined) break;
+      newest.before -= 1;
+      entries.push(next);
+    }
     return {
-      entries: lines.map((line) => {
-        const read = entry.parse(JSON.parse(line));
-        return { ...read, at: new Date(read.at).toISOString() };
-      }),
-      next: rest > 0 && lines.length > 0 ? String(rest) : null,
+      entries: entries.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+      next: parts.some(({ before }) => before > 0) ? parts.map(({ before }) => before).join('.') : null,
     };
+  }
+
+  private async part(key: string, given: number | undefined, limit: number) {
+    const length = await this.ask((redis) => redis.llen(key));
+    const before = Math.min(given ?? length, length);
+    const from = length - before;
+    const lines = await this.ask((redis) => redis.lrange(key, from, from + limit - 1));
+    return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
   }
 
   private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ACCESSES, type Access } from './route.js';
+import { ACCESSES, type Access } from './access/tokens.js';
 
 /**
  * At most so many connections, and nobody is turned away: where all are taken, the one gives way that was of

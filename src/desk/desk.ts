@@ -48,7 +48,7 @@ export function openDesk(
       parts.logger.warn(what);
       // No name of a token has a blank.
       await audit
-        .write({ who: 'a stranger', what, why: null, batch: null })
+        .write({ who: 'a stranger', what, why: null, batch: null }, 'anyone')
         .catch((error: unknown) =>
           parts.logger.warn({ message: messageOf(error) }, 'the audit was not written'),
         );

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { AlmonerError } from '../core/errors/error.js';
 import type { Visitor } from './access/guard.js';
-import type { Role } from './api-types.js';
+import type { Access } from './access/tokens.js';
 import type { Desk } from './desk.js';
 
 /**
@@ -10,8 +10,6 @@ import type { Desk } from './desk.js';
  * return one. The OpenAPI document is made from the same entries.
  */
 export type Method = 'GET' | 'POST' | 'DELETE';
-export const ACCESSES = ['anyone', 'viewer', 'operator'] as const satisfies readonly ('anyone' | Role)[];
-export type Access = (typeof ACCESSES)[number];
 
 export type Route = {
   readonly method: Method;
@@ -94,7 +92,8 @@ export function route<
       const answer = await description.handle(desk, given);
       if (access === 'operator' && method !== 'GET' && description.audit !== null) {
         const line = description.audit?.(given) ?? { what: description.summary, batch: null };
-        await desk.audit.write({ ...line, who: given.visitor.identity.name, why: reasonIn(raw.body) });
+        const who = given.visitor.identity.name;
+        await desk.audit.write({ ...line, who, why: reasonIn(raw.body) }, access);
       }
       return answer;
     },

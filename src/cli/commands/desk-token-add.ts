@@ -20,7 +20,10 @@ export const command = defineCommand({
       const token = await new Tokens(app.caller).add(args.NAME, role, operator, Date.now());
       registerSecret(token);
       const what = `added desk token ${args.NAME} (${role})`;
-      await new AuditTrail(app.caller, Date.now).write({ who: operator, what, why: null, batch: null });
+      await new AuditTrail(app.caller, Date.now).write(
+        { who: operator, what, why: null, batch: null },
+        'operator',
+      );
       output.print({
         json: { name: args.NAME, role, token },
         text: [`${args.NAME} may use the desk as ${role}.`, `Token (shown this once): ${token}`],

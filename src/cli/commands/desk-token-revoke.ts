@@ -16,7 +16,7 @@ export const command = defineCommand({
       await new Tokens(app.caller).revoke(name);
       const what = `revoked desk token ${name}`;
       const who = app.config.operator;
-      await new AuditTrail(app.caller, Date.now).write({ who, what, why: null, batch: null });
+      await new AuditTrail(app.caller, Date.now).write({ who, what, why: null, batch: null }, 'operator');
       context.output.print({
         json: { name, revoked: true },
         text: `${name} can no longer use the desk; their open pages are signed out.`,

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Desk } from '../desk.js';
-import { ACCESSES, type Access } from '../route.js';
 import type { Visitor } from './guard.js';
 import { securityHeaders } from './headers.js';
+import { ACCESSES, type Access } from './tokens.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

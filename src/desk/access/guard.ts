@@ -104,7 +104,7 @@ export class Guard {
     const session = cookie === null ? null : await this.options.sessions.find(cookie);
     if (session === null) return null;
     if (await this.stillHolds(session)) return { identity: session, session };
-    await this.options.sessions.end(session.key);
+    await this.options.sessions.end(session);
     return null;
   }
 

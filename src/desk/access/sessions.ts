@@ -9,6 +9,10 @@ import { hashOf, type Identity, ROLES } from './tokens.js';
  * end by expiry; the absolute end is checked besides.
  */
 const PREFIX = 'almoner:desk:session:';
+/** All of one token, by its hash. */
+const OF_TOKEN = 'almoner:desk:sessions:';
+/** Of one token: a person with several browsers, or a few who share it. */
+const OF_TOKEN_MAX = 20;
 export const IDLE_MS = 2 * 60 * 60 * 1000;
 /** A day's shift with the tab open, and some. */
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
@@ -40,6 +44,7 @@ export class Sessions {
     const now = this.now();
     const entry = { ...identity, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
     await this.ask((redis) => redis.set(key, JSON.stringify(entry), 'PX', IDLE_MS));
+    await this.makeRoom(key, identity.tokenHash);
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
   }
 
@@ -54,12 +59,27 @@ export class Sessions {
     const entry = stored.parse(JSON.parse(json));
     const now = this.now();
     if (now < entry.endsAt) return { ...entry, key, idleUntil: Math.min(now + IDLE_MS, entry.endsAt) };
-    await this.end(key);
+    await this.end({ key, tokenHash: entry.tokenHash });
     return null;
   }
 
-  async end(key: string): Promise<void> {
+  async end({ key, tokenHash }: Pick<DeskSession, 'key' | 'tokenHash'>): Promise<void> {
     await this.ask((redis) => redis.del(key));
+    await this.ask((redis) => redis.srem(`${OF_TOKEN}${tokenHash}`, key));
+  }
+
+  /** Of too many of one token those end that were idle longest: they would expire first. */
+  private async makeRoom(newest: string, tokenHash: string): Promise<void> {
+    const own = `${OF_TOKEN}${tokenHash}`;
+    await this.ask((redis) => redis.sadd(own, newest));
+    await this.ask((redis) => redis.pexpire(own, ABSOLUTE_MS));
+    const keys = await this.ask((redis) => redis.smembers(own));
+    if (keys.length <= OF_TOKEN_MAX) return;
+    const left = await Promise.all(
+      keys.map(async (key) => ({ key, ms: await this.ask((redis) => redis.pttl(key)) })),
+    );
+    left.sort((one, other) => other.ms - one.ms);
+    for (const { key } of left.slice(OF_TOKEN_MAX)) await this.end({ key, tokenHash });
   }
 
   private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {

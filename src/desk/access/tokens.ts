@@ -12,6 +12,9 @@ const TOKENS_KEY = 'almoner:desk:tokens';
 const PREFIX = 'almdesk_';
 
 export const ROLES = ['viewer', 'operator'] as const satisfies readonly Role[];
+/** Who may, or did, something: each may what those before it may. */
+export const ACCESSES = ['anyone', ...ROLES] as const;
+export type Access = (typeof ACCESSES)[number];
 
 const storedToken = z.object({
   hash: z.string().regex(/^[0-9a-f]{64}$/),

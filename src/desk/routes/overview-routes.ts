@@ -62,7 +62,10 @@ export const OVERVIEW_ROUTES = [
   }),
   route('GET /api/audit', 'viewer', {
     summary: 'Who did what at the desk, newest first.',
-    query: z.object({ cursor: cursor.regex(/^[0-9]+$/).optional(), limit: limit(200).default(100) }),
+    query: z.object({
+      cursor: cursor.regex(/^\d{1,9}(\.\d{1,9}){2}$/).optional(),
+      limit: limit(200).default(100),
+    }),
     reply: 'AuditPage',
     handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit),
   }),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { setCookie } from '../access/cookie.js';
-import { ABSOLUTE_MS } from '../access/sessions.js';
+import { ABSOLUTE_MS, type DeskSession } from '../access/sessions.js';
+import type { Identity } from '../access/tokens.js';
 import type { SessionReply } from '../api-types.js';
 import type { Desk } from '../desk.js';
-import { type Given, route, WithHeaders } from '../route.js';
+import { route, WithHeaders } from '../route.js';
 
 /** Signing in and out. */
 export const SESSION_ROUTES = [
@@ -20,7 +21,7 @@ export const SESSION_ROUTES = [
           'This is not a desk token known here. Nobody was signed in.',
         );
       const { cookie, session } = await desk.sessions.begin(identity);
-      await desk.audit.write({ who: identity.name, what: 'signed in', why: null, batch: null });
+      await note(desk, identity, 'signed in');
       return new WithHeaders(sessionReply(desk, identity, session), {
         'set-cookie': setCookie(desk.reached.cookie, cookie, ABSOLUTE_MS),
       });
@@ -35,19 +36,19 @@ export const SESSION_ROUTES = [
     summary: 'End the session.',
     reply: 'Done',
     async handle(desk, { visitor }) {
-      if (visitor.session !== null) await desk.sessions.end(visitor.session.key);
-      await desk.audit.write({ who: visitor.identity.name, what: 'signed out', why: null, batch: null });
+      if (visitor.session !== null) await desk.sessions.end(visitor.session);
+      await note(desk, visitor.identity, 'signed out');
       return new WithHeaders({ done: true }, { 'set-cookie': setCookie(desk.reached.cookie, '', 0) });
     },
   }),
 ];
 
+function note(desk: Desk, { name, role }: Identity, what: string): Promise<void> {
+  return desk.audit.write({ who: name, what, why: null, batch: null }, role);
+}
+
 /** A script's token has no session: it neither idles nor needs the page's token. */
-function sessionReply(
-  desk: Desk,
-  { name, role }: Given<unknown, unknown, unknown>['visitor']['identity'],
-  session: Given<unknown, unknown, unknown>['visitor']['session'],
-): SessionReply {
+function sessionReply(desk: Desk, { name, role }: Identity, session: DeskSession | null): SessionReply {
   const never = '9999-12-31T00:00:00.000Z';
   return {
     name,
