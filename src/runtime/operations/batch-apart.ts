@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { arrived, type Carried } from '../../core/errors/carried.js';
+import { Line } from '../../core/line.js';
 import type { LastRun } from '../../intake/rules/approvals.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import type { BatchRef } from '../../ledger/batches.js';
@@ -15,6 +16,9 @@ export type BatchWanted = {
   readonly now: number;
 };
 export type BatchMade = Pick<BatchRef, 'no' | 'id'> | null;
+
+/** One at a time: each may take a core, and the store serves them one after the other anyway. */
+const line = new Line(1);
 
 /** Fewer orders are a batch before a thread has begun. */
 const APART_FROM_ORDERS = 5_000;
@@ -32,12 +36,15 @@ export async function makeBatchApart(
 ): Promise<BatchRef | null> {
   if (run.awards < APART_FROM_ORDERS) return makeBatch(app, realm, run, last, now);
   const wanted: BatchWanted = { config: app.config, realm: realm.profile.name, run: run.id, last, now };
+  const made = arrived(await line.through(() => replyOfThread(wanted)));
+  return made && { books: realm.books, ...made };
+}
+
+function replyOfThread(wanted: BatchWanted): Promise<Carried<BatchMade>> {
   const thread = new Worker(new URL('./batch-thread.js', import.meta.url), { workerData: wanted });
-  const reply = await new Promise<Carried<BatchMade>>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     thread.once('message', resolve);
     thread.once('error', reject);
     thread.once('exit', () => reject(new Error('the thread that makes a batch ended by itself')));
   });
-  const made = arrived(reply);
-  return made && { books: realm.books, ...made };
 }
