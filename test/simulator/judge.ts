@@ -51,7 +51,8 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   for (const file of files) {
     const batch = await operator.look(file);
     if (batch === undefined) {
-      say('lost', `${file.id} is not in the store`);
+      // Where a person has to decide first what the store has forgotten, it may rest on that.
+      if (armed) say('lost', `${file.id} is not in the store`);
       continue;
     }
     for (const [i, row] of file.rows.entries()) {
