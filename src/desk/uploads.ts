@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import { Line } from '../core/line.js';
 import type { PlannedUpload } from './parts.js';
 import { tooLarge, type UploadLimits, UploadWatch } from './upload-watch.js';
 
@@ -20,6 +21,8 @@ export type Upload = {
   readonly faultsPath: string;
   readonly bytes: number;
   readonly receivedAt: number;
+  /** One plan of it is made at a time. */
+  readonly planning: Line;
 };
 
 const KEEP_MS = 60 * 60 * 1000;
@@ -27,7 +30,10 @@ const SWEEP_MS = 60 * 1000;
 /** Plans held in memory between preview and start; an older one is made again, and held to what the first showed. */
 const PLANS_MAX = 2;
 
-type Kept = { readonly options: string; readonly shown: string; readonly planned: PlannedUpload | null };
+/** What is planned: the switches as text, and for whom. */
+export type PlanOf = { readonly options: string; readonly who: string };
+type MakePlan = () => Promise<PlannedUpload>;
+type Kept = PlanOf & { readonly shown: string; readonly planned: PlannedUpload | null };
 
 export class Uploads {
   private readonly uploads = new Map<string, Upload>();
@@ -73,7 +79,9 @@ export class Uploads {
     }
     const faultsPath = join(this.folder, `${id}.faults.csv`);
     const { name, who } = told;
-    const upload = { id, name, who, path, faultsPath, bytes: watch.bytes, receivedAt: Date.now() };
+    const { bytes } = watch;
+    const planning = new Line(1);
+    const upload = { id, name, who, path, faultsPath, bytes, receivedAt: Date.now(), planning };
     this.uploads.set(id, upload);
     return upload;
   }
@@ -85,40 +93,63 @@ export class Uploads {
     return upload;
   }
 
-  /** The plan of an upload under these options: kept from the preview, or made now; and whether it is what was shown. */
-  async planned(
+  /** A new plan, to be shown: the person may have mended something since the last one. */
+  preview(upload: Upload, of: PlanOf, make: MakePlan): Promise<PlannedUpload> {
+    return upload.planning.through(() => {
+      this.letGo(upload.id);
+      return this.made(upload, of, make);
+    });
+  }
+
+  /** The plan that was shown, made again where it was let go; and whether it still is what was shown. */
+  planned(
     upload: Upload,
-    options: string,
-    make: () => Promise<PlannedUpload>,
+    of: PlanOf,
+    make: MakePlan,
   ): Promise<{ readonly planned: PlannedUpload; readonly asShown: boolean }> {
-    const known = this.plans.get(upload.id);
-    const before = known?.options === options ? known : null;
-    const planned = before?.planned ?? (await make());
-    if (known?.planned !== planned) known?.planned?.close();
-    const shown = before?.shown ?? planned.verdict;
-    this.plans.delete(upload.id);
-    this.plans.set(upload.id, { options, shown, planned });
-    this.letOldestGo();
-    return { planned, asShown: planned.verdict === shown };
+    return upload.planning.through(async () => {
+      const { options = of.options, who, shown, planned: held } = this.plans.get(upload.id) ?? {};
+      if (options !== of.options)
+        throw new AlmonerError(
+          'ALM_DESK_CHANGED',
+          'The file was shown with other switches than these. Nothing was enqueued.',
+        );
+      if (held && who === of.who) return { planned: held, asShown: held.verdict === shown };
+      this.letGo(upload.id);
+      const planned = await this.made(upload, of, make, shown);
+      return { planned, asShown: planned.verdict === (shown ?? planned.verdict) };
+    });
   }
 
-  private letOldestGo(): void {
-    const held = [...this.plans].filter(([, { planned }]) => planned !== null);
-    for (const [id, kept] of held.slice(0, -PLANS_MAX)) {
-      kept.planned?.close();
-      this.plans.set(id, { ...kept, planned: null });
+  /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
+  private async made(upload: Upload, of: PlanOf, make: MakePlan, shown?: string): Promise<PlannedUpload> {
+    const { id, faultsPath } = this.find(upload.id);
+    const planned = await make();
+    try {
+      this.find(id);
+      planned.writeFaults(faultsPath);
+    } catch (error) {
+      planned.close();
+      throw error;
     }
+    this.plans.delete(id);
+    this.plans.set(id, { ...of, shown: shown ?? planned.verdict, planned });
+    const held = [...this.plans].filter(([, kept]) => kept.planned !== null);
+    for (const [old] of held.slice(0, -PLANS_MAX)) this.letGo(old);
+    return planned;
   }
 
-  forgetPlan(id: string): void {
-    this.plans.get(id)?.planned?.close();
-    this.plans.delete(id);
+  private letGo(id: string): void {
+    const kept = this.plans.get(id);
+    kept?.planned?.close();
+    if (kept !== undefined) this.plans.set(id, { ...kept, planned: null });
   }
 
   async remove(id: string): Promise<void> {
     const upload = this.uploads.get(id);
     this.uploads.delete(id);
-    this.forgetPlan(id);
+    this.letGo(id);
+    this.plans.delete(id);
     if (upload === undefined) return;
     await rm(upload.path, { force: true });
     await rm(upload.faultsPath, { force: true });

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defuse } from '../core/formula-cells.js';
@@ -29,7 +19,7 @@ export class Findings {
   readonly #warnings: Finding[] = [];
   #faultCount = 0;
   #warningCount = 0;
-  #spool: { readonly folder: string; readonly path: string; readonly fd: number } | undefined;
+  #spool: number | undefined;
   #buffer = '';
 
   get faultCount(): number {
@@ -70,34 +60,48 @@ export class Findings {
     const unfinished = `${path}.part`;
     // What is left of a killed process, or planted there, is not written into.
     rmSync(unfinished, { force: true });
-    if (this.#spool === undefined)
-      writeFileSync(unfinished, HEADER + this.#faults.map(csvLine).join(''), { flag: 'wx', mode: 0o600 });
-    else {
-      this.#flush();
-      copyFileSync(this.#spool.path, unfinished, constants.COPYFILE_EXCL);
+    const file = openSync(unfinished, 'wx', 0o600);
+    try {
+      if (this.#spool === undefined) writeSync(file, HEADER + this.#faults.map(csvLine).join(''));
+      else {
+        this.#flush();
+        copy(this.#spool, file);
+      }
+    } finally {
+      closeSync(file);
     }
     renameSync(unfinished, path);
   }
 
-  /** Removes the temporary file; the counts and the first faults stay. */
+  /** Lets go of the temporary file; the counts and the first faults stay. */
   close(): void {
-    if (this.#spool === undefined) return;
-    closeSync(this.#spool.fd);
-    rmSync(this.#spool.folder, { recursive: true, force: true });
+    if (this.#spool !== undefined) closeSync(this.#spool);
     this.#spool = undefined;
     this.#buffer = '';
   }
 
   #openSpool(): void {
     const folder = mkdtempSync(join(tmpdir(), 'almoner-faults-'));
-    const path = join(folder, 'faults.csv');
-    this.#spool = { folder, path, fd: openSync(path, 'wx', 0o600) };
+    try {
+      // Open without a name: whatever ends the process, nothing stays behind.
+      this.#spool = openSync(join(folder, 'faults.csv'), 'wx+', 0o600);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
     this.#buffer = HEADER + this.#faults.map(csvLine).join('');
   }
 
   #flush(): void {
-    if (this.#spool !== undefined) writeSync(this.#spool.fd, this.#buffer);
+    if (this.#spool !== undefined) writeSync(this.#spool, this.#buffer);
     this.#buffer = '';
+  }
+}
+
+function copy(from: number, to: number): void {
+  const piece = Buffer.allocUnsafe(BUFFER_CHARACTERS);
+  for (let at = 0, bytes = -1; bytes !== 0; at += bytes) {
+    bytes = readSync(from, piece, 0, piece.length, at);
+    writeSync(to, piece, 0, bytes);
   }
 }
 

@@ -9,7 +9,7 @@ import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
 
 /**
  * A file that can be read several times: once for its shape, once for the plan, once to store it. What can be
- * read only once (stdin, a pipe) is put into a temporary file first, and `close` removes it.
+ * read only once (stdin, a pipe) is put into a temporary file first, which is gone with its handle.
  */
 export type Source = {
   /** For people: the file's name, or `-`. */
@@ -45,7 +45,7 @@ export async function openSource(file: string, options: OpenOptions = {}): Promi
   const handle = await open(file, 'r').catch((error: unknown) => {
     throw cannotOpen(file, error);
   });
-  return source(nameFor(file), handle, () => Promise.resolve());
+  return source(nameFor(file), handle);
 }
 
 /** A name is for people: it may hold anything but a `/`, line ends included. */
@@ -54,7 +54,7 @@ function nameFor(file: string): string {
 }
 
 /** The handle stays open between readings, so that a file replaced by a rename is still the one planned. */
-async function source(name: string, handle: FileHandle, afterwards: () => Promise<void>): Promise<Source> {
+async function source(name: string, handle: FileHandle): Promise<Source> {
   const opened = await handle.stat();
   return {
     name,
@@ -76,28 +76,29 @@ async function source(name: string, handle: FileHandle, afterwards: () => Promis
           `${name} was changed while it was read; nothing was sent.`,
         );
     },
-    async close() {
-      await handle.close();
-      await afterwards();
-    },
+    close: () => handle.close(),
   };
 }
 
 async function spool(name: string, input: Readable, fileBytesMax: number): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), 'almoner-in-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
+  let handle: FileHandle | undefined;
   try {
-    const handle = await open(join(folder, 'input.csv'), 'wx+', 0o600);
-    try {
-      await copy(input, handle, name, fileBytesMax);
-      return await source(name, handle, remove);
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
+    handle = await unnamedFile();
+    await copy(input, handle, name, fileBytesMax);
+    return await source(name, handle);
   } catch (error) {
-    await remove();
+    await handle?.close();
     throw error instanceof AlmonerError ? error : cannotOpen(name, error);
+  }
+}
+
+/** Open without a name: whatever ends the process, nothing stays behind. */
+async function unnamedFile(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'almoner-in-'));
+  try {
+    return await open(join(folder, 'input.csv'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

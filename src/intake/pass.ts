@@ -33,6 +33,8 @@ export type PlanOptions = {
   /** Whether it can have been paid before that moment; a file may be of any age. */
   readonly mayPrecede?: (moment: number) => boolean;
   readonly now: number;
+  /** Part of the plan then; closed by whoever hands them in where no plan comes of it. */
+  readonly findings?: Findings;
 };
 
 export type Spent = {

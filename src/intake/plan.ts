@@ -51,8 +51,7 @@ export type Plan = {
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
-  const { profile, again, newRowsOnly = false } = options;
-  const findings = new Findings();
+  const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
   const parsed = await parseSheet(source, {
     realms: [profile.name, profile.realmId],
     currency: profile.currency,

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { Tokens } from '../../src/desk/access/tokens.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 
@@ -163,6 +164,29 @@ describe('an import through the desk', () => {
     // Nothing has changed for these; the first one was pushed out as well.
     for (const id of others)
       expect((await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3' })).status).toBe(200);
+  });
+});
+
+describe('plans of one upload', () => {
+  const faulty = (rows: number) => `member,tokens\n${'1,x\n'.repeat(rows)}`;
+
+  test('are held to the switches that were shown, whoever starts it', async () => {
+    const { upload: id } = await upload('member,tokens\n31000,3\n');
+    await post(`/api/uploads/${id}/plan`, {});
+    const other = await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3', again: 'june' });
+    expect(other.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
+    const oscar = await new Tokens(desk.app.caller).add('oscar', 'operator', 'tester', Date.now());
+    const body = { rows: 1, tokens: '3' };
+    const reply = await desk.call(`/api/uploads/${id}/start`, { method: 'POST', body, as: oscar });
+    expect(started.parse(reply.json()).summary).toMatchObject({ createdBy: 'oscar' });
+  });
+
+  test('end with it: nothing is kept of an upload that was thrown away while it was planned', async () => {
+    const { upload: id } = await upload(faulty(20_000));
+    const planning = post(`/api/uploads/${id}/plan`, {});
+    expect((await desk.call(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(200);
+    expect((await planning).json()).toMatchObject({ error: { code: 'ALM_DESK_UPLOAD_UNKNOWN' } });
+    expect(await leftovers()).toEqual([]);
   });
 });
 

@@ -40,6 +40,21 @@ describe('findings', () => {
     },
   );
 
+  it('leave nothing in the temporary folder, whatever ends the process', async () => {
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+    try {
+      const findings = new Findings();
+      for (let line = 1; line <= 5000; line++) findings.fault(fault(line));
+      expect(await readdir(folder)).toEqual([]);
+      expect(await written(findings)).toHaveLength(5001);
+      findings.close();
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
+  });
+
   it('keep warnings apart', async () => {
     const findings = new Findings();
     findings.warning({ line: 0, column: null, code: 'ALM_PLAN_MEMBER_REPEATED', message: 'odd' });

@@ -23,12 +23,8 @@ const planBody = z.object({
 });
 type PlanBody = z.infer<typeof planBody>;
 
-function planned(
-  desk: Desk,
-  upload: Upload,
-  body: PlanBody,
-  who: string,
-): ReturnType<Desk['uploads']['planned']> {
+/** What is planned, and how. */
+function planOf(desk: Desk, upload: Upload, body: PlanBody, who: string) {
   const { realm: realmName, skipInvalid, map, again, newAddress, newRowsOnly } = body;
   if (again !== undefined && newRowsOnly)
     throw new AlmonerError(
@@ -36,12 +32,9 @@ function planned(
       'Again on purpose pays rows that were paid before, new rows only leaves them out. Nothing was done: give one of them.',
     );
   const options = { realm: realmName, skipInvalid, map, again: again ?? null, newAddress, newRowsOnly };
-  return desk.uploads.planned(upload, JSON.stringify([options, who]), async () => {
-    const file = { path: upload.path, name: upload.name, ...options };
-    const plan = await desk.parts.plan(file, { who, why: null });
-    plan.writeFaults(upload.faultsPath);
-    return plan;
-  });
+  const file = { path: upload.path, name: upload.name, ...options };
+  const make = () => desk.parts.plan(file, { who, why: null });
+  return [upload, { options: JSON.stringify(options), who }, make] as const;
 }
 
 export const IMPORT_ROUTES = [
@@ -70,9 +63,7 @@ export const IMPORT_ROUTES = [
     audit: null,
     async handle(desk, { params: { upload }, body, visitor }) {
       const found = desk.uploads.find(upload);
-      // A preview is always made anew: the person may have mended something meanwhile.
-      desk.uploads.forgetPlan(upload);
-      return (await planned(desk, found, body, visitor.identity.name)).planned.document;
+      return (await desk.uploads.preview(...planOf(desk, found, body, visitor.identity.name))).document;
     },
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
@@ -101,7 +92,8 @@ export const IMPORT_ROUTES = [
     }),
     async handle(desk, { params: { upload }, body, visitor }): Promise<StartReply> {
       const found = desk.uploads.find(upload);
-      const { planned: plan, asShown } = await planned(desk, found, body, visitor.identity.name);
+      const wanted = planOf(desk, found, body, visitor.identity.name);
+      const { planned: plan, asShown } = await desk.uploads.planned(...wanted);
       checkConfirmed(plan, asShown, body);
       const { ref, existing } = await plan.enqueue({ inOrder: body.inOrder });
       await desk.uploads.remove(upload);

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../intake/column-map.js';
-import { SCREEN_FINDINGS_MAX } from '../../intake/findings.js';
+import { Findings, SCREEN_FINDINGS_MAX } from '../../intake/findings.js';
 import { openSource } from '../../intake/open.js';
 import { type Plan, planSource } from '../../intake/plan.js';
 import { type Preview, previewPlan } from '../../intake/preview.js';
@@ -33,6 +33,7 @@ export async function planFile(
   now: number,
 ): Promise<Planned> {
   const source = await openSource(request.file, request.stdin === undefined ? {} : { stdin: request.stdin });
+  const findings = new Findings();
   try {
     const plan = await planSource(source, {
       ...realm,
@@ -42,12 +43,16 @@ export async function planFile(
       newRowsOnly: request.newRowsOnly,
       skipInvalid: request.skipInvalid,
       now,
+      findings,
     });
     const preview = await previewPlan(plan, realm.profile, realm.books, now);
     noteExpectations(plan, preview, request);
     noteDayCap(plan, preview);
     await noteAccounts(plan, realm.books);
     return { plan, preview };
+  } catch (error) {
+    findings.close();
+    throw error;
   } finally {
     await source.close();
   }
