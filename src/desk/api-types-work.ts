@@ -168,12 +168,16 @@ export type RuleRow = {
   /** Where it waits: what the go would be for. */
   readonly text: { readonly content: string; readonly hash: string } | null;
   readonly faults: readonly string[];
-  readonly last: {
-    readonly run: string;
-    readonly at: string;
-    readonly result: string;
-    readonly batch: string | null;
-  } | null;
+  /** The last run, by the schedule or by hand, and how its batch stands. */
+  readonly last: RuleLast | null;
+  /** The last time the schedule came, and what became of it. */
+  readonly lastScheduled: RuleLast | null;
+};
+export type RuleLast = {
+  readonly run: string;
+  readonly at: string;
+  readonly result: string;
+  readonly batch: string | null;
 };
 export type RulesReply = { readonly rules: readonly RuleRow[] };
 export type RulePlanRequest = Readonly<Record<string, never>>;

@@ -133,7 +133,7 @@ async function store(
     if (sealed === 'noted')
       throw new AlmonerError(
         'ALM_RULE_ALREADY_RUN',
-        'Another process has dealt with this time of the schedule. Nothing was enqueued.',
+        'Another process has dealt with this time of the schedule, or the store has not reached it. Nothing was enqueued.',
       );
     if (typeof sealed === 'object')
       throw new AlmonerError(

@@ -67,7 +67,7 @@ export async function overdue(books: Books, no: string, lateByMs: number, most: 
 
 /** Due times are the store's: this machine's clock may be another one, or be stepped. */
 export async function storeNowMs({ caller }: Books): Promise<number> {
-  const [seconds, micros] = await caller.redis.time();
+  const [seconds, micros] = await caller.patiently('read the clock', () => caller.redis.time());
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 

@@ -42,7 +42,7 @@ export class Sweeper {
     for (const batch of await this.mine()) {
       const open = await dispatched(this.books, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
-      const nowMs = await this.books.caller.patiently('read the clock', () => storeNowMs(this.books));
+      const nowMs = await storeNowMs(this.books);
       for (let first = 0; first < open.length; first += SWEEP_MAX) {
         const indexes = open.slice(first, first + SWEEP_MAX).map(({ index }) => index);
         swept += await this.again(batch.no, indexes, (index) =>
@@ -84,7 +84,7 @@ export class Sweeper {
   private async liveJobs(): Promise<string[]> {
     const { queue } = this;
     // Put off for longer than any pause, by a clock that is ahead; or long over and not seen, by one behind.
-    const nowMs = await this.books.caller.patiently('read the clock', () => storeNowMs(this.books));
+    const nowMs = await storeNowMs(this.books);
     const [oldest, furthest] = [nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS];
     const lists = await this.books.caller.patiently('look for jobs', () =>
       this.books.caller.redis

@@ -1,3 +1,4 @@
+import { lastRunWords } from '../../intake/rules/approvals.js';
 import { spellMoment } from '../../intake/rules/zone.js';
 import { grouped } from '../../report/spelling.js';
 import { type ListedRule, listRules } from '../../runtime/operations/rules-listing.js';
@@ -13,7 +14,7 @@ export const command = defineCommand({
   examples: ['almoner rules list'],
   run: async (context) =>
     withApp<ExitStatus>(context, 'rules', async (app) => {
-      const rules = await listRules(app, context.cwd, Date.now());
+      const rules = await listRules(app, context.cwd);
       const waiting = rules.find(
         ({ state }) => state === 'unsynced' || state === 'waits' || state === 'changed',
       );
@@ -57,9 +58,7 @@ function ruleLines(rule: ListedRule): string[] {
     ...(rule.next === null ? [] : [`  next      ${spellMoment(rule.next, zone)}`]),
     ...(lastScheduled === null
       ? []
-      : [
-          `  last      ${spellMoment(lastScheduled.at, zone)}: ${lastScheduled.result}${lastScheduled.skipped > 0 ? `, ${lastScheduled.skipped} missed` : ''}${lastScheduled.message === null ? '' : `: ${lastScheduled.message}`}`,
-        ]),
+      : [`  last      ${spellMoment(lastScheduled.at, zone)}: ${lastRunWords(lastScheduled)}`]),
     ...(lastRun === null
       ? []
       : [

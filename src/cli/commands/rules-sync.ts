@@ -22,7 +22,7 @@ export const command = defineCommand({
     withApp(context, 'rules', async (app) => {
       const { output, options, cwd } = context;
       const { approve, prune } = options;
-      const { rules, faults } = await syncRules(app, { cwd, approve, prune, now: Date.now() });
+      const { rules, faults } = await syncRules(app, { cwd, approve, prune });
       const waiting = rules.find(
         ({ approved, change }) =>
           !approved && (change === 'new' || change === 'changed' || change === 'same'),

@@ -124,7 +124,8 @@ export const RULE_ERRORS = {
     exit: 2,
   },
   ALM_RULE_ALREADY_RUN: {
-    means: 'Another process has dealt with this time of the rule’s schedule. Nothing was enqueued.',
+    means:
+      'Another process has dealt with this time of the rule’s schedule, or it has not come by the store’s clock. Nothing was enqueued.',
     next: 'Nothing to do; `almoner rules list` shows what became of it.',
     exit: 3,
   },

@@ -66,9 +66,14 @@ export function lastRunOf(
   return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };
 }
 
+/** What became of it, for people. */
+export function lastRunWords({ result, skipped, message }: LastRun): string {
+  return `${result}${skipped > 0 ? `, ${skipped} missed` : ''}${message === null ? '' : `: ${message}`}`;
+}
+
 /**
- * Notes what became of a scheduled time; false where somebody else has dealt with it. What was noted with the
- * seal of a batch is noted.
+ * Notes what became of a scheduled time; false where somebody else has dealt with it, or it has not come. What was
+ * noted with the seal of a batch is noted.
  */
 export async function noteLastRun(books: Books, rule: string, last: LastRun): Promise<boolean> {
   return (await books.caller.script('note-scheduled', books.realm, [rule, JSON.stringify(last)])) === 'ok';

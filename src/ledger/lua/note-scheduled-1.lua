@@ -4,7 +4,8 @@
   KEYS[1] the realm
   ARGV[1] rule  ARGV[2] JSON of what became of it
 
-  Returns 'ok' (also when asked again) | 'no' (that time was dealt with meanwhile)
+  Returns 'ok' (also when asked again) | 'no' (that time was dealt with meanwhile, or has not come)
 ]]
+--- @include "record"
 --- @include "schedule"
 return noteScheduled(KEYS[1], ARGV[1], ARGV[2]) and 'ok' or 'no'

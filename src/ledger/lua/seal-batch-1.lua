@@ -20,7 +20,7 @@
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
   (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
-  | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile)
+  | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, or has not come)
 ]]
 --- @include "record"
 --- @include "move"

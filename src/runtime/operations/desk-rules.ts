@@ -4,6 +4,7 @@ import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
 import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from '../../desk/api-types.js';
 import type { RuleParts } from '../../desk/rule-parts.js';
+import { type LastRun, lastRunWords } from '../../intake/rules/approvals.js';
 import { type Decision, LEFT_OUT_WORDS } from '../../intake/rules/decision.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from '../../intake/rules/run-record.js';
@@ -29,7 +30,7 @@ export function deskRules(
   const explaining = new Line(1);
   return {
     async list() {
-      const rules = await listRules(app, cwd, Date.now());
+      const rules = await listRules(app, cwd);
       return Promise.all(rules.map(async (rule) => ruleRow(rule, await textOf(rule, cwd))));
     },
     async plan(name, { who }, onProgress) {
@@ -50,7 +51,7 @@ export function deskRules(
       return makeBatchApart(app.as(who), realm, meta, null, Date.now());
     },
     async approve(rule, seen, { who }) {
-      await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false, now: Date.now() });
+      await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false });
     },
     async explain(run, member, isGone): Promise<ExplainReply> {
       const { meta, explained } = await explaining.through(async () => {
@@ -158,23 +159,16 @@ function ruleRow(rule: ListedRule, text: RuleRow['text']): RuleRow {
       rule.state === 'gone'
         ? ['Its file or its schedule is gone.']
         : rule.faults.map(({ line, message, code }) => `line ${line}: ${message} [${code}]`),
-    last:
-      lastRun !== null
-        ? {
-            run: lastRun.run,
-            at: new Date(lastRun.at).toISOString(),
-            result: lastRun.state,
-            batch: lastRun.batch,
-          }
-        : lastScheduled === null
-          ? null
-          : {
-              run: lastScheduled.run ?? '',
-              at: new Date(lastScheduled.at).toISOString(),
-              result: lastScheduled.message ?? lastScheduled.result,
-              batch: lastScheduled.batch,
-            },
+    last: lastRun === null ? null : lastOf(lastRun, lastRun.state),
+    lastScheduled: lastScheduled === null ? null : lastOf(lastScheduled, lastRunWords(lastScheduled)),
   };
+}
+
+function lastOf(
+  { run, at, batch }: Pick<LastRun, 'run' | 'at' | 'batch'>,
+  result: string,
+): NonNullable<RuleRow['last']> {
+  return { run: run ?? '', at: new Date(at).toISOString(), result, batch };
 }
 
 function nextRuns({ schedule, next }: ListedRule): string[] {

@@ -6,6 +6,7 @@ import { listRuns } from '../../intake/rules/run-store.js';
 import { nextTime } from '../../intake/rules/schedule.js';
 import { batchNumber, readBatch } from '../../ledger/batches.js';
 import type { Books } from '../../ledger/books.js';
+import { storeNowMs } from '../../ledger/feeding.js';
 import type { App } from '../app.js';
 import { findRules, profileOrNull } from './rules-files.js';
 
@@ -33,16 +34,17 @@ export type ListedRule = {
 };
 
 /** All rules, in the files and in the store, with their next and last runs. */
-export async function listRules(app: App, cwd: string, now: number): Promise<ListedRule[]> {
+export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   const realms = await Promise.all(
     app.config.profiles.map(async (profile) => {
       const books = app.books(profile);
-      const [entries, last, runs] = await Promise.all([
+      const [entries, last, runs, now] = await Promise.all([
         scheduledRules(books),
         lastRuns(books),
         listRuns(books),
+        storeNowMs(books),
       ]);
-      return { profile, books, entries, last, runs };
+      return { profile, books, entries, last, runs, now };
     }),
   );
   const listed: ListedRule[] = [];
@@ -63,14 +65,18 @@ export async function listRules(app: App, cwd: string, now: number): Promise<Lis
     const realm = realms.find((one) => one.profile === profile);
     const entry = realm?.entries.find((one) => one.rule === rule.name);
     const state = rule.schedule === null ? 'manual' : stateOf(entry, rule.hash);
+    const last = realm?.last.get(rule.name) ?? null;
     listed.push({
       rule: rule.name,
       realm: profile?.name ?? rule.realm,
       file,
       schedule: rule.schedule,
       state,
-      next: rule.schedule === null || state !== 'approved' ? null : nextTime(rule.schedule, now),
-      lastScheduled: realm?.last.get(rule.name) ?? null,
+      next:
+        realm === undefined || rule.schedule === null || state !== 'approved'
+          ? null
+          : nextTime(rule.schedule, Math.max(realm.now, last?.at ?? 0)),
+      lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.books, realm.runs, rule.name),
       faults: [],
     });

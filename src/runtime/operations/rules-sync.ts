@@ -9,6 +9,7 @@ import {
 import type { RuleFault } from '../../intake/rules/fault.js';
 import type { Rule } from '../../intake/rules/rule.js';
 import { registerRealm } from '../../ledger/books.js';
+import { storeNowMs } from '../../ledger/feeding.js';
 import { syncWakeUps } from '../../queue/schedules.js';
 import type { App } from '../app.js';
 import { findRules, profileOrNull } from './rules-files.js';
@@ -33,7 +34,8 @@ export type SyncRequest = {
   /** The hash of the one text that the person saw; left out: the files as they stand now. */
   readonly seen?: string;
   readonly prune: boolean;
-  readonly now: number;
+  /** Handed in by tests. Otherwise the store's: schedules go by it, and a go counts for the times after it. */
+  readonly now?: number;
 };
 
 /**
@@ -93,11 +95,12 @@ async function syncRealm(
   const books = app.books(profile);
   const present = await scheduledRules(books);
   if (rules.length > 0) await registerRealm(books);
+  const now = request.now ?? (await storeNowMs(books));
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
     const before = present.find((entry) => entry.rule === rule.name);
-    const entry = entryOf(rule, before, request, app.config.operator);
+    const entry = entryOf(rule, before, request.approve, { who: app.config.operator, at: now });
     if (entry === null) continue;
     await putScheduledRule(books, entry);
     kept.push(entry);
@@ -107,7 +110,7 @@ async function syncRealm(
       file: rule.file,
       change: before === undefined ? 'new' : before.hash === rule.hash ? 'same' : 'changed',
       approved: entry.approved !== null,
-      approvedNow: entry.approved?.at === request.now,
+      approvedNow: entry.approved?.at === now,
     });
   }
   for (const entry of present) {
@@ -130,8 +133,8 @@ async function syncRealm(
 function entryOf(
   rule: Rule,
   before: ScheduledRule | undefined,
-  { approve, now }: SyncRequest,
-  who: string,
+  approve: readonly string[],
+  go: { readonly who: string; readonly at: number },
 ): ScheduledRule | null {
   if (rule.schedule === null) return null;
   const stillApproved = before?.hash === rule.hash ? before.approved : null;
@@ -140,6 +143,6 @@ function entryOf(
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
-    approved: stillApproved ?? (approve.includes(rule.name) ? { who, at: now } : null),
+    approved: stillApproved ?? (approve.includes(rule.name) ? go : null),
   };
 }

@@ -15,6 +15,7 @@ import { periodName } from '../../intake/rules/period.js';
 import { readRule } from '../../intake/rules/read-rule.js';
 import type { PackedRule } from '../../intake/rules/rule.js';
 import { listRuns } from '../../intake/rules/run-store.js';
+import { storeNowMs } from '../../ledger/feeding.js';
 import { createScheduler } from '../../queue/schedules.js';
 import type { App, OpenRealm } from '../app.js';
 import { makeBatchApart } from './batch-apart.js';
@@ -27,10 +28,12 @@ export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: st
 export type SchedulesOptions = {
   readonly stop: AbortSignal;
   readonly onRun?: (run: ScheduledRun) => void;
-  /** Handed in by tests, which move it. */
+  /** Handed in by tests, which move it; the store's otherwise, which is one for all machines. */
   readonly now?: () => number;
   readonly lookEveryMs?: number;
 };
+
+type Became = Pick<LastRun, 'result'> & Partial<LastRun>;
 
 const CLAIM_MS = 120_000;
 
@@ -113,8 +116,10 @@ class RealmWatch {
       const { run, skipped } = await this.due(entry);
       if (run !== null) await this.run(entry, run, skipped);
       // A run that was missed and is not made up for is still told.
-      else if (skipped > 0)
-        await this.note(entry, lastRunOf({ at: this.now(), result: 'skipped', skipped }, this.now()));
+      else if (skipped > 0) {
+        const now = await this.now();
+        await this.note(entry, lastRunOf({ at: now, result: 'skipped', skipped }, now));
+      }
     } finally {
       clearInterval(renewing);
       await claim.release();
@@ -124,11 +129,16 @@ class RealmWatch {
   private async due(entry: ScheduledRule): Promise<Due> {
     const last = (await lastRuns(this.realm.books)).get(entry.rule);
     const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
-    const due = dueRuns(entry, since, this.now());
+    const now = await this.now();
+    const due = dueRuns(entry, since, now);
     // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
     const begun = (await listRuns(this.realm.books)).find(
       ({ rule, scheduled, at, state }) =>
-        rule === entry.rule && scheduled && at > since && (state === 'reading' || state === 'planned'),
+        rule === entry.rule &&
+        scheduled &&
+        at > since &&
+        at <= now &&
+        (state === 'reading' || state === 'planned'),
     );
     return begun === undefined ? due : { ...due, run: begun.at };
   }
@@ -136,9 +146,8 @@ class RealmWatch {
   private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
     const loaded = await this.load(entry);
     if (loaded === null) return;
-    const became = (done: Pick<LastRun, 'result'> & Partial<LastRun>) =>
-      lastRunOf({ at, skipped, ...done }, this.now());
-    const failed = (message: string) => this.note(entry, became({ result: 'failed', message }));
+    const became = async (done: Became) => lastRunOf({ at, skipped, ...done }, await this.now());
+    const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
     if (typeof loaded === 'string') return failed(loaded);
     try {
       await this.note(entry, await this.enqueue(loaded, at, became));
@@ -152,7 +161,7 @@ class RealmWatch {
   private async enqueue(
     loaded: PackedRule,
     at: number,
-    became: (done: Pick<LastRun, 'result'> & Partial<LastRun>) => LastRun,
+    became: (done: Became) => Promise<LastRun>,
   ): Promise<LastRun> {
     const { app, realm, options } = this;
     const { rule } = loaded;
@@ -170,8 +179,8 @@ class RealmWatch {
     if (run === undefined) throw new Error('neither a plan nor a run to go on with');
     if (run.state === 'stopped')
       return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
-    const last = became({ result: 'enqueued', run: run.id });
-    const ref = await makeBatchApart(app, realm, run, last, this.now());
+    const last = await became({ result: 'enqueued', run: run.id });
+    const ref = await makeBatchApart(app, realm, run, last, await this.now());
     return ref === null ? became({ result: 'nothing', run: run.id }) : { ...last, batch: ref.id };
   }
 
@@ -193,7 +202,7 @@ class RealmWatch {
     this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
   }
 
-  private now(): number {
-    return this.options.now?.() ?? Date.now();
+  private async now(): Promise<number> {
+    return this.options.now?.() ?? storeNowMs(this.realm.books);
   }
 }

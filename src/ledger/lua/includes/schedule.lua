@@ -1,12 +1,16 @@
 --[[
   What became of a scheduled time, and that it is dealt with: once, whoever does it, and however often it is asked.
+  A time that the store has not reached is noted by nobody: noted by a machine whose clock is ahead, it would silence the
+  schedule until then. Needs `record`.
 
     T:rules:last   rule → JSON of what became of the last time of its schedule; `at` is that time
 ]]
+local AHEAD_MS = 5000 -- a store that another has taken over from has a clock of its own
 local function noteScheduled(T, rule, last)
   local known = redis.call('HGET', T .. ':rules:last', rule)
   if known == last then return true end
-  if known and cjson.decode(known).at >= cjson.decode(last).at then return false end
+  local at = cjson.decode(last).at
+  if at > nowMs() + AHEAD_MS or known and cjson.decode(known).at >= at then return false end
   redis.call('HSET', T .. ':rules:last', rule, last)
   return true
 end

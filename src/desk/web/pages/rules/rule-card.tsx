@@ -63,20 +63,20 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
             ),
           ],
           ['Next runs', <NextRuns runs={rule.nextRuns} />],
-          [
-            'Last run',
-            rule.last === null ? (
-              'never'
-            ) : (
-              <>
-                <Time at={rule.last.at} /> {rule.last.result}{' '}
-                {rule.last.batch !== null && <BatchLink batch={rule.last.batch} />}
-              </>
-            ),
-          ],
+          ['Last run', <Last last={rule.last} />],
+          ['Last by schedule', <Last last={rule.lastScheduled} />],
         ]}
       />
     </Panel>
+  );
+}
+
+function Last({ last }: { readonly last: RuleRow['last'] }) {
+  if (last === null) return <>never</>;
+  return (
+    <>
+      <Time at={last.at} /> {last.result} {last.batch !== null && <BatchLink batch={last.batch} />}
+    </>
   );
 }
 
