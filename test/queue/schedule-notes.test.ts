@@ -3,14 +3,53 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { lastRuns, scheduledRules } from '../../src/intake/rules/approvals.js';
 import { listRuns } from '../../src/intake/rules/run-store.js';
+import { listBatches } from '../../src/ledger/batches.js';
+import { cancelBatch } from '../../src/ledger/steering.js';
+import type { App } from '../../src/runtime/app.js';
+import { deskRules } from '../../src/runtime/operations/desk-rules.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { rulesCommand } from '../support/rules-commands.js';
+import { REALM_ID } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 
 /** What is noted of a time of a schedule is what happened, and keeps no later time from its run. */
 const daily = dailySchedule();
 
 const command = (...args: string[]) => rulesCommand(args, daily.world().env, daily.world().folder);
+const members = (...ids: string[]) =>
+  daily.world().realm.admin.putMembers(
+    REALM_ID,
+    ids.map((member) => ({ member, tokens: 0 })),
+  );
+
+test('a time that meets a run of its period which is not through is skipped and says so; the next pays who is missing', async () => {
+  await members('101', '102', '103');
+  const begun = await command('rules', 'run', 'daily', '--at', '2020-11-15', '--yes', '--first', '1');
+  expect(begun.status, begun.stderr).toBe(5);
+  await daily.audience('101', '102', '103');
+  const app = await daily.app();
+  const runs = await daily.schedule(app);
+  daily.clock = MONDAY;
+  await until('the note', () => runs.length > 0);
+  const [paused] = await listBatches(booksOf(app));
+  const why = expect.stringMatching(`Nothing was enqueued: batch ${paused?.id}, .* is paused`);
+  expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', batch: paused?.id, message: why }]);
+  expect(await batchRows(app)).toEqual([2]);
+  const list = await command('rules', 'list');
+  expect(list.stdout).toMatch(new RegExp(`last .*2020-11-16 09:00.*: skipped: .*${paused?.id}`));
+  const { signal: stop } = new AbortController();
+  const [row] = await deskRules(app, { cwd: daily.world().folder, stop }).list();
+  expect(row).toMatchObject({
+    last: { batch: paused?.id, result: 'paused' },
+    lastScheduled: { at: '2020-11-16T09:00:00.000Z', batch: paused?.id, result: why },
+  });
+
+  await cancelBatch(booksOf(app), paused?.no ?? '', { at: 0, who: 'ada', what: 'cancelled', why: null });
+  daily.clock = MONDAY + DAY_MS;
+  await until('the next time', () => runs.length > 1);
+  expect(runs[1]).toMatchObject({ at: MONDAY + DAY_MS, result: 'enqueued', message: null });
+  expect(await batchRows(app), 'all but the one who was paid').toEqual([2, 2]);
+}, 60_000);
 
 describe('a machine whose clock is a year ahead', () => {
   const ahead = () => performance.timeOrigin + performance.now() + 365 * DAY_MS;
@@ -45,5 +84,85 @@ describe('a machine whose clock is a year ahead', () => {
     expect(runs).toMatchObject([{ result: 'enqueued' }]);
     for (const time of [runs[0]?.at, entry?.approved?.at, Date.parse(listed.next)])
       expect(Math.abs((time ?? 0) - Date.now())).toBeLessThan(2 * DAY_MS);
+  }, 60_000);
+});
+
+/** The process dies before it opens its batch, or once the first block of it is stored. */
+function dying({ caller }: App, at: 'opening' | 'storing'): Promise<void> {
+  let [dead, die] = [false, () => {}];
+  const death = new Promise<void>((resolve) => {
+    die = () => {
+      dead = true;
+      resolve();
+    };
+  });
+  const [script, send] = [caller.script.bind(caller), caller.redis.sendCommand.bind(caller.redis)];
+  caller.script = async (...call) => {
+    const [name, , args] = call;
+    if (name === 'open-batch' && at === 'opening') die();
+    if (name === 'put-block' && args[2] !== 0) await death;
+    const reply = await script(...call);
+    if (name === 'put-block') die();
+    return reply;
+  };
+  caller.redis.sendCommand = (sent, stream) => {
+    if (dead && sent.name !== 'quit') throw new Error('this process is dead');
+    return send(sent, stream);
+  };
+  return death;
+}
+
+/** Somebody pays a member by hand what the rule would, but another amount. */
+async function payByHand(member: string): Promise<void> {
+  await members(member);
+  const file = `member,tokens,reference\n${member},7,rule:daily:2020-11:${member}\n`;
+  const ran = await command('run', await daily.world().file('hand.csv', file), '--yes');
+  expect(ran.status, ran.stderr).toBe(0);
+}
+
+describe('a run that was cut off before its seal, and can be no batch any more', () => {
+  async function cutOff(at: 'opening' | 'storing') {
+    const app = await daily.app();
+    const death = dying(app, at);
+    await daily.schedule(app);
+    daily.clock = MONDAY;
+    await death;
+    await daily.endClaims();
+  }
+
+  test('is given up by the schedule, which says so and pays the others', async () => {
+    await cutOff('opening');
+    await payByHand('101');
+    const app = await daily.app();
+    const [cut] = await listRuns(booksOf(app));
+    const runs = await daily.schedule(app);
+    await until('the run', () => runs.length > 0);
+    const why = expect.stringMatching(`Run ${cut?.id} .* given up.*rule:daily:2020-11:101.* other content`);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued', message: why }]);
+    expect(runs[0]?.run).not.toBe(cut?.id);
+    expect(await batchRows(app)).toEqual([1, 1]);
+  }, 60_000);
+
+  test('stays where journals know payments of its batch, which only the very same batch puts right', async () => {
+    await cutOff('opening');
+    await payByHand('101');
+    const app = await daily.app();
+    const [cut] = await listRuns(booksOf(app));
+    await app.caller.redis.hset(`${booksOf(app).realm}:parked`, cut?.batch ?? '', '1');
+    const runs = await daily.schedule(app);
+    await until('the note', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'failed' }]);
+    expect(await listRuns(booksOf(app))).toMatchObject([{ batch: cut?.batch }]);
+  }, 60_000);
+
+  test('is given up by hand, and what was stored of it is given back', async () => {
+    const everybody = Array.from({ length: 300 }, (_, index) => String(101 + index));
+    await daily.audience(...everybody);
+    await cutOff('storing');
+    await payByHand('400');
+    const ran = await command('rules', 'run', 'daily', '--at', '2020-11-16', '--yes', '--import', '--json');
+    expect(ran.stderr).toMatch(/given up: .*rule:daily:2020-11:400.* other content/);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ rows: 299, counts: { planned: 299 } });
+    expect(await batchRows(await daily.app())).toEqual([1, 299]);
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { batchOfRun } from '../../runtime/operations/rules-planning.js';
-import { unfinishedRun } from '../../runtime/operations/rules-running.js';
+import { unfinishedRun } from '../../runtime/operations/unfinished-runs.js';
 import { defineCommand } from '../command.js';
 import { withApp } from '../open-app.js';
 import { argument, flag, text } from '../options.js';
@@ -27,13 +27,13 @@ export const command = defineCommand({
         const { profile } = session.realm;
         const run = await planWithProgress(context, app, session);
         const batch = await batchOfRun(session.realm, run.meta, Date.now(), options.newAddress);
-        const unfinished = await unfinishedRun(session.realm, run.meta.rule, run.meta.period);
+        const unfinished = (await unfinishedRun(session.realm, run.meta.rule, run.meta.period))?.run;
         const faults = batch?.plan.findings;
         const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;
         const going =
           unfinished === undefined
             ? []
-            : [`Run ${unfinished.id} of this period is not through; \`rules run\` goes on with it first.`];
+            : [`Run ${unfinished.id} of this period is not through; \`rules run\` sees to it first.`];
         output.print({
           json: ruleDocument(run, profile, batch, unfinished),
           text: [

@@ -5,7 +5,8 @@ import { findRun } from '../../intake/rules/run-store.js';
 import { grouped } from '../../report/spelling.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { openRule } from '../../runtime/operations/rules-files.js';
-import { isEdited, unfinishedRun, usablePlan } from '../../runtime/operations/rules-running.js';
+import { isEdited, usablePlan } from '../../runtime/operations/rules-running.js';
+import { runToGoOnWith } from '../../runtime/operations/unfinished-runs.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
 import { confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
@@ -70,7 +71,9 @@ export const command = defineCommand({
             ],
             next: findings.faults().some(({ line }) => line === 0)
               ? refusedNext(findings.faults())
-              : 'plan again: almoner rules plan FILE',
+              : run.state === 'run'
+                ? `almoner resume ${run.batch}`
+                : `almoner rules run ${args.FILE ?? run.file}`,
           });
           return 3;
         }
@@ -105,12 +108,15 @@ async function fromFile(
   const session = await openRuleSession(context, app, file, at);
   const { realm, loaded } = session;
   const { rule } = loaded;
-  const open = await unfinishedRun(realm, rule.name, periodName(rule.period, session.at, rule.zone));
+  const period = periodName(rule.period, session.at, rule.zone);
+  const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period);
+  if (givenUp !== null) context.output.note(givenUp);
   if (open !== undefined) {
+    const { run } = open;
     context.output.note(
-      `Going on with run ${open.id} of this period, which is not through. Nothing is read again.`,
+      `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
     );
-    return { realm, run: open, edited: open.ruleHash !== rule.hash };
+    return { realm, run, edited: run.ruleHash !== rule.hash };
   }
   const planned = await planWithProgress(context, app, session);
   if (planned.meta.state === 'planned') {

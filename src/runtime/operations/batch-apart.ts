@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { arrived, type Carried } from '../../core/errors/carried.js';
 import { Line } from '../../core/line.js';
+import type { Imported } from '../../intake/import.js';
 import type { LastRun } from '../../intake/rules/approvals.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import type { BatchRef } from '../../ledger/batches.js';
@@ -15,7 +16,7 @@ export type BatchWanted = {
   readonly last: LastRun | null;
   readonly now: number;
 };
-export type BatchMade = Pick<BatchRef, 'no' | 'id'> | null;
+export type BatchMade = (Pick<BatchRef, 'no' | 'id'> & Pick<Imported, 'existing'>) | null;
 
 /** One at a time: each may take a core, and the store serves them one after the other anyway. */
 const line = new Line(1);
@@ -33,11 +34,11 @@ export async function makeBatchApart(
   run: RunMeta,
   last: LastRun | null,
   now: number,
-): Promise<BatchRef | null> {
+): Promise<Imported | null> {
   if (run.awards < APART_FROM_ORDERS) return makeBatch(app, realm, run, last, now);
   const wanted: BatchWanted = { config: app.config, realm: realm.profile.name, run: run.id, last, now };
   const made = arrived(await line.through(() => replyOfThread(wanted)));
-  return made && { books: realm.books, ...made };
+  return made && { ref: { books: realm.books, no: made.no, id: made.id }, existing: made.existing };
 }
 
 function replyOfThread(wanted: BatchWanted): Promise<Carried<BatchMade>> {

@@ -20,8 +20,8 @@ async function make(): Promise<BatchMade> {
   });
   try {
     const realm = await app.realm(pickProfile(config, name));
-    const ref = await makeBatch(app, realm, await findRun(realm.books, run), last, now);
-    return ref && { no: ref.no, id: ref.id };
+    const made = await makeBatch(app, realm, await findRun(realm.books, run), last, now);
+    return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
   } finally {
     await app.close();
   }

@@ -48,7 +48,7 @@ export function deskRules(
     async run(plan, { who }) {
       await refuseUnsafeStore(app);
       const { realm, meta } = await findPlan(app, plan);
-      return makeBatchApart(app.as(who), realm, meta, null, Date.now());
+      return (await makeBatchApart(app.as(who), realm, meta, null, Date.now()))?.ref ?? null;
     },
     async approve(rule, seen, { who }) {
       await syncRules(app.as(who), { cwd, approve: [rule], seen, prune: false });

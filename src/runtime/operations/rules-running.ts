@@ -1,19 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
+import type { Imported } from '../../intake/import.js';
 import { type LastRun, lastRunOf } from '../../intake/rules/approvals.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
-import { listRuns, putRun } from '../../intake/rules/run-store.js';
+import { putRun } from '../../intake/rules/run-store.js';
 import { accountName } from '../../ledger/accounts.js';
-import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
+import { type BatchRef, batchNumber } from '../../ledger/batches.js';
+import type { Books } from '../../ledger/books.js';
 import type { SealedRun } from '../../ledger/sealing.js';
 import type { App, OpenRealm } from '../app.js';
 import type { BatchStatus } from './batch-status.js';
 import { enqueue, type PayRequest, payPlan } from './pay-file.js';
 import { type Planned, refuseFaults } from './planning.js';
 import { batchOfRun } from './rules-planning.js';
-import { isOver } from './running.js';
 
 /**
  * From a planned run to a batch. The run is marked with its batch and number before anything is enqueued: a process
@@ -56,7 +57,7 @@ export async function importRun(
   run: RunMeta,
   planned: Planned,
   last: LastRun | null = null,
-): Promise<{ ref: BatchRef; existing: boolean }> {
+): Promise<Imported> {
   return makingBatch(app, realm, run, planned, last, (sealed) =>
     enqueue(app, realm, planned, {
       batchId: null,
@@ -75,9 +76,9 @@ export async function makeBatch(
   run: RunMeta,
   last: LastRun | null,
   now: number,
-): Promise<BatchRef | null> {
+): Promise<Imported | null> {
   const planned = await usablePlan(realm, run, now);
-  return planned === null ? null : (await importRun(app, realm, run, planned, last)).ref;
+  return planned === null ? null : importRun(app, realm, run, planned, last);
 }
 
 async function makingBatch<T extends { existing: boolean }>(
@@ -110,37 +111,17 @@ async function makingBatch<T extends { existing: boolean }>(
       schedule: note === null ? null : { rule: run.rule, last: note, only: scheduled !== null },
     });
   } catch (error) {
-    // Refused as a whole, for example because another run has spent a reference: there is nothing to go on with.
-    if ((await batchNumber(books, batch)) === null)
-      await putRun(books, { ...run, batch: null, number: null });
+    await takeBatchBack(books, begun);
     throw error;
   }
   if (made.existing) await putRun(books, record);
   return made;
 }
 
-/**
- * A run of this period that is not through: its enqueuing was cut off, or the process that worked it was. Its
- * references are spent, so a new plan would pass its members over; it has to be gone on with.
- */
-export async function unfinishedRun(
-  realm: OpenRealm,
-  rule: string,
-  period: string,
-): Promise<RunMeta | undefined> {
-  const { books } = realm;
-  const runs = (await listRuns(books)).filter(
-    (run) => run.rule === rule && run.period === period && run.batch !== null,
-  );
-  for (const run of runs.reverse()) {
-    const id = batchId(run.batch ?? '');
-    const no = await batchNumber(books, id);
-    const batch = no === null ? undefined : await readBatch({ books, no, id });
-    // One that was planned at the same time may have been sealed as the very same batch.
-    if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
-      return run;
-  }
-  return undefined;
+/** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */
+export async function takeBatchBack(books: Books, run: RunMeta): Promise<void> {
+  if ((await batchNumber(books, batchId(run.batch ?? ''))) === null)
+    await putRun(books, { ...run, batch: null, number: null });
 }
 
 /** True when the rule's file is no longer the one that the plan was made from. */

@@ -14,13 +14,14 @@ import { type Due, dueRuns } from '../../intake/rules/due-runs.js';
 import { periodName } from '../../intake/rules/period.js';
 import { readRule } from '../../intake/rules/read-rule.js';
 import type { PackedRule } from '../../intake/rules/rule.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
 import { listRuns } from '../../intake/rules/run-store.js';
 import { storeNowMs } from '../../ledger/feeding.js';
 import { createScheduler } from '../../queue/schedules.js';
 import type { App, OpenRealm } from '../app.js';
 import { makeBatchApart } from './batch-apart.js';
 import { planRule } from './rules-planning.js';
-import { unfinishedRun } from './rules-running.js';
+import { runToGoOnWith } from './unfinished-runs.js';
 
 /** What became of a scheduled run. */
 export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };
@@ -165,23 +166,29 @@ class RealmWatch {
   ): Promise<LastRun> {
     const { app, realm, options } = this;
     const { rule } = loaded;
-    const open = await unfinishedRun(realm, rule.name, periodName(rule.period, at, rule.zone));
-    const planned =
-      open === undefined
-        ? await planRule(app, realm, loaded, {
-            at,
-            scheduled: true,
-            stop: options.stop,
-            onProgress: () => {},
-          })
-        : null;
-    const run = planned?.meta ?? open;
-    if (run === undefined) throw new Error('neither a plan nor a run to go on with');
+    const period = periodName(rule.period, at, rule.zone);
+    const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period);
+    if (givenUp !== null) app.logger.warn({ rule: rule.name, message: givenUp }, 'schedule');
+    const skipped = ({ id }: RunMeta, batch: string, how: string) =>
+      became({
+        result: 'skipped',
+        run: id,
+        batch,
+        message: `Nothing was enqueued: batch ${batch}, run ${id} of ${period}, ${how}. Once it is over, the next time pays who is missing; \`almoner status ${batch}\` says how it stands.`,
+      });
+    // A run by hand is its person's to go on with, or to cancel.
+    if (open !== undefined && open.batch !== null)
+      return skipped(open.run, open.batch.manifest.batch, `is ${open.batch.state} and not through`);
+    const run =
+      open?.run ??
+      (await planRule(app, realm, loaded, { at, scheduled: true, stop: options.stop, onProgress: () => {} }))
+        .meta;
     if (run.state === 'stopped')
       return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
-    const last = await became({ result: 'enqueued', run: run.id });
-    const ref = await makeBatchApart(app, realm, run, last, await this.now());
-    return ref === null ? became({ result: 'nothing', run: run.id }) : { ...last, batch: ref.id };
+    const last = await became({ result: 'enqueued', run: run.id, message: givenUp });
+    const made = await makeBatchApart(app, realm, run, last, await this.now());
+    if (made === null) return became({ result: 'nothing', run: run.id, message: givenUp });
+    return made.existing ? skipped(run, made.ref.id, 'was made meanwhile') : { ...last, batch: made.ref.id };
   }
 
   /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */

@@ -1,0 +1,80 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import { batchId } from '../../core/ids.js';
+import type { RunMeta } from '../../intake/rules/run-record.js';
+import { listRuns } from '../../intake/rules/run-store.js';
+import { batchNumber, readBatch } from '../../ledger/batches.js';
+import { hasParked } from '../../ledger/parked.js';
+import type { BatchView } from '../../ledger/views.js';
+import type { App, OpenRealm } from '../app.js';
+import { batchOfRun } from './rules-planning.js';
+import { takeBatchBack } from './rules-running.js';
+import { isOver } from './running.js';
+import { releaseImport } from './unfinished-imports.js';
+
+/**
+ * A run of a rule's period that is not through: its enqueuing was cut off, or the process that worked it was. Its
+ * references are spent, so a new plan would pass its members over; it has to be gone on with.
+ */
+export type UnfinishedRun = {
+  readonly run: RunMeta;
+  /** Null where it was cut off before the seal. */
+  readonly batch: BatchView | null;
+};
+
+export async function unfinishedRun(
+  { books }: OpenRealm,
+  rule: string,
+  period: string,
+): Promise<UnfinishedRun | undefined> {
+  const runs = (await listRuns(books)).filter(
+    (run) => run.rule === rule && run.period === period && run.batch !== null,
+  );
+  for (const run of runs.reverse()) {
+    const id = batchId(run.batch ?? '');
+    const no = await batchNumber(books, id);
+    const batch = no === null ? undefined : await readBatch({ books, no, id });
+    // One that was planned at the same time may have been sealed as the very same batch.
+    if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
+      return { run, batch: batch ?? null };
+  }
+  return undefined;
+}
+
+/**
+ * The run to go on with, and a word on those that were given up on the way: cut off before the seal, with orders that
+ * can be no batch any more, because somebody has spent a reference of theirs otherwise, or lowered a cap. Gone on with,
+ * they would be refused each time, and keep every other run from their period.
+ */
+export async function runToGoOnWith(
+  app: App,
+  realm: OpenRealm,
+  rule: string,
+  period: string,
+): Promise<{ readonly open: UnfinishedRun | undefined; readonly givenUp: string | null }> {
+  let givenUp: string | null = null;
+  for (;;) {
+    const open = await unfinishedRun(realm, rule, period);
+    const why = open === undefined || open.batch !== null ? null : await whyNoBatch(realm, open.run);
+    if (open === undefined || why === null) return { open, givenUp };
+    await giveUp(app, realm, open.run);
+    givenUp = `Run ${open.run.id} of ${period}, which was cut off before its batch was made, is given up: ${why} Nothing of it was enqueued.`;
+  }
+}
+
+/** A person says whether these are to be paid; the run waits for that. */
+const FOR_A_PERSON: readonly ErrorCode[] = ['ALM_PLAN_OTHER_ADDRESS', 'ALM_PLAN_MAYBE_FORGOTTEN'];
+
+async function whyNoBatch(realm: OpenRealm, run: RunMeta): Promise<string | null> {
+  // Payments of a batch that the store has forgotten are put right only when the very same batch is made again.
+  if (await hasParked(realm.books, batchId(run.batch ?? ''))) return null;
+  const planned = await batchOfRun(realm, run, Date.now());
+  const faults = planned?.plan.findings.faults() ?? [];
+  return faults.find(({ code }) => !FOR_A_PERSON.includes(code))?.message ?? null;
+}
+
+async function giveUp(app: App, { books }: OpenRealm, run: RunMeta): Promise<void> {
+  const id = batchId(run.batch ?? '');
+  const no = await batchNumber(books, id);
+  if (no !== null) await releaseImport({ books, no, id }, app.newNonce());
+  await takeBatchBack(books, run);
+}
