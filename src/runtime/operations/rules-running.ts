@@ -7,7 +7,7 @@ import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
 import { putRun } from '../../intake/rules/run-store.js';
 import { accountName } from '../../ledger/accounts.js';
-import { type BatchRef, batchNumber } from '../../ledger/batches.js';
+import { batchNumber } from '../../ledger/batches.js';
 import type { Books } from '../../ledger/books.js';
 import type { SealedRun } from '../../ledger/sealing.js';
 import type { App, OpenRealm } from '../app.js';
