@@ -95,7 +95,7 @@ test('the key is nowhere after success, failures, halts and loud logs', async ()
   await once(echo, 'listening');
   const address = echo.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const echoed = town.start(['run', 'a.csv', '--yes', ...loud], {
+  const echoed = town.start(['run', 'a.csv', '--yes', '--new-address', ...loud], {
     ALMONER_REALM_URL: `http://127.0.0.1:${port}`,
   });
   expect(await echoed.ended).toBe(5);
