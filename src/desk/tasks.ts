@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import { AlmonerError } from '../core/errors/error.js';
 import type { TaskReply } from './api-types.js';
+import { errorAnswer } from './error-reply.js';
 
 /**
  * Changes that take longer than a request: retrying ten thousand orders, planning a rule at the realm's pace.
@@ -90,11 +91,8 @@ export class Tasks {
         endedAt: endedAt(),
       });
     } catch (thrown) {
-      const error = isAlmonerError(thrown)
-        ? thrown
-        : new AlmonerError('ALM_DESK_INTERNAL', 'Something failed that should not have; the log says more.');
       this.logger.warn({ task, err: thrown }, 'a task of the desk failed');
-      const { code, message, next } = error;
+      const { code, message, next } = errorAnswer(thrown).body.error;
       this.change(task, { state: 'failed', error: { code, message, next }, endedAt: endedAt() });
     }
   }

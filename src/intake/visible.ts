@@ -62,6 +62,11 @@ export function invisibleIn(text: string): string | undefined {
   return INVISIBLE.exec(text)?.[0];
 }
 
+/** The first character that changes the order of what a screen shows, or breaks a line that is none. */
+export function misleadingIn(text: string): string | undefined {
+  return /[\u0085\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.exec(text)?.[0];
+}
+
 /** The first digit that is not one of 0 to 9. */
 export function foreignDigitIn(text: string): string | undefined {
   return /[^\P{Nd}0-9]/u.exec(text)?.[0];

@@ -117,7 +117,7 @@ describe('a session', () => {
       keys.map(async (key) => {
         const type = await client.type(key);
         if (type === 'hash') return JSON.stringify(await client.hgetall(key));
-        if (type === 'zset') return JSON.stringify(await client.zrange(key, 0, '-1'));
+        if (type === 'set') return JSON.stringify(await client.smembers(key));
         return type === 'list' ? JSON.stringify(await client.lrange(key, 0, -1)) : client.get(key);
       }),
     );

@@ -62,6 +62,9 @@ export function evaluate(expression: Expression, facts: Facts): Evaluated {
   try {
     return { kind: 'value', value: program(facts) };
   } catch (error) {
+    // Of a text or a number that outgrows the engine.
+    if (error instanceof RangeError)
+      return { kind: 'fault', offset: 0, message: `It becomes too large: ${error.message}.` };
     if (!(error instanceof EvaluationError) && !(error instanceof CelTypeError)) throw error;
     if (error.code === 'no_such_key') return { kind: 'missing', fact: factNamed(error) };
     return { kind: 'fault', offset: error.range?.start ?? 0, message: plainWords(error.summary) };

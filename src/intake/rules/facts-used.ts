@@ -69,6 +69,14 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
       if (node.args === 'cel')
         misuses.push({ offset: node.start, message: 'The namespace `cel` is not available here.' });
     }
+    if (
+      (node.op === 'value' && node.args instanceof Uint8Array) ||
+      (node.op === 'call' && node.args[0] === 'bytes')
+    )
+      misuses.push({
+        offset: node.start,
+        message: 'Bytes are not available here: no limit of memory would count them.',
+      });
     if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
       loop(node, node.args[2], depth);
       visit(node.args[1], depth);

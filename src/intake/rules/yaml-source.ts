@@ -10,6 +10,7 @@ import {
   type Scalar,
 } from 'yaml';
 import { messageOf } from '../../core/errors/error.js';
+import { misleadingIn, nameOf } from '../visible.js';
 import { tooDeepAt } from '../yaml-nesting.js';
 import type { RuleFault } from './fault.js';
 import { Fraction } from './fraction.js';
@@ -65,6 +66,12 @@ export function readYaml(file: string, text: string): YamlSource | { readonly fa
   };
   const deep = tooDeepAt(text);
   if (deep !== null) return { faults: [{ ...fault(0, TOO_DEEP), ...placeIn(text, deep) }] };
+  const misleading = misleadingIn(text);
+  if (misleading !== undefined) {
+    const code = misleading.charCodeAt(0).toString(16).padStart(4, '0');
+    const message = `${nameOf(misleading)} lets a screen show another text than is read; where it is meant, write it as "\\u${code}".`;
+    return { faults: [{ ...fault(0, message), ...placeIn(text, text.indexOf(misleading)) }] };
+  }
   // The package compares every key of a map with every other: repeated ones are found below instead.
   const document = parseDocument(text, {
     lineCounter: lines,

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { parseRate } from '../../core/rate.js';
 import { faultAt } from './faults.js';
@@ -61,13 +61,14 @@ function sharedKeyFault(
   resolve: ResolveFile,
 ): void {
   const { keyEnv, keyFile } = realm;
-  const [setting, place] =
-    typeof keyFile === 'string'
-      ? ['keyFile', `file ${realPath(resolve([...at, 'keyFile'], keyFile))}`]
-      : ['keyEnv', `variable ${String(keyEnv)}`];
   if (keyFile === undefined && keyEnv === undefined) return;
-  const first = keys.get(place);
-  if (first === undefined) keys.set(place, { at, identity });
+  const path = typeof keyFile === 'string' ? resolve([...at, 'keyFile'], keyFile) : null;
+  const [setting, place, key] =
+    path === null
+      ? ['keyEnv', `variable ${String(keyEnv)}`, `variable ${String(keyEnv)}`]
+      : ['keyFile', `file ${path}`, fileAt(path)];
+  const first = keys.get(key);
+  if (first === undefined) keys.set(key, { at, identity });
   else
     fault(
       [...at, setting],
@@ -75,12 +76,10 @@ function sharedKeyFault(
     );
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+/** The same for every name and link of a file. */
+function fileAt(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? path : `${found.dev} ${found.ino}`;
 }
 
 function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: string, required: boolean): void {

@@ -90,6 +90,21 @@ const FIELDS: readonly Bad[] = [
   ],
 ];
 
+const LOOKS: readonly Bad[] = [
+  [
+    'an amount that a screen shows in another order',
+    { award: 'award:\n  tokens: 50 # ¦\u202e000\u202c' },
+    'ALM_RULE_SYNTAX',
+    /U\+202E RIGHT-TO-LEFT OVERRIDE.*"\\u202e"/,
+  ],
+  [
+    'a line that only a screen shows',
+    { x: '# harmless ¦\u2028condition: row.active' },
+    'ALM_RULE_SYNTAX',
+    /U\+2028 LINE SEPARATOR/,
+  ],
+];
+
 const EXPRESSIONS: readonly Bad[] = [
   [
     'one that does not parse',
@@ -171,6 +186,18 @@ const EXPRESSIONS: readonly Bad[] = [
     'ALM_RULE_EXPRESSION',
     /namespace `cel`/,
   ],
+  [
+    'bytes, which no limit of memory counts',
+    { x: 'condition: \'[¦b"abc"].map(a, a + a).size() > 0\'' },
+    'ALM_RULE_EXPRESSION',
+    /Bytes are not available/,
+  ],
+  [
+    'bytes made of a text',
+    { x: 'condition: "size(¦bytes(row.member)) > 0"' },
+    'ALM_RULE_EXPRESSION',
+    /Bytes are not available/,
+  ],
 ];
 
 const FILES: readonly Bad[] = [
@@ -211,6 +238,7 @@ const FILES: readonly Bad[] = [
 
 describe.each([
   ['fields', FIELDS],
+  ['what is read and what is seen', LOOKS],
   ['expressions', EXPRESSIONS],
   ['files', FILES],
 ])('bad %s each give one clear fault with line and column', (_, table) => {

@@ -28,6 +28,14 @@ const FACTS = {
 
 const value = (text: string) => evaluate(compiled(text), FACTS);
 
+test('a value that outgrows the engine is a fault of the expression', () => {
+  const longer = Array.from({ length: 10 }, () => '.map(a, a + a + a + a + a + a + a + a)').join('');
+  expect(value(`["abcdefgh"]${longer}[0].size() > 1`)).toMatchObject({
+    kind: 'fault',
+    message: expect.stringMatching(/too large.*string length/i),
+  });
+});
+
 describe('what expressions give', () => {
   test.each([
     ['member.tokenBalance * 0.05', new Fraction(500n, 100n)],

@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { faultsOf, folderWith, load } from './workbench.js';
@@ -37,10 +37,13 @@ describe('a place holds the key of one realm', () => {
       'side: { baseUrl: https://s.example, realmId: b, keyFile: ../etc/linked }',
     );
     const cwd = folderWith({ 'etc/c.yaml': yaml, 'etc/key': 'k' });
-    symlinkSync('key', join(cwd, 'etc/linked'));
-    expect(faultsOf({ cwd, flags: { config: 'etc/c.yaml' } })).toEqual([
-      expect.stringMatching(/^realms\.side\.keyFile: .*realms\.main reads the same file /),
-    ]);
+    for (const link of [symlinkSync, linkSync]) {
+      rmSync(join(cwd, 'etc/linked'), { force: true });
+      link(join(cwd, 'etc/key'), join(cwd, 'etc/linked'));
+      expect(faultsOf({ cwd, flags: { config: 'etc/c.yaml' } })).toEqual([
+        expect.stringMatching(/^realms\.side\.keyFile: .*realms\.main reads the same file /),
+      ]);
+    }
     const env = { ALMONER_REALM_URL: 'https://t.example', ALMONER_REALM_ID: 'c' };
     const alone = folderWith({ 'almoner.config.yaml': realms(yaml.split('\n')[1]?.trim() ?? '') });
     expect(faultsOf({ cwd: alone, env: { ...env, ALMONER_API_KEY_FILE: 'key' } })).toEqual([
