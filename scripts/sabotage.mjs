@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BOOKS_AND_DESK } from './sabotages-books.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -198,8 +199,8 @@ const SABOTAGES = [
   {
     name: 'forgotten-batch-taken-for-new',
     file: 'src/intake/earlier.ts',
-    find: '  if (forgotten !== null)',
-    put: '  if (Number.isNaN(forgotten) && forgotten !== null)',
+    find: '  if (at === null || now',
+    put: '  if (at !== 0 || now',
     test: 'test/chaos/further-back.test.ts',
     build: true,
   },
@@ -357,7 +358,7 @@ const SABOTAGES = [
   {
     name: 'sealed-without-a-block',
     file: 'src/ledger/lua/seal-batch-1.lua',
-    find: "then return 'incomplete' end",
+    find: "then return { 'incomplete' } end",
     put: 'then end',
     test: 'test/ledger/lua/seal-batch.test.ts',
   },
@@ -417,6 +418,7 @@ const SABOTAGES = [
     put: 'socketTimeout: 3_600_000 + answerMs + BLOCKING_MAX_MS',
     test: 'test/runtime/redis/silent.test.ts',
   },
+  ...BOOKS_AND_DESK,
 ];
 
 const COPIED = [
