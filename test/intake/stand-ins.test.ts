@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { comparePaid, retryCompared } from '../../src/intake/paid-since.js';
 import type { Plan } from '../../src/intake/plan.js';
 import { isPlannedOrder } from '../../src/ledger/plan-block.js';
+import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { ledgerBench, START, type TestBatch } from '../support/ledger.js';
@@ -59,8 +60,15 @@ describe('a dead letter without a reference', () => {
     const first = await run(bare(1, 2), 'P', 'R');
     const { books } = first;
     const shown = await planCsv(books, bare(2, 3));
-    expect(await retry(first, 2)).toBe('ok');
+    // Also between the last comparison and the seal.
+    const script = books.caller.script.bind(books.caller);
+    let retried: unknown;
+    books.caller.script = async (name, ...rest) => {
+      if (name === 'seal-batch') retried ??= await retry(first, 2);
+      return script(name, ...rest);
+    };
     await expect(putPlan(books, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
+    expect(retried).toBe('ok');
   });
 
   test('that was compared before another file was sealed is compared again', async () => {
@@ -128,7 +136,7 @@ describe('a row that stands in for an order', () => {
     const stands = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n4,5,\n`;
     const second = await given(first.books, stands, { newRowsOnly: true });
     expect(second.row(1).duplicateOf).not.toBeNull();
-    expect(await retry(first, 2)).toMatchObject({ why: expect.stringContaining('the same row is order') });
+    expect((await readRecord(first.ref, 2)).replacedBy).toBeNull();
   });
 });
 
