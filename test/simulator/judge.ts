@@ -1,4 +1,4 @@
-import type { OrderId } from '../../src/core/ids.js';
+import { type OrderId, orderId } from '../../src/core/ids.js';
 import { tieUp } from '../support/tie-up.js';
 import type { Operator } from './operator.js';
 import { passesLimit, ruleLimit } from './rules.js';
@@ -51,8 +51,10 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   for (const file of files) {
     const batch = await operator.look(file);
     if (batch === undefined) {
-      // Where a person has to decide first what the store has forgotten, it may rest on that.
-      if (armed) say('lost', `${file.id} is not in the store`);
+      // Where a person has to decide first what the store has forgotten, it may rest on that. And what was never sent
+      // may be refused now, in words: a cancel was forgotten, and the limit of the rule is used up.
+      const sent = file.rows.some((_, i) => realm.hasHeardOf(orderId(file.id, i + 1)));
+      if (armed && sent) say('lost', `${file.id} is not in the store`);
       continue;
     }
     for (const [i, row] of file.rows.entries()) {

@@ -79,6 +79,10 @@ export class Realm {
     this.balances.set(member, this.held(member) + 1_000_000n);
   }
 
+  hasHeardOf(id: OrderId): boolean {
+    return this.lastAt.has(id);
+  }
+
   hasApplied(id: OrderId): boolean {
     return this.applied.includes(id);
   }
