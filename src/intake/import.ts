@@ -104,6 +104,7 @@ async function store(
   opened: Opened,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { books, importer, owner } = options;
+  plan.bare.own = opened.id;
   if ((await putBlocks(plan, options, opened)) === 'taken-over') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
   const audit: AuditEntry = {

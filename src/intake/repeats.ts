@@ -48,6 +48,8 @@ export class ComparedRows {
   private readonly since = new Map<number, BareRows>();
   /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
   whenever: readonly string[] = [];
+  /** The batch that they are: another terminal may seal it meanwhile. */
+  own: BatchId | null = null;
 
   constructor(
     /** In another currency they are other payments. */
@@ -81,7 +83,13 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
   for (const ref of (await listBatches(books)).reverse()) {
     const view = await readBatch(ref);
     const others = matching.filter(({ since }) => since !== Number(ref.no));
-    if (view === undefined || others.length === 0 || view.manifest.currency !== rows.currency) continue;
+    if (
+      view === undefined ||
+      ref.id === rows.own ||
+      others.length === 0 ||
+      view.manifest.currency !== rows.currency
+    )
+      continue;
     if (!(isRecent(view, now) || rows.whenever.includes(ref.no)) || !mayHavePaid(view)) continue;
     const retried = others.some(({ since }) => since > Number(ref.no)) ? await retriedOf(ref) : NO_RETRIES;
     const open = others.filter(({ since }) => since < Number(ref.no) || retried.size > 0);

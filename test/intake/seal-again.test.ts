@@ -65,6 +65,25 @@ test('of two previewed files that share rows only the first to be started is sea
   expect(await tieUp(books)).toEqual([]);
 });
 
+test('the same file started by two is one batch, also where one seals it while the other looks', async () => {
+  const books = await bench.books();
+  const [a, b] = [await plan(books, file(0, 30)), await plan(books, file(0, 30))];
+  const script = books.caller.script.bind(books.caller);
+  let first: Promise<unknown> | undefined;
+  // The second has stored its blocks; the first takes over and seals before the second looks again.
+  books.caller.script = async (name, ...rest) => {
+    if (name === 'put-block' && first === undefined) {
+      const stored = await script(name, ...rest);
+      await (first = start(books, a));
+      return stored;
+    }
+    return script(name, ...rest);
+  };
+  const { ref, existing } = await start(books, b);
+  expect([existing, ref.id]).toEqual([true, a.batch]);
+  expect((await plan(books, file(0, 30))).findings.faultCount).toBe(0);
+});
+
 test('of files that share rows and are started at the same moment exactly one is sealed', async () => {
   const books = await bench.books();
   const plans = await Promise.all([0, 1, 2, 3].map((n) => plan(books, file(n * 10, n * 10 + 60))));
