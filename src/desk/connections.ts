@@ -8,23 +8,27 @@ import { ACCESSES, type Access } from './access/tokens.js';
  * addresses. A share for each address would not do that: behind a proxy, and on this machine, all have one.
  */
 export class Connections {
-  /** Each with the rank of who was last admitted over it, in the order of that. */
-  private readonly ranks = new Map<Socket, number>();
+  /** By the rank of who was last admitted over them, each in the order of that. */
+  private readonly held = ACCESSES.map(() => new Set<Socket>());
 
   constructor(private readonly most: number) {}
 
   add(socket: Socket): void {
-    if (this.ranks.size >= this.most) {
-      const [least] = [...this.ranks].sort(([, one], [, other]) => one - other);
-      least?.[0].destroy();
-      if (least !== undefined) this.ranks.delete(least[0]);
+    if (this.held.reduce((sum, { size }) => sum + size, 0) >= this.most) {
+      const [least] = this.held.find(({ size }) => size > 0) ?? [];
+      least?.destroy();
+      if (least !== undefined) this.leave(least);
     }
-    this.ranks.set(socket, ACCESSES.indexOf('anyone'));
-    socket.once('close', () => this.ranks.delete(socket));
+    this.held[ACCESSES.indexOf('anyone')]?.add(socket);
+    socket.once('close', () => this.leave(socket));
   }
 
   admitted(socket: Socket, access: Access): void {
-    if (this.ranks.delete(socket)) this.ranks.set(socket, ACCESSES.indexOf(access));
+    if (this.leave(socket)) this.held[ACCESSES.indexOf(access)]?.add(socket);
+  }
+
+  private leave(socket: Socket): boolean {
+    return this.held.some((sockets) => sockets.delete(socket));
   }
 }
 
