@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CERTAINTIES } from '../../src/core/profile.js';
-import { planOf } from './moves.js';
+import { planOf } from './draw.js';
 import { Simulator, story } from './run.js';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CERTAINTIES } from '../../src/core/profile.js';
-import { planOf } from './moves.js';
+import { planOf } from './draw.js';
 import { count, newTally, Simulator, story } from './run.js';
 import { isTheme } from './themes.js';
 

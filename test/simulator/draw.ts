@@ -1,0 +1,231 @@
+import { FAIL_POINTS } from '../../src/core/fail-point.js';
+import type { Certainty } from '../../src/core/profile.js';
+import type { Fate } from '../support/little-realm.js';
+import { Dice } from './dice.js';
+import type { JournalTail } from './journal-tail.js';
+import type { Move, Plan } from './moves.js';
+import { type How, SMOOTHLY } from './process.js';
+import {
+  HOUR_MS,
+  type Kind,
+  SOON,
+  THEME_NAMES,
+  THEMES,
+  type Theme,
+  type ThemeName,
+  type Weights,
+} from './themes.js';
+
+/** The whole history that a seed stands for. */
+export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): Plan {
+  const dice = new Dice(seed);
+  const fitting = THEME_NAMES.filter((name) => {
+    const theme: Theme = THEMES[name];
+    return theme.only === undefined || theme.only === certainty;
+  });
+  const name = wanted ?? fitting[dice.below(fitting.length)] ?? 'everything';
+  const theme: Theme = THEMES[name];
+  const machines = 2 + dice.below(2);
+  const some = machines + dice.below(3);
+  const processes = theme.processes ?? some;
+  const shape = {
+    machines,
+    processes,
+    early: 1 + dice.below(processes),
+    files: 1 + dice.below(3),
+    orders: theme.orders ?? 85 + dice.below(42),
+    rotates: theme.rotates ?? dice.chance(0.05),
+    forgetsFiles: theme.forgetsFiles ?? false,
+    distinct: theme.distinct ?? false,
+  };
+  const weights = new Map<Kind, number>();
+  for (const some of theme.weights)
+    for (const [kind, weight] of kindsOf(some)) weights.set(kind, (weights.get(kind) ?? 0) + weight);
+  const writer = new Writer(dice, theme, shape);
+  const moves = Array.from({ length: 25 + dice.below(50) }, () => writer.move(pick(dice, weights)));
+  return {
+    seed,
+    certainty,
+    theme: name,
+    ...shape,
+    members: theme.members ?? 3 + dice.below(shape.orders),
+    moves,
+  };
+}
+
+function kindsOf(weights: Weights): (readonly [Kind, number])[] {
+  return KINDS.flatMap((kind) => {
+    const weight = weights[kind];
+    return weight === undefined ? [] : [[kind, weight] as const];
+  });
+}
+
+function pick(dice: Dice, weights: ReadonlyMap<Kind, number>): Kind {
+  let left = dice.next() * [...weights.values()].reduce((sum, one) => sum + one, 0);
+  for (const [kind, weight] of weights) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  return 'send';
+}
+
+/** So many files there may be in the end, where people make many. */
+const FILES_MADE = 12;
+
+type Shape = Pick<Plan, 'machines' | 'processes' | 'orders' | 'files'>;
+
+class Writer {
+  constructor(
+    private readonly dice: Dice,
+    private readonly theme: Theme,
+    private readonly shape: Shape,
+  ) {}
+
+  move(kind: Kind): Move {
+    const { dice, shape } = this;
+    const who = dice.below(shape.processes);
+    const machine = dice.below(shape.machines);
+    // Files that are made on the way are the last ones.
+    const file = dice.below(this.theme.orders === undefined ? shape.files + 1 : FILES_MADE);
+    switch (kind) {
+      case 'send':
+        return {
+          do: kind,
+          who,
+          file,
+          first: 1 + dice.below(shape.orders),
+          count: dice.one([1, 1, 2, 4, 8, 16]),
+          fates: Array.from({ length: 1 + dice.below(3) }, () => this.fate()),
+          until: dice.one(['answered', 'answered', 'answered', 'sent', 'sent', 'claimed']),
+          how: this.how(0.12),
+        };
+      case 'answer':
+        return { do: kind, who, count: 1 + dice.below(4), how: this.how(0.15) };
+      case 'go on':
+      case 'look':
+        return { do: kind, who, how: this.how(0.1) };
+      case 'lose replies':
+        return { do: kind, who, replies: 1 + dice.below(3) };
+      case 'pass':
+        return { do: kind, ms: dice.one(this.theme.passes ?? SOON) };
+      case 'step the clock':
+        return {
+          do: kind,
+          machine: dice.chance(0.5) ? 'store' : machine,
+          // A store that is put back by hours under processes that begin anew is beyond any promise about keys.
+          ms: dice.one(
+            this.theme.passes === undefined ? [-HOUR_MS, HOUR_MS, -90_000, 90_000] : [90_000, HOUR_MS],
+          ),
+        };
+      case 'suspend':
+        return { do: kind, machine, ms: dice.one([60_000, HOUR_MS]) };
+      case 'restore':
+        return { do: kind, to: dice.below(8) };
+      case 'accept missing':
+        return { do: kind, machine, nth: dice.below(4) };
+      case 'retry':
+        return { do: kind, file, first: 1 + dice.below(shape.orders), count: 1 + dice.below(6) };
+      case 'run failed.csv':
+        return { do: kind, file, count: 1 + dice.below(6), twice: dice.chance(0.1), held: this.held() };
+      case 'undo':
+        return {
+          do: kind,
+          file,
+          first: dice.below(shape.orders),
+          count: 1 + dice.below(6),
+          held: this.held(),
+        };
+      case 'repeat':
+        return {
+          do: kind,
+          file,
+          first: dice.one([0, dice.below(shape.orders)]),
+          count: dice.one([1, 4, 30, shape.orders]),
+          fresh: dice.below(4),
+          held: this.held(),
+        };
+      case 'run a rule':
+        return { do: kind, first: dice.below(9), count: dice.one([2, 10, 200]), held: this.held() };
+      case 'steer':
+        return { do: kind, file, verb: dice.one(['pause', 'resume', 'resume', 'resume', 'cancel']) };
+      case 'meddle':
+        return { do: kind, member: dice.below(3) };
+      case 'blind':
+        return { do: kind, reads: 1 + dice.below(4) };
+      case 'feed':
+      case 'sleep':
+      case 'wake':
+      case 'kill':
+      case 'leave':
+        return { do: kind, who };
+      case 'lose the machine':
+      case 'create anew':
+      case 'reboot':
+      case 'recover':
+        return { do: kind, machine };
+      case 'everybody looks':
+      case 'photograph':
+      case 'restart the store':
+      case 'resolve doubts':
+      case 'start':
+      case 'import again':
+        return { do: kind };
+    }
+  }
+
+  private held(): boolean {
+    return this.dice.chance(0.3);
+  }
+
+  private fate(): Fate {
+    const { dice, theme } = this;
+    if (dice.chance(1 - (theme.faulty ?? 0.4))) return 'paid';
+    return dice.one(
+      theme.fates ?? ['lost-after', 'lost-before', 'lost-late', 'refused', 'not-sent', 'slow-down'],
+    );
+  }
+
+  private how(trouble: number): How {
+    const { dice } = this;
+    if (!dice.chance(trouble)) return SMOOTHLY;
+    if (dice.chance(0.3)) return { ...SMOOTHLY, freezeAfter: dice.below(3) };
+    const tail: JournalTail = dice.one(['written', 'lost', 'torn']);
+    return { crashAt: dice.one(FAIL_POINTS), after: dice.below(3), tail, freezeAfter: null };
+  }
+}
+
+const KINDS: readonly Kind[] = [
+  'send',
+  'answer',
+  'go on',
+  'feed',
+  'look',
+  'everybody looks',
+  'sleep',
+  'wake',
+  'kill',
+  'leave',
+  'lose replies',
+  'lose the machine',
+  'create anew',
+  'reboot',
+  'pass',
+  'step the clock',
+  'suspend',
+  'photograph',
+  'restore',
+  'restart the store',
+  'recover',
+  'accept missing',
+  'resolve doubts',
+  'retry',
+  'run failed.csv',
+  'undo',
+  'repeat',
+  'run a rule',
+  'start',
+  'import again',
+  'steer',
+  'meddle',
+  'blind',
+];
