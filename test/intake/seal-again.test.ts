@@ -74,7 +74,8 @@ test('the same file started by two is one batch, also where one seals it while t
   books.caller.script = async (name, ...rest) => {
     if (name === 'put-block' && first === undefined) {
       const stored = await script(name, ...rest);
-      await (first = start(books, a));
+      first = start(books, a);
+      await first;
       return stored;
     }
     return script(name, ...rest);
