@@ -1,33 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  DESKTOP,
-  type DeskPage,
-  launchBrowser,
-  openDesk,
-  PHONE,
-  seriousFindings,
-} from '../support/desk-browser.js';
+import { DESKTOP, type DeskPage, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
 import { DeskOperator } from '../support/desk-operator.js';
-import { type DeskWorld, startDeskWorld } from '../support/desk-world.js';
+import { deskInBrowser } from '../support/desk-world.js';
 
 /** What only a person can decide about a file: that rows were paid before, and that an address is another one. */
 
-/** Batches must run to their end; on a machine under load that takes its time. */
-vi.setConfig({ testTimeout: 60_000 });
-
-const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
-
-let world: DeskWorld;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startDeskWorld(MEMBERS, [], ['harbour', 'lagoon']), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.end();
-});
+const { members: MEMBERS, world, browser } = deskInBrowser([], ['harbour', 'lagoon']);
 
 type Screen = { readonly name: string; readonly viewport: typeof DESKTOP; readonly tokens: number };
 /** Each pays other amounts: the same again would be what the other one paid. */
@@ -38,7 +18,7 @@ let opened: DeskPage;
 let page: Page;
 let operator: DeskOperator;
 const openScreen = async ({ viewport }: Screen) => {
-  opened = await openDesk(browser, world.desk, { viewport });
+  opened = await openDesk(browser(), world().desk, { viewport });
   page = opened.page;
   operator = new DeskOperator(page);
 };
@@ -49,7 +29,7 @@ const closeScreen = async () => {
 
 const rowsOf = (from: number, to: number, tokens: number) =>
   MEMBERS.slice(from, to).map((member) => `${member},${tokens}`);
-const balances = () => Promise.all(MEMBERS.map((member) => world.balance(member)));
+const balances = () => Promise.all(MEMBERS.map((member) => world().balance(member)));
 const fault = () => page.getByRole('region', { name: 'Faults' }).locator('td.what').allTextContents();
 const onlyNew = () => page.getByLabel(/^Only new rows/);
 const addressMeant = () => page.getByLabel(/^The new address is meant/);
@@ -57,8 +37,8 @@ const total = () => page.getByLabel('Type the total to confirm');
 const fitsTheScreen = () =>
   page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 const countsShown = async () => {
-  const reply = await fetch(`${world.desk.url}/api${new URL(page.url()).pathname}`, {
-    headers: { authorization: `Bearer ${world.desk.token}` },
+  const reply = await fetch(`${world().desk.url}/api${new URL(page.url()).pathname}`, {
+    headers: { authorization: `Bearer ${world().desk.token}` },
   });
   const shape = z.object({ summary: z.object({ counts: z.record(z.string(), z.number()) }) });
   return shape.parse(await reply.json()).summary.counts;

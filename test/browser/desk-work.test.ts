@@ -1,33 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import {
-  DESKTOP,
-  type DeskPage,
-  launchBrowser,
-  openDesk,
-  PHONE,
-  seriousFindings,
-} from '../support/desk-browser.js';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESKTOP, type DeskPage, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
 import { DeskOperator } from '../support/desk-operator.js';
-import { type DeskWorld, startDeskWorld } from '../support/desk-world.js';
+import { deskInBrowser } from '../support/desk-world.js';
 
 /** What an operator does on a day at the desk, on a desktop and on a phone, against real processes. */
 
-/** Batches must run to their end; on a machine under load that takes its time. */
-vi.setConfig({ testTimeout: 60_000 });
-
-const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
-
-let world: DeskWorld;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startDeskWorld(MEMBERS, ['award-5', 'award-7']), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.end();
-});
+const { members: MEMBERS, world, browser } = deskInBrowser(['award-5', 'award-7']);
 
 type Viewport = { readonly name: string; readonly viewport: typeof DESKTOP; readonly tokens: number };
 /** Each viewport pays other amounts and runs another rule: the same again would be the same batch. */
@@ -42,7 +22,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   let operator: DeskOperator;
 
   beforeAll(async () => {
-    opened = await openDesk(browser, world.desk, { viewport });
+    opened = await openDesk(browser(), world().desk, { viewport });
     page = opened.page;
     operator = new DeskOperator(page);
   });
@@ -51,7 +31,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
   });
 
   test('is signed in by the printed link, which leaves no token in the address', () => {
-    expect(page.url()).toBe(`${world.desk.url}/`);
+    expect(page.url()).toBe(`${world().desk.url}/`);
   });
 
   test('sees every fault of a faulty file with line and column, and cannot start it', async () => {
@@ -133,7 +113,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     const rows = [...MEMBERS.slice(0, 8), ...late].map((member) => `${member},${tokens + 50}`);
     await operator.importFile(`late-${tokens}.csv`, 'meadow', rows);
     await operator.stateSays('done');
-    await world.join(late);
+    await world().join(late);
     await operator.goTo('Dead letters');
     const group = page.locator('.dead-group').first();
     await group.getByText('3', { exact: true }).waitFor();

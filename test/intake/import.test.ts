@@ -8,6 +8,7 @@ import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
@@ -36,19 +37,16 @@ test('a block that the store forgets before the seal refuses the import; the sam
     now: START,
   };
   const plan = await planRows('pay.csv', AWARD_SHEET, [rows], options);
-  const importing = (importer: string, onProgress: (rows: number) => void) =>
-    importPlan(plan, {
-      ...{ books, profile, batchId: null, mode: 'import', owner: '', inOrder: false },
-      ...{ expectedMs: 1_000, who: 'ada', importer, now: START, onProgress },
-    });
+  const start = (onProgress: (rows: number) => void) =>
+    importPlan(plan, importing(books, { profile, now: START, onProgress }));
   const forget = (done: number) => {
     if (done === ROWS) void books.caller.redis.del(batchKeys(books.realm, '1').plan(0));
   };
-  await expect(importing('one', forget)).rejects.toMatchObject({
+  await expect(start(forget)).rejects.toMatchObject({
     code: 'ALM_LEDGER_PLAN_MISSING',
     message: expect.stringContaining('Nothing was sealed'),
   });
-  const { ref, existing } = await importing('two', () => {});
+  const { ref, existing } = await start(() => {});
   expect(existing).toBe(false);
   expect(await readBatch(ref)).toMatchObject({ state: 'planned', counts: { planned: ROWS } });
   expect(await tieUp(books)).toEqual([]);

@@ -11,6 +11,7 @@ import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { refuseFaults } from '../../src/runtime/operations/planning.js';
+import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
@@ -34,13 +35,8 @@ function planned(books: Books, member: number, newAddress = false): Promise<Plan
   });
 }
 
-let importers = 0;
 function imported(books: Books, plan: Plan) {
-  importers += 1;
-  return importPlan(plan, {
-    ...{ books, profile: testProfile(), batchId: null, mode: 'import', owner: '', inOrder: false },
-    ...{ expectedMs: 1_000, who: 'ada', importer: `i${importers}`, now: START, onProgress: () => {} },
-  });
+  return importPlan(plan, importing(books, { now: START }));
 }
 
 const faults = (plan: Plan) => plan.findings.faults().map(({ code }) => code);

@@ -11,6 +11,7 @@ import type { Books } from '../../src/ledger/books.js';
 import { judgedAt } from '../../src/ledger/judged-again.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
+import { importing } from '../support/importing.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -40,13 +41,8 @@ function plan(books: Books, rows: readonly OrderRow[], newRowsOnly = false): Pro
   return planRows('pay.csv', AWARD_SHEET, [rows], options);
 }
 
-let importers = 0;
 function start(books: Books, planned: Plan) {
-  importers += 1;
-  return importPlan(planned, {
-    ...{ books, profile, batchId: null, mode: 'import', owner: '', inOrder: false, expectedMs: 1_000 },
-    ...{ who: 'ada', importer: `importer-${importers}`, now: Date.now(), onProgress: () => {} },
-  });
+  return importPlan(planned, importing(books));
 }
 
 async function cancel(ref: Awaited<ReturnType<typeof start>>['ref']) {

@@ -4,8 +4,8 @@ import { type Plan, planRows, planSource } from '../../src/intake/plan.js';
 import type { OrderRow } from '../../src/intake/row.js';
 import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
 import type { Books } from '../../src/ledger/books.js';
-import { newNonce } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { importing } from '../support/importing.js';
 import { ruleLimit, sealedRun } from './rules.js';
 import { csvOf, type File, type Given } from './sheet.js';
 import type { World } from './wiring.js';
@@ -50,20 +50,8 @@ export class Intake {
     }
     const { profile, members } = this.world;
     try {
-      const { ref } = await importPlan(plan, {
-        books: this.books,
-        profile,
-        batchId: null,
-        mode: 'import',
-        owner: '',
-        inOrder: false,
-        expectedMs: 1_000,
-        who: 'ada',
-        importer: newNonce(),
-        now: Date.now(),
-        onProgress: () => {},
-        run: given.run === null ? null : sealedRun(given.run, ruleLimit(members)),
-      });
+      const run = given.run === null ? null : sealedRun(given.run, ruleLimit(members));
+      const { ref } = await importPlan(plan, importing(this.books, { profile, run }));
       return { ...given, id: ref.id };
     } catch (error) {
       if (!isAlmonerError(error)) throw error;

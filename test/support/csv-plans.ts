@@ -4,6 +4,7 @@ import { openSource } from '../../src/intake/open.js';
 import { type Plan, planSource } from '../../src/intake/plan.js';
 import type { Books } from '../../src/ledger/books.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { importing } from './importing.js';
 import { START, type TestBatch, testBatch } from './ledger.js';
 import { feedAll, sendAs } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
@@ -32,13 +33,8 @@ export async function planCsv(
   return planned;
 }
 
-let importers = 0;
 export async function putPlan(books: Books, planned: Plan): Promise<TestBatch> {
-  importers += 1;
-  const { ref } = await importPlan(planned, {
-    ...{ books, profile: testProfile(), batchId: null, mode: 'import', owner: '', inOrder: false },
-    ...{ expectedMs: 1_000, who: 'ada', importer: `importer-${importers}`, now: START, onProgress: () => {} },
-  });
+  const { ref } = await importPlan(planned, importing(books, { now: START }));
   const rows = await new PlanReader(books).block(ref.no, 0);
   return testBatch(books, ref.no, ref.id, rows);
 }

@@ -5,8 +5,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { z } from 'zod';
 import { MAIN } from './almoner.js';
+import { launchBrowser } from './desk-browser.js';
 import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { endServerOf } from './store-program.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -167,4 +170,26 @@ award:
   tokens: 10
 reason: Level award
 `;
+}
+
+const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
+
+/** A desk with its realm and a browser, for all tests of a file. */
+export function deskInBrowser(rules: readonly string[], realms: readonly string[] = []) {
+  const both: { world?: DeskWorld; browser?: Browser } = {};
+  // Batches must run to their end; on a machine under load that takes its time.
+  vi.setConfig({ testTimeout: 60_000 });
+  beforeAll(async () => {
+    const [world, browser] = await Promise.all([startDeskWorld(MEMBERS, rules, realms), launchBrowser()]);
+    Object.assign(both, { world, browser });
+  });
+  afterAll(async () => {
+    await both.browser?.close();
+    await both.world?.end();
+  });
+  const begun = () => {
+    if (both.world === undefined || both.browser === undefined) throw new Error('the desk has not begun');
+    return { world: both.world, browser: both.browser };
+  };
+  return { members: MEMBERS, world: () => begun().world, browser: () => begun().browser };
 }

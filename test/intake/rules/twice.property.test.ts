@@ -13,6 +13,7 @@ import { readEntries } from '../../../src/intake/rules/run-store.js';
 import type { Books } from '../../../src/ledger/books.js';
 import { decodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { PlanReader } from '../../../src/ledger/plan-store.js';
+import { importing } from '../../support/importing.js';
 import { ledgerBench } from '../../support/ledger.js';
 import { testProfile } from '../../support/realm-profile.js';
 import { AT } from './candidates.js';
@@ -82,19 +83,7 @@ async function run(
     skipInvalid: false,
     now: AT,
   });
-  await importPlan(plan, {
-    books,
-    profile,
-    batchId: null,
-    mode: 'import',
-    owner: '',
-    inOrder: false,
-    expectedMs: 1_000,
-    who: 'ada',
-    importer: `importer${runs}`,
-    now: AT,
-    onProgress: () => {},
-  });
+  await importPlan(plan, importing(books, { profile, now: AT }));
   return plan.blocks.flatMap((block) =>
     decodePlanBlock(block).flatMap(({ order, duplicateOf }): [string, number][] =>
       order === null || duplicateOf !== null ? [] : [[order.member, order.tokens]],
