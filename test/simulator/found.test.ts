@@ -91,6 +91,15 @@ test('a batch that was done goes on when a journal brings an order of it back', 
 test('what a machine was sending when it was lost is named', () =>
   ends({}, { ...send(1, 2, 'paid'), until: 'sent' }, { do: 'lose the machine', machine: 1 }));
 
+test('a process that a restored store has forgotten, frozen with the leave to send, sends nothing when it wakes', () =>
+  ends(
+    { machines: 3, processes: 3 },
+    { ...send(1, 2, 'paid'), how: { ...SMOOTHLY, freezeAfter: 1 } },
+    { do: 'restore', to: 0 },
+    { do: 'everybody looks' },
+    send(2, 2, 'paid'),
+  ));
+
 test('a process that wakes after it was given up sends nothing', () =>
   ends(
     { early: 2 },

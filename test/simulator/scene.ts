@@ -142,7 +142,9 @@ export class Scene {
   }
 
   async wake(one: Process | undefined): Promise<void> {
-    if (one?.alive === true && one.asleep) await one.wake();
+    if (one?.alive !== true || !one.asleep) return;
+    this.clocks.pass(FROZEN_MS);
+    await one.wake();
   }
 
   /** Who is not there, and could be, starts. Undefined for one that sleeps or whose machine is lost. */
@@ -247,5 +249,7 @@ export class Scene {
   }
 }
 
+/** Nobody is frozen for less: up to ten seconds are a slow answer, by which an order may still be sent. */
+const FROZEN_MS = 15_000;
 const SMALL_JOURNALS = { fileBytesMax: 1_500, folderBytesMax: 4 * 32 * 1024 };
 const LARGE_JOURNALS = { fileBytesMax: 4 * 1024 * 1024, folderBytesMax: 64 * 1024 * 1024 };
