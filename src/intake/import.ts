@@ -131,6 +131,7 @@ async function store(
       await sleep(Math.random() * MOVED_PAUSE_MS);
       continue;
     }
+    if (sealed === 'disarmed') throw unmerged();
     if (sealed === 'noted')
       throw new AlmonerError(
         'ALM_RULE_ALREADY_RUN',
@@ -146,6 +147,13 @@ async function store(
 }
 
 const MOVED_PAUSE_MS = 50;
+
+function unmerged(): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_DISARMED',
+    'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told. Nothing was enqueued.',
+  );
+}
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
 const PUTS_AT_ONCE = 4;

@@ -57,6 +57,8 @@ function retryRefusal(why: string, more: string): string {
       return 'its batch is cancelled; put the row into a new file';
     case 'archived':
       return 'its batch is archived; put the row into a new file';
+    case 'disarmed':
+      return 'the store was restarted or restored and the journals are not merged, so that what was paid since cannot be told; run `almoner recover`';
     case 'arriving':
       return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
     case 'limit':

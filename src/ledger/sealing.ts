@@ -55,5 +55,5 @@ export async function sealBatch(
   return sealReply.parse(status);
 }
 
-const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'noted']);
+const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'disarmed', 'noted']);
 const NO_SKETCH = Buffer.alloc(0);

@@ -11,7 +11,7 @@ import { listSessions } from '../../src/ledger/sessions.js';
 import { conclude } from '../../src/ledger/settling.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/steering.js';
 import type { Reason } from '../../src/ledger/views.js';
-import type { App } from '../../src/runtime/app.js';
+import { App } from '../../src/runtime/app.js';
 import { recoverRealms } from '../../src/runtime/operations/recovery.js';
 import { writeUndo } from '../../src/runtime/operations/undoing.js';
 import { namedOrders } from '../support/named-orders.js';
@@ -112,7 +112,7 @@ export class Operator {
   recover(machine: Machine, lost: string | null): Promise<void> {
     const { profile } = this.world;
     const config = { profiles: [profile], dataFolder: machine.folder, operator: 'ada' };
-    const app: App = Object.create(null, {
+    const app: App = Object.create(App.prototype, {
       caller: { value: new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here) },
       config: { value: config },
       logger: { value: { warn: ({ message }: { message: string }) => this.world.trouble(message) } },

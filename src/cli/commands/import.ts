@@ -1,6 +1,7 @@
 import { batchStatus } from '../../runtime/operations/batch-status.js';
 import { enqueue, handToWorkers } from '../../runtime/operations/pay-file.js';
 import { planFile } from '../../runtime/operations/planning.js';
+import { mergeJournals } from '../../runtime/operations/recovery.js';
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { countWorkers } from '../../runtime/operations/workers.js';
 import { batchLines, batchNext } from '../batch-text.js';
@@ -23,6 +24,7 @@ export const command = defineCommand({
       const { options, args, output } = context;
       const profile = await context.profile();
       const batchId = readBatchId(options.batchId);
+      await mergeJournals(app, profile);
       const realm = await app.realm(profile);
       const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
       if (!showPlan(context, app, planned, profile)) return 3;

@@ -67,7 +67,7 @@ function realmLines(realm: RealmRecovery): string[] {
     ...realm.losses.map(lossLine),
     ...realm.parked.map(
       ({ batch, orders, incomplete }) =>
-        `  ${orders} payments are known of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
+        `  ${orders} orders are known to have been sent of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import { planFile } from '../../runtime/operations/planning.js';
+import { mergeJournals } from '../../runtime/operations/recovery.js';
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { defineCommand } from '../command.js';
 import { confirmTotal } from '../confirm.js';
@@ -26,6 +27,7 @@ export const command = defineCommand({
         const { options, args } = context;
         const profile = await context.profile();
         const batchId = readBatchId(options.batchId);
+        await mergeJournals(app, profile);
         const realm = await app.realm(profile);
         const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
         if (!showPlan(context, app, planned, profile)) return 3;

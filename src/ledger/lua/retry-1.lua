@@ -11,13 +11,14 @@
     B:again       index → the number of the realm's seals when it was retried last
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'arriving' (more: until when, ms), 'moved' (another batch was sealed since), 'limit' (more: JSON [account, limit, held, tokens])
+    'disarmed' (the journals are not merged), 'arriving' (more: until when, ms), 'moved' (another batch was sealed since), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
 --- @include "row"
 --- @include "earlier"
 --- @include "move"
 --- @include "reference"
+--- @include "fence"
 local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -32,6 +33,7 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
+if isUnmerged(T) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields[10] = string.gsub(fields[10] or '', 'a%d+', '')

@@ -20,10 +20,12 @@
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
   (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
+  | {'disarmed'} (what was paid may be forgotten: the journals are not merged)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, or has not come)
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "fence"
 --- @include "schedule"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
@@ -38,6 +40,7 @@ for block = 0, blocks - 1 do
   if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return { 'incomplete' } end
 end
 
+if isUnmerged(T) then return { 'disarmed' } end
 local numbers = redis.call('HMGET', T, 'seals', 'retries')
 if ARGV[10] ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= ARGV[10] then return { 'moved' } end
 

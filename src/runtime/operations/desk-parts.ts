@@ -14,6 +14,7 @@ import { discardDead, type Mended as MendedOrders, retryDead } from './mending-d
 import { enqueue, handToWorkers } from './pay-file.js';
 import { planDocument } from './plan-document.js';
 import { type Planned, planFile } from './planning.js';
+import { mergeIfRestored } from './recovery.js';
 import { reportBatch } from './reporting.js';
 import { arrivingError, checkRulings, mayArrive, resolveDoubts, type Verdict } from './resolving-doubts.js';
 import { cancel, pause, resume } from './steering-batches.js';
@@ -93,6 +94,7 @@ async function processes(app: App): ReturnType<DeskParts['processes']> {
 
 async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, file.realm);
+  await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);
   const { path, name: _, realm: _named, ...options } = file;
   const request = { file: path, ...options, expectRows: null, expectTokens: null };

@@ -3,8 +3,10 @@ import type { BatchRef } from '../../ledger/batches.js';
 import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
 import type { App } from '../app.js';
+import { profileOfBatch } from './batch-realm.js';
 import { idOf, type OrderPlace, sharedContexts } from './choosing.js';
 import { followOnBoard } from './dead-board.js';
+import { mergeIfRestored } from './recovery.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
 export type MendedBy = { readonly who: string; readonly why: string | null };
@@ -23,6 +25,10 @@ export async function retryDead(
   by: MendedBy,
   onProgress: (done: number) => void,
 ): Promise<Mended> {
+  for (const ref of batchesOf(places)) {
+    const profile = profileOfBatch(app.config, ref);
+    if (profile !== undefined) await mergeIfRestored(app, profile);
+  }
   const letters = await lettersOf(places);
   const compared = new Map<BatchRef, Promise<Compared>>();
   const mended = await eachOf(places, onProgress, async ({ ref, index }) => {

@@ -8,6 +8,7 @@ import type { App, OpenRealm } from '../app.js';
 import { type BatchStatus, batchStatus } from './batch-status.js';
 import type { Planned } from './planning.js';
 import { letRealmGoOn } from './realm-halt.js';
+import { mergeIfRestored } from './recovery.js';
 import { makeMembers } from './rehearsal-members.js';
 import { reportBatch } from './reporting.js';
 import { isOver, isOwnedByLiving, runBatch, type ShowProgress } from './running.js';
@@ -28,6 +29,7 @@ export async function enqueue(
   { plan, preview }: Planned,
   options: EnqueueOptions,
 ): Promise<{ ref: BatchRef; existing: boolean }> {
+  await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   return importPlan(plan, {
     books: realm.books,

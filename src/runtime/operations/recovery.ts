@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
-import { allBooks, type Books } from '../../ledger/books.js';
+import { allBooks, type Books, registerRealm } from '../../ledger/books.js';
 import { disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
 import type { Liveness } from '../../ledger/liveness.js';
@@ -42,7 +42,7 @@ export type RealmRecovery = {
     readonly orders: number;
     readonly tokens: string;
   }[];
-  /** Payments that journals know, of batches that the store has forgotten. */
+  /** Orders that journals know to have been sent, of batches that the store has forgotten. */
   readonly parked: readonly {
     readonly batch: string;
     readonly orders: number;
@@ -89,7 +89,11 @@ async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
         : await Promise.all(
             missing.map(async (session) => told(session, await lossOf(contextOf(books, profile), session))),
           ),
-    parked: parked.map(({ batch, attempts, incomplete }) => ({ batch, orders: attempts.length, incomplete })),
+    parked: parked.map(({ batch, attempts, incomplete }) => ({
+      batch,
+      orders: new Set(attempts.map(({ intent }) => intent.index)).size,
+      incomplete,
+    })),
   };
 }
 
@@ -121,23 +125,14 @@ export async function recoverRealms(app: App, lost: string | null): Promise<Reco
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
   let merged = 0;
   const losses: Loss[] = [];
-  const session = await Session.open('recover', app.config.dataFolder, { here: app.caller.here });
-  try {
-    for (const books of all) {
-      const profile = profileOf(app, books);
-      if (profile === undefined || (await readFence(books)).untouched) continue;
-      await session.register(books, profile.settleMs);
+  for (const profile of app.config.profiles)
+    await merging(app, profile, async (books, session) => {
       merged += await recoverOne(app, books, profile, session);
       const loss = lost === null ? null : await giveUp(app, books, profile, lost);
-      if (loss !== null) {
-        losses.push(loss);
-        merged += await recoverOne(app, books, profile, session);
-      }
-      await session.deregister(books);
-    }
-  } finally {
-    await session.close();
-  }
+      if (loss === null) return;
+      losses.push(loss);
+      merged += await recoverOne(app, books, profile, session);
+    });
   return {
     realms: await recoveryState(app),
     merged,
@@ -150,6 +145,42 @@ export async function recoverRealms(app: App, lost: string | null): Promise<Reco
             tokens: String(losses.reduce((sum, { tokens }) => sum + tokens, 0n)),
           },
   };
+}
+
+/**
+ * Before anything is judged by the ledger that may be paid then: a store that was restored has forgotten payments which
+ * the journals here know, and a file with their rows would pass. Where others have to merge as well, the seal refuses.
+ */
+export function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
+  return merging(app, profile, async (books, session) => {
+    await recoverOne(app, books, profile, session);
+  });
+}
+
+/** Of a process that may have looked at its journals long ago: only where the store is not the one of then. */
+export async function mergeIfRestored(app: App, profile: RealmProfile): Promise<void> {
+  if (!(await readFence(app.books(profile))).armed) await mergeJournals(app, profile);
+}
+
+/** In a session of its own, for which arming waits. A new ledger on a machine that never sent anything is left alone. */
+async function merging(
+  app: App,
+  profile: RealmProfile,
+  merge: (books: Books, session: Session) => Promise<void>,
+): Promise<void> {
+  const books = app.books(profile);
+  const { sessions } = await journalsHere(app.config.dataFolder);
+  if (sessions === 0 && (await readFence(books)).untouched) return;
+  const session = await Session.open('recover', app.config.dataFolder, { here: app.caller.here });
+  try {
+    await session.register(books, profile.settleMs);
+    await merge(books, session);
+    await session.deregister(books);
+    // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
+    if ((await parkedAttempts(books)).length > 0) await registerRealm(books);
+  } finally {
+    await session.close();
+  }
 }
 
 function profileOf(app: App, { owner }: Books): RealmProfile | undefined {

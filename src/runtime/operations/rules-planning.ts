@@ -13,6 +13,7 @@ import { registerRealm } from '../../ledger/books.js';
 import type { App, OpenRealm } from '../app.js';
 import { pacedReads } from '../paced-reads.js';
 import type { Planned } from './planning.js';
+import { mergeIfRestored } from './recovery.js';
 import { makeAudienceMembers } from './rules-members.js';
 
 export type PlanRuleRequest = {
@@ -30,6 +31,7 @@ export async function planRule(
   { rule, audience }: PackedRule,
   request: PlanRuleRequest,
 ): Promise<PlannedRun> {
+  await mergeIfRestored(app, realm.profile);
   await registerRealm(realm.books);
   if (realm.embedded !== null)
     await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Books } from '../../../src/ledger/books.js';
+import { retryOrder } from '../../../src/ledger/dead.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/fence.js';
 import { ledgerBench, sealed } from '../../support/ledger.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
 
@@ -42,6 +44,24 @@ describe('the fence', () => {
     const { books } = await sealed(await bench.books(), [{}]);
     expect(await reportMerged(books, 'another-server', 'a', 0)).toBe(false);
     expect(await arm(books, 'another-server', 0)).toEqual({ answer: 'changed' });
+  });
+
+  test('nothing becomes payable by what a store says that may have forgotten payments: no seal, no retry', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, [{}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    await failOver(books);
+    await expect(sealed(books, [{ tokens: 9 }])).rejects.toThrow('disarmed');
+    const by = { who: 'ada', why: null, at: 1, nonce: 'one' };
+    expect(await retryOrder(batch.ref, 1, batch.row(1), by)).toMatchObject({
+      why: expect.stringContaining('almoner recover'),
+    });
+    const { run } = await readFence(books);
+    await arm(books, run, 0);
+    expect(await retryOrder(batch.ref, 1, batch.row(1), by)).toBe('ok');
+    await sealed(books, [{ tokens: 9 }]);
+    expect(await tieUp(books)).toEqual([]);
   });
 
   test('a sequence below the one seen stops the sender, and disarms', async () => {

@@ -27,6 +27,12 @@ local function isSameStore(T, seen)
   return state[1] == run and state[3] == era
 end
 
+--- Whether payments may be forgotten that a journal knows: nothing that is judged by this ledger may become payable.
+local function isUnmerged(T)
+  local state = redis.call('HMGET', T, 'armed', 'seq')
+  return (state[1] or state[2]) and state[1] ~= serverRun()
+end
+
 --- Why nothing may be sent by the session, or nil. Empty `era`: the caller has not seen one yet.
 local function fenced(T, seen, era, session)
   if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
