@@ -13,7 +13,12 @@ export type DeadSelection = {
 };
 export type SelectionCount = { readonly count: number; readonly tokens: string };
 /** `expect` is the count the person saw; when it is another one by now, 409 and nothing was done. */
-export type RetryRequest = DeadSelection & { readonly expect: number; readonly reason?: string | undefined };
+export type RetryRequest = DeadSelection & {
+  readonly expect: number;
+  readonly reason?: string | undefined;
+  /** Goes on where the same realm id was paid under another address; without it that answers 422. */
+  readonly newAddress?: boolean;
+};
 export type DiscardRequest = DeadSelection & { readonly expect: number; readonly reason: string };
 export type DeadGroups = {
   readonly groups: readonly {

@@ -38,8 +38,10 @@ export type DeskParts = {
   readonly writeReport: (ref: BatchRef) => Promise<void>;
   readonly undo: (ref: BatchRef, write: (text: string) => Promise<void>) => Promise<void>;
   readonly plan: (file: PlannableFile, by: By) => Promise<PlannedUpload>;
-  readonly retryDead: Mend;
-  readonly discardDead: Mend;
+  readonly retryDead: Mend<By & { readonly newAddress: boolean }>;
+  /** Throws where the realm of one of these was paid under another address, which nobody has said is meant. */
+  readonly checkAddresses: (places: readonly OrderPlace[]) => Promise<void>;
+  readonly discardDead: Mend<By>;
   readonly doubt: (place: OrderPlace, readNow: boolean) => Promise<DoubtEvidence>;
   readonly resolveDoubts: (
     places: readonly OrderPlace[],
@@ -57,9 +59,9 @@ export type Mended = {
   readonly refused: readonly { readonly order: string; readonly why: string }[];
 };
 
-export type Mend = (
+export type Mend<Mender extends By> = (
   places: readonly OrderPlace[],
-  by: By,
+  by: Mender,
   onProgress: (done: number) => void,
 ) => Promise<Mended>;
 

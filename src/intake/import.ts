@@ -21,7 +21,7 @@ import type { AuditEntry, Manifest } from '../ledger/views.js';
 import { refuseChanged, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';
 import { shortId } from './digest.js';
-import { passAddresses } from './other-address.js';
+import { passAddresses, whyMoved } from './other-address.js';
 import type { Plan } from './plan.js';
 
 /**
@@ -91,10 +91,7 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
 }
 
 function whyOf({ again, movedFrom }: Plan): string | null {
-  const whys = [
-    ...(again === null ? [] : [`again: ${again}`]),
-    ...movedFrom.map(({ baseUrl }) => `new address: the realm was paid before at ${baseUrl}`),
-  ];
+  const whys = [...(again === null ? [] : [`again: ${again}`]), ...whyMoved(movedFrom)];
   return whys.length === 0 ? null : whys.join('; ');
 }
 

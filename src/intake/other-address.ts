@@ -31,9 +31,15 @@ export function addressFinding(
   };
 }
 
+/** What the audit says of a new address that is meant. */
+export function whyMoved(earlier: readonly EarlierAddress[]): string[] {
+  return earlier.map(({ baseUrl }) => `new address: the realm was paid before at ${baseUrl}`);
+}
+
 /**
- * The gate that every batch passes before its seal, however it was planned and however long ago: addresses that the
- * person has seen are noted, any other stops it. The seal is at a number that was read before (see announceAddress).
+ * The gate that every batch passes before its seal, however it was planned and however long ago, and every dead letter
+ * before it is retried: addresses that the person has seen are noted, any other stops it. The seal and the retry are at
+ * a number that was read before (see announceAddress).
  */
 export async function passAddresses(
   books: Books,
@@ -44,9 +50,12 @@ export async function passAddresses(
   const unseen = (await earlierAddresses(books)).filter(
     ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
   );
-  if (unseen.length > 0) {
-    const { code, message } = addressFinding(books, unseen);
-    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
-  }
+  refuseAddresses(books, unseen);
   await acceptAddresses(books, seen, by);
+}
+
+export function refuseAddresses(books: Books, earlier: readonly EarlierAddress[]): void {
+  if (earlier.length === 0) return;
+  const { code, message } = addressFinding(books, earlier);
+  throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
 }

@@ -25,7 +25,7 @@ export async function retryOrder(
   index: number,
   row: PlanRow & { readonly order: Order },
   by: RetriedBy,
-  /** The realm's seals when it was compared with later files; null where nobody asked. */
+  /** The realm's seals when later files and other addresses were looked at; null where nobody did. */
   seals: string | null = null,
 ): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
@@ -38,7 +38,7 @@ export async function retryOrder(
       key?.shard ?? '',
       key?.field.toString('hex') ?? '',
       contentDigest(row.order),
-      row.reference === null ? (seals ?? '') : '',
+      seals ?? '',
     ]),
   );
   if (status === 'ok') return 'ok';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { REALM_ID, startTown, type Town } from '../support/town.js';
@@ -166,6 +167,30 @@ describe('almoner dead', { timeout: 120_000 }, () => {
       expect.stringContaining('its reference was spent again by another order'),
     ]);
     expect(await town.admin.balance(REALM_ID, '941')).toBe(0);
+  });
+
+  it('stops where the realm was paid under another address since, until that is said to be meant', async () => {
+    const { batch } = await pay('sixth.csv', ['951,6,f1', '952,7,f2']);
+    await town.admin.putMembers(REALM_ID, [{ member: '951', tokens: 0 }], 'keep');
+    await town.admin.putMembers(REALM_ID, [{ member: '952', tokens: 0 }], 'keep');
+    const url = town.env.ALMONER_REALM_URL?.replace('127.0.0.1', 'localhost') ?? '';
+    const there = { cwd: town.folder, env: { ...town.env, ALMONER_REALM_URL: url } };
+    const paid = await almoner(['run', 'sixth.csv', '--yes', '--new-address'], there);
+    expect(paid.status, paid.stderr).toBe(0);
+
+    const retry = (...more: string[]) => town.run('dead', 'retry', '--batch', batch, '--run', ...more);
+    const stopped = await retry();
+    expect([stopped.status, stopped.stderr]).toEqual([3, expect.stringContaining(`${url} (2 orders paid`)]);
+    expect(stopped.stderr).toMatch(/ALM_PLAN_OTHER_ADDRESS.*--new-address/s);
+    expect(await town.admin.balance(REALM_ID, '951')).toBe(6);
+    const left = await town.run('dead', 'list', '--batch', batch, '--json');
+    expect(field(left, 'orders')).toHaveLength(2);
+
+    const meant = await retry('--new-address', '--reason', 'two clubs');
+    expect(meant.status, meant.stderr).toBe(0);
+    expect(await town.admin.balance(REALM_ID, '951')).toBe(12);
+    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    expect(audit).toContain(`two clubs; new address: the realm was paid before at ${url}`);
   });
 
   it('wants to be told exactly what to do', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { importPlan } from '../../src/intake/import.js';
+import { retryCompared } from '../../src/intake/paid-since.js';
 import { type Plan, planRows } from '../../src/intake/plan.js';
 import type { OrderRow } from '../../src/intake/row.js';
 import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
@@ -11,6 +12,7 @@ import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { refuseFaults } from '../../src/runtime/operations/planning.js';
+import { putPlan, settleRows } from '../support/csv-plans.js';
 import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -139,19 +141,26 @@ function halted({ caller }: Books, before: number) {
   return { goOn, arrivesOr: (end: Promise<unknown>) => Promise.race([arrived, end]), calls: () => calls };
 }
 
+type Act = (books: Books) => Promise<() => Promise<unknown>>;
+
+const importing1: Act = async (books) => {
+  const plan = await planned(books, 1);
+  return () => imported(books, plan);
+};
+
 /** The first goes so far, the second so far, the first to its end, the second to its end. */
-async function interleaved(first: number, second: number) {
+async function interleaved(first: number, second: number, act: Act = importing1) {
   const here = await bench.books();
   const there = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), {
     ...here.owner,
     baseUrl: 'http://localhost:1',
   });
   const both = [here, there];
-  const plans = await Promise.all(both.map((books) => planned(books, 1)));
+  const acts = [await act(here), await importing1(there)];
   const halts = both.map((books, at) => halted(books, at === 0 ? first : second));
   const ends: Promise<PromiseSettledResult<unknown>[]>[] = [];
-  for (const [at, books] of both.entries()) {
-    ends.push(Promise.allSettled([imported(books, plans[at] as Plan)]));
+  for (const at of both.keys()) {
+    ends.push(Promise.allSettled([acts[at]?.()]));
     await halts[at]?.arrivesOr(ends[at] as Promise<unknown>);
   }
   for (const [at, halt] of halts.entries()) {
@@ -174,6 +183,31 @@ test('of two imports at once under two addresses one is refused, wherever they m
             /paid before under another address: .* 1 that may still be.*Nothing was enq/,
           ),
         }),
+      ]);
+      for (const books of both) expect(await tieUp(books)).toEqual([]);
+    }
+}, 120_000);
+
+/** Its order was refused, which the other address is not asked about, and is retried. */
+const retrying1: Act = async (books) => {
+  const batch = await settleRows(await putPlan(books, await planned(books, 1)), 'R');
+  const letter = { index: 1, row: batch.row(1) };
+  const by = { who: 'ada', why: null, at: START, nonce: 'n' };
+  return async () => {
+    const answer = await retryCompared(batch.ref, letter, by);
+    if (answer !== 'ok') throw new Error(answer.why);
+  };
+};
+
+test('of a retry and an import at once under two addresses one is refused, wherever they meet', async () => {
+  const { calls } = await interleaved(0, 0, retrying1);
+  const [mostHere = 0, mostThere = 0] = calls;
+  for (let first = 0; first <= mostHere; first++)
+    for (let second = 0; second <= mostThere; second++) {
+      const { both, ends } = await interleaved(first, second, retrying1);
+      const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+      expect(refused, `before calls ${first} and ${second}`).toEqual([
+        expect.objectContaining({ message: expect.stringContaining('under another address') }),
       ]);
       for (const books of both) expect(await tieUp(books)).toEqual([]);
     }

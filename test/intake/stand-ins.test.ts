@@ -74,7 +74,7 @@ describe('a dead letter without a reference', () => {
   test('that was compared before another file was sealed is compared again', async () => {
     const first = await run(bare(1, 2), 'P', 'R');
     const letter = { index: 2, row: first.row(2) };
-    const compared = await comparePaid(first.ref, [letter], START);
+    const compared = await comparePaid(first.ref, [letter], { who: 'ada', at: START });
     await given(first.books, bare(2, 3), {});
     const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
     expect(await retryCompared(first.ref, letter, by, compared)).toMatchObject({

@@ -21,7 +21,12 @@ export const command = defineCommand({
   description:
     'Puts dead letters back to work, never a doubt. The workers send them; --run sends them in this process.',
   arguments: ORDERS,
-  options: { ...DEAD_OPTIONS, ...REASON, run: flag('work them off in this process, right away') },
+  options: {
+    ...DEAD_OPTIONS,
+    ...REASON,
+    newAddress: flag('go on where the same realm id was paid under another address'),
+    run: flag('work them off in this process, right away'),
+  },
   examples: [
     'almoner dead retry --batch last --class ALM_SEND_NOT_SENT',
     'almoner dead retry 7k3m9q2x4v8w-17',
@@ -38,7 +43,8 @@ export const command = defineCommand({
         );
       output.note(`Retrying ${counted(chosen.places.length, 'dead letter')}…`);
       const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
-      const by = { who: app.config.operator, why: options.reason ?? null };
+      const { reason: why = null, newAddress } = options;
+      const by = { who: app.config.operator, why, newAddress };
       const { taken, refused } = await retryDead(app, chosen.places, by, (done) =>
         tell(done, chosen.places.length),
       );

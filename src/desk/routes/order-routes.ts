@@ -4,9 +4,12 @@ import { PlanReader } from '../../ledger/plan-store.js';
 import { readDetails, readRow, rowContext } from '../../ledger/rows.js';
 import type { DoubtReply, OrderReply, TaskReply } from '../api-types.js';
 import { sealedBatch } from '../batch-page.js';
+import type { OrderPlace } from '../by.js';
+import type { Desk } from '../desk.js';
 import { chooseDead, chooseDoubts, deadGroups, deadPage, findOrder, listPage } from '../orders/dead.js';
 import { historyPage } from '../orders/history.js';
 import { iso, orderRow } from '../orders/order-row.js';
+import type { Mended } from '../parts.js';
 import { route } from '../route.js';
 import { cursor, limit, member, name, orderParams, orders, realm, reason } from '../schemas.js';
 
@@ -23,6 +26,19 @@ function checkExpected(found: number, expected: number): void {
       'ALM_DESK_CHANGED',
       `${found} orders are meant by now, not the ${expected} that were confirmed. Nothing was done.`,
     );
+}
+
+function mending(
+  desk: Desk,
+  verb: 'retry' | 'discard',
+  who: string,
+  { length }: readonly OrderPlace[],
+  mend: (progress: (done: number) => void) => Promise<Mended>,
+): TaskReply {
+  return desk.tasks.start(`${verb} ${length} dead letters`, who, length, async (progress) => {
+    const { taken, refused } = await mend(progress);
+    return { done: taken, refused };
+  });
 }
 
 export const ORDER_ROUTES = [
@@ -67,29 +83,35 @@ export const ORDER_ROUTES = [
       return { count: places.length, tokens: String(tokens) };
     },
   }),
-  ...(['retry', 'discard'] as const).map((verb) =>
-    route(`POST /api/dead/${verb}`, 'operator', {
-      summary: verb === 'retry' ? 'Send dead letters again.' : 'Mark dead letters as done with.',
-      body: selection.extend({ expect, reason: verb === 'discard' ? reason : reason.optional() }),
-      reply: 'TaskReply',
-      audit: ({ body }) => ({ what: `${verb} ${body.expect} dead letters`, batch: body.batch ?? null }),
-      async handle(desk, { body, visitor }): Promise<TaskReply> {
-        const { places } = await chooseDead(desk.parts.caller, body);
-        checkExpected(places.length, body.expect);
-        const by = { who: visitor.identity.name, why: body.reason ?? null };
-        const mend = verb === 'retry' ? desk.parts.retryDead : desk.parts.discardDead;
-        return desk.tasks.start(
-          `${verb} ${places.length} dead letters`,
-          by.who,
-          places.length,
-          async (progress) => {
-            const { taken, refused } = await mend(places, by, progress);
-            return { done: taken, refused };
-          },
-        );
-      },
-    }),
-  ),
+  route('POST /api/dead/retry', 'operator', {
+    summary: 'Send dead letters again.',
+    body: selection.extend({ expect, reason: reason.optional(), newAddress: z.boolean().default(false) }),
+    reply: 'TaskReply',
+    audit: ({ body }) => ({ what: `retry ${body.expect} dead letters`, batch: body.batch ?? null }),
+    async handle(desk, { body, visitor }): Promise<TaskReply> {
+      const { places } = await chooseDead(desk.parts.caller, body);
+      checkExpected(places.length, body.expect);
+      const { reason: why = null, newAddress } = body;
+      // Asked again by the task itself; here it is an answer that the person can act on.
+      if (!newAddress) await desk.parts.checkAddresses(places);
+      const by = { who: visitor.identity.name, why, newAddress };
+      return mending(desk, 'retry', by.who, places, (progress) => desk.parts.retryDead(places, by, progress));
+    },
+  }),
+  route('POST /api/dead/discard', 'operator', {
+    summary: 'Mark dead letters as done with.',
+    body: selection.extend({ expect, reason }),
+    reply: 'TaskReply',
+    audit: ({ body }) => ({ what: `discard ${body.expect} dead letters`, batch: body.batch ?? null }),
+    async handle(desk, { body, visitor }): Promise<TaskReply> {
+      const { places } = await chooseDead(desk.parts.caller, body);
+      checkExpected(places.length, body.expect);
+      const by = { who: visitor.identity.name, why: body.reason };
+      return mending(desk, 'discard', by.who, places, (progress) =>
+        desk.parts.discardDead(places, by, progress),
+      );
+    },
+  }),
   route('GET /api/doubts', 'viewer', {
     summary: 'Orders nobody can prove paid or unpaid.',
     query: z.object({ ...where, cursor: cursor.optional(), limit: limit(200).optional() }),

@@ -5,7 +5,7 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
-  ARGV[8] without a reference: the number of the realm's seals when it was compared with later files ('' otherwise)
+  ARGV[8] the number of the realm's seals when later files and other addresses were looked at ('' where nobody did)
 
     T 'retries'   raised with every order without a reference that is to be paid after all: see seal-batch
     B:again       index → the number of the realm's seals when it was retried last

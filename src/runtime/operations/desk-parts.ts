@@ -10,7 +10,7 @@ import type { App } from '../app.js';
 import { pickProfile } from '../config/config.js';
 import { standsStill } from './batch-status.js';
 import { doubtEvidence } from './doubt-evidence.js';
-import { discardDead, type Mended as MendedOrders, retryDead } from './mending-dead.js';
+import { discardDead, type Mended as MendedOrders, refuseMoved, retryDead } from './mending-dead.js';
 import { enqueue, handToWorkers } from './pay-file.js';
 import { planDocument } from './plan-document.js';
 import { type Planned, planFile } from './planning.js';
@@ -58,6 +58,7 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
     },
     plan: (file, { who }) => planUpload(app.as(who), file),
     retryDead: async (places, by, onProgress) => mended(await retryDead(app, places, by, onProgress)),
+    checkAddresses: refuseMoved,
     discardDead: async (places, { who, why }, onProgress) =>
       mended(await discardDead(app, places, { who, why: why ?? '' }, onProgress)),
     doubt: (place, readNow) => evidence(app, place, readNow),

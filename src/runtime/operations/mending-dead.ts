@@ -1,5 +1,8 @@
+import { refuseAddresses, whyMoved } from '../../intake/other-address.js';
 import { type Compared, comparePaid, type Letter, retryCompared } from '../../intake/paid-since.js';
+import { type EarlierAddress, earlierAddresses } from '../../ledger/addresses.js';
 import type { BatchRef } from '../../ledger/batches.js';
+import type { Books } from '../../ledger/books.js';
 import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
 import type { App } from '../app.js';
@@ -18,11 +21,16 @@ export type Mended = {
 
 const AT_ONCE = 32;
 
+export type RetriedBy = MendedBy & {
+  /** The realm's address is meant, also where it was paid under another one. */
+  readonly newAddress: boolean;
+};
+
 /** Puts dead letters back to work; a batch that was done goes on, for the workers. */
 export async function retryDead(
   app: App,
   places: readonly OrderPlace[],
-  by: MendedBy,
+  by: RetriedBy,
   onProgress: (done: number) => void,
 ): Promise<Mended> {
   for (const ref of batchesOf(places)) {
@@ -30,23 +38,32 @@ export async function retryDead(
     if (profile !== undefined) await mergeIfRestored(app, profile);
   }
   const letters = await lettersOf(places);
-  const compared = new Map<BatchRef, Promise<Compared>>();
+  const seen = new Map<string, readonly EarlierAddress[]>();
+  if (by.newAddress)
+    for (const { books } of batchesOf(places)) seen.set(books.realm, await earlierAddresses(books));
+  const compared = new Map<string, Compared>();
+  for (const [batch, { ref, letters: mine }] of letters) {
+    const here = { who: by.who, at: Date.now() };
+    compared.set(batch, await comparePaid(ref, [...mine.values()], here, seen.get(ref.books.realm)));
+  }
   const mended = await eachOf(places, onProgress, async ({ ref, index }) => {
-    const mine = letters.get(batchName(ref));
-    const letter = mine?.letters.get(index);
-    if (mine === undefined || letter === undefined)
-      return { why: 'it never became an order; mend the row and run it again' };
-    const at = Date.now();
-    const first = compared.get(mine.ref) ?? comparePaid(mine.ref, [...mine.letters.values()], at);
-    compared.set(mine.ref, first);
-    return retryCompared(ref, letter, { ...by, at, nonce: app.newNonce() }, await first);
+    const letter = letters.get(batchName(ref))?.letters.get(index);
+    if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
+    const { who, why } = by;
+    const again = { who, why, at: Date.now(), nonce: app.newNonce() };
+    return retryCompared(ref, letter, again, compared.get(batchName(ref)));
   });
-  await note(mended, by, 'retried');
+  await note(mended, by, 'retried', ({ realm }) => whyMoved(seen.get(realm) ?? []));
   await followOnBoard(
     app,
     mended.taken.map((place) => ({ ...place, now: null })),
   );
   return mended;
+}
+
+/** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
+export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {
+  for (const { books } of batchesOf(places)) refuseAddresses(books, await earlierAddresses(books));
 }
 
 /** By batch: those that were orders. */
@@ -106,11 +123,22 @@ async function eachOf(
 }
 
 /** One line in each batch's audit; who and why stand with every order as well. */
-async function note({ taken }: Mended, { who, why }: MendedBy, verb: string): Promise<void> {
+async function note(
+  { taken }: Mended,
+  { who, why }: MendedBy,
+  verb: string,
+  moreOf: (books: Books) => readonly string[] = () => [],
+): Promise<void> {
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
     const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
-    await writeAudit(batch, { at: Date.now(), who, what: `${verb} ${which}`, why });
+    const whys = [...(why === null ? [] : [why]), ...moreOf(batch.books)].join('; ');
+    await writeAudit(batch, {
+      at: Date.now(),
+      who,
+      what: `${verb} ${which}`,
+      why: whys === '' ? null : whys,
+    });
   }
 }
 

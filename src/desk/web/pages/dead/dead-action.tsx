@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api-types.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
@@ -23,6 +23,8 @@ type DeadActionProps = {
 export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadActionProps) {
   const [count, setCount] = useState<SelectionCount | null>(null);
   const [failure, setFailure] = useState<CallFailed | null>(null);
+  const [moved, setMoved] = useState<'asked' | 'meant' | null>(null);
+  const id = useId();
   const ask = () => {
     setFailure(null);
     change<SelectionCount>('/api/dead/count', selection).then(setCount, (error: unknown) =>
@@ -32,9 +34,15 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
   useEffect(ask, []);
   const act = async (reason: string) => {
     try {
-      const body = { ...selection, expect: count?.count ?? 0, ...(reason === '' ? {} : { reason }) };
+      const body = {
+        ...selection,
+        expect: count?.count ?? 0,
+        ...(reason === '' ? {} : { reason }),
+        ...(moved === 'meant' ? { newAddress: true } : {}),
+      };
       onStarted(await change<TaskReply>(`/api/dead/${verb}`, body));
     } catch (error) {
+      if (asFailure(error).code === 'ALM_PLAN_OTHER_ADDRESS') setMoved('asked');
       // The number was another one by now: show the new one beside the refusal.
       ask();
       throw error;
@@ -64,6 +72,17 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
           : 'They keep their state and are marked discarded: they leave this list and are not sent again.'}{' '}
         Doubts are never touched.
       </p>
+      {moved !== null && (
+        <div class="field check">
+          <input
+            id={id}
+            type="checkbox"
+            checked={moved === 'meant'}
+            onChange={(event) => setMoved(event.currentTarget.checked ? 'meant' : 'asked')}
+          />
+          <label for={id}>The new address is meant</label>
+        </div>
+      )}
     </Confirm>
   );
 }
