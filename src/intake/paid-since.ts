@@ -30,6 +30,7 @@ export async function comparePaid(
   const paid = new Map<number, OrderId>();
   const view = await readBatch(ref);
   const rows = new ComparedRows(view?.manifest.currency ?? null);
+  rows.exact = true;
   for (const { index, row } of letters)
     if (row.reference === null) rows.add(index, row.line, contentWords(contentHash(row.order)), ref.no);
   for (const { batch, rows: found } of (await findRepeats(ref.books, rows, by.at)).batches)
@@ -45,7 +46,7 @@ export async function retryCompared(
   first?: Compared,
 ): Promise<'ok' | Refusal> {
   for (let compared = first; ; compared = undefined) {
-    const now = compared ?? (await comparePaid(ref, [letter], by).catch(movedSince));
+    const now = compared ?? (await comparePaid(ref, [letter], by).catch(leftAlone));
     if ('why' in now) return now;
     const { seals, paid } = now;
     const other = paid.get(letter.index);
@@ -59,7 +60,9 @@ export async function retryCompared(
 }
 
 /** Others of the same command may be back to work: this one alone is refused. */
-function movedSince(error: unknown): Refusal {
-  if (!isAlmonerError(error, 'ALM_PLAN_OTHER_ADDRESS')) throw error;
-  return { why: 'its realm was paid under another address meanwhile; retry it again to see where' };
+function leftAlone(error: unknown): Refusal {
+  if (isAlmonerError(error, 'ALM_PLAN_OTHER_ADDRESS'))
+    return { why: 'its realm was paid under another address meanwhile; retry it again to see where' };
+  if (isAlmonerError(error) && error.code.startsWith('ALM_LEDGER_ARCHIVE_')) return { why: error.message };
+  throw error;
 }

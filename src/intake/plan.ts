@@ -118,6 +118,7 @@ async function planBlocks(
   const identity = whole ? await identify(books, { ...pass.identity(), newRowsOnly }) : null;
   const over = identity?.existing?.view ?? null;
   pass.bare.whenever = identity?.cancelled ?? [];
+  pass.bare.exact = newRowsOnly;
   pass.bare.own = identity?.batch ?? null;
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.

@@ -48,6 +48,11 @@ export class ComparedRows {
   private readonly since = new Map<number, BareRows>();
   /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
   whenever: readonly string[] = [];
+  /**
+   * Whether a sketch alone is no answer: where rows are left out or retried for it, an unpaid one would be called paid.
+   * An archive that cannot be read is the end then.
+   */
+  exact = false;
   /** The batch that they are: another terminal may seal it meanwhile. */
   own: BatchId | null = null;
 
@@ -94,7 +99,7 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
     const retried = others.some(({ since }) => since > Number(ref.no)) ? await retriedOf(ref) : NO_RETRIES;
     const open = others.filter(({ since }) => since < Number(ref.no) || retried.size > 0);
     if (open.length === 0) continue;
-    const found = await repeatsOf(ref, view, open, retried, arrivals);
+    const found = await repeatsOf(ref, view, open, retried, arrivals, rows.exact);
     if (found === 'unread') unread.push(ref.id);
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
@@ -162,6 +167,7 @@ async function repeatsOf(
   matching: readonly Matching[],
   retried: ReadonlyMap<number, number>,
   arrivals: Arrivals,
+  exact: boolean,
 ): Promise<Repeat[] | 'unread'> {
   const { caller, realm } = ref.books;
   const sketch = await caller.patiently('read sketch', () =>
@@ -184,7 +190,7 @@ async function repeatsOf(
         for (const { index, words } of await payingRows(ref, view, block, matching, arrivals))
           take(index, ...words);
   } catch (error) {
-    if (!isArchiveAway(error)) throw error;
+    if (exact || !isArchiveAway(error)) throw error;
     if (sketch === null) return 'unread';
     // The sketch alone cannot tell what of it was paid: all of it counts.
     for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)

@@ -1,6 +1,6 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
@@ -150,7 +150,7 @@ async function syncFolder(folder: string): Promise<void> {
 function missing(path: string, error: unknown): AlmonerError {
   return new AlmonerError(
     'ALM_LEDGER_ARCHIVE_MISSING',
-    `The batch is archived, and its file ${path} cannot be read (${messageOf(error)}). Its summary is in the store; its rows are only there.`,
+    `Batch ${basename(path, '.alm')} is archived, and its file ${path} cannot be read (${messageOf(error)}). Its summary is in the store; its rows are only there.`,
     { cause: error },
   );
 }

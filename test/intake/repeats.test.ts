@@ -100,6 +100,12 @@ test('an archived batch is compared from its archive; where that cannot be read 
         count: 0,
         unread: [batch.ref.id],
       });
+    const exactly = (some: readonly Line[]) =>
+      findRepeats(elsewhere, Object.assign(compared(some), { exact: true }), Date.now());
+    await expect(exactly(lines)).rejects.toMatchObject({
+      code: 'ALM_LEDGER_ARCHIVE_MISSING',
+      message: expect.stringContaining(`Batch ${batch.ref.id} `),
+    });
     const left = await here.caller.redis.pttl(batchKeys(here.realm, batch.no).sketch);
     expect(left).toBeGreaterThan(withSketch ? 29 * DAY_MS : -3);
   }

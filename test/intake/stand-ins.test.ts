@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { comparePaid, retryCompared } from '../../src/intake/paid-since.js';
 import type { Plan } from '../../src/intake/plan.js';
+import { archiveBatch } from '../../src/ledger/archive.js';
+import { openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { batchKeys } from '../../src/ledger/keys.js';
 import { isPlannedOrder } from '../../src/ledger/plan-block.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { ledgerBench, START, type TestBatch } from '../support/ledger.js';
 import { audit, moment } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** The same payment through another door: whichever way it comes, it is known as the same. */
@@ -186,4 +191,39 @@ test('new rows of a file are compared with its cancelled batch, however old that
   const later = Date.now() + 40 * 24 * 3600_000;
   const rest = await planCsv(first.books, bare(1, 2, 3), { newRowsOnly: true, now: later });
   expect([codes(rest), rest.spent.count]).toEqual([[], 1]);
+});
+
+test('what a cancelled batch has paid is read from its archive or not at all, by a plan of the new rows and by a retry', async () => {
+  const { owner } = await bench.books();
+  const folder = await tempFolder();
+  const at = (path: string) => openBooks(new Caller(bench.redis().client(), 10_000, () => {}, path), owner);
+  const [here, away] = [at(folder), at(await tempFolder())];
+  const file = bare(1, 2, 3, 4, 5, 6);
+  const old = await given(here, bare(6, 7), {}, 'R', 'P');
+  const cancelled = await given(here, file, {}, 'P', 'P');
+  await cancelBatch(here, cancelled.no, audit('cancelled'));
+  expect(await archiveBatch(cancelled.ref, folder)).toBeDefined();
+  const { sketch } = batchKeys(here.realm, cancelled.no);
+  for (const withSketch of [false, true]) {
+    const bytes = await here.caller.redis.getBuffer(sketch);
+    if (!withSketch) await here.caller.redis.del(sketch);
+    await expect(planCsv(away, file, { newRowsOnly: true })).rejects.toMatchObject({
+      code: 'ALM_LEDGER_ARCHIVE_MISSING',
+      message: expect.stringContaining(`Batch ${cancelled.ref.id} is archived, and its file /`),
+    });
+    const letter = { index: 1, row: old.row(1) };
+    const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
+    await expect(comparePaid({ ...old.ref, books: away }, [letter], by)).rejects.toMatchObject({
+      code: 'ALM_LEDGER_ARCHIVE_MISSING',
+    });
+    const rest = await planCsv(here, file, { newRowsOnly: true });
+    expect([codes(rest), rest.spent.count]).toEqual([[], 2]);
+    await here.caller.redis.set(sketch, bytes ?? '');
+  }
+  // What it does not meet needs no archive; what it may meet is seen once more at the seal.
+  expect(codes(await planCsv(away, bare(8, 9), { newRowsOnly: true }))).toEqual([]);
+  const rest = await planCsv(here, file, { newRowsOnly: true });
+  await expect(putPlan(away, rest)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_MISSING' });
+  const letter = { index: 1, row: old.row(1) };
+  expect((await comparePaid(old.ref, [letter], { who: 'ada', at: START })).paid.size).toBe(0);
 });
