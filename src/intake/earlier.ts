@@ -5,7 +5,7 @@ import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { batchKeys } from '../ledger/keys.js';
 import { decodeManifest } from '../ledger/manifest.js';
-import { hasParked, lossAcceptedAt } from '../ledger/parked.js';
+import { hasParked, lossAcceptedAt, parkedBatches } from '../ledger/parked.js';
 import type { BatchView } from '../ledger/views.js';
 import { shortId } from './digest.js';
 import type { Finding } from './row.js';
@@ -17,9 +17,13 @@ export type Identity = {
   /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
   readonly former: string | null;
   readonly existing: ExistingBatch | null;
+  readonly link: Link;
   /** Its own batches that were cancelled before this one, by number. */
   readonly cancelled: readonly string[];
 };
+
+/** Which of the batches of its file it is: the file's own content, and how many were cancelled before it. */
+export type Link = { readonly file: string; readonly number: number };
 
 export type ExistingBatch = {
   readonly no: string;
@@ -49,7 +53,14 @@ export async function identify(
       cancelled.push(existing.no);
       continue;
     }
-    return { batch: shortId(content), content, former: number === 0 ? former : null, existing, cancelled };
+    return {
+      batch: shortId(content),
+      content,
+      former: number === 0 ? former : null,
+      existing,
+      link: { file: file.content, number },
+      cancelled,
+    };
   }
 }
 
@@ -80,25 +91,54 @@ async function formerBatch(books: Books, content: string, currency: string | nul
   return manifest !== null && decodeManifest(manifest).currency === currency ? no : null;
 }
 
+const maybe = (message: string): Finding => ({
+  ...{ line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message },
+});
+
+/** Nobody cancels more batches of one file. */
+const LINKS_MAX = 1_000;
+
+/**
+ * Journals know payments of a later batch of the same file: this one was cancelled, perhaps others after it, and only
+ * the store knew that. A link of which nothing was sent left nothing in any journal, so all that may follow are asked.
+ */
+async function followed(books: Books, { file, number }: Link): Promise<BatchId | null> {
+  const parked = await parkedBatches(books);
+  if (parked.size === 0) return null;
+  for (let later = number + 1; later <= number + LINKS_MAX; later++) {
+    const id = shortId(numbered(file, later));
+    if (parked.has(id)) return id;
+  }
+  return null;
+}
+
+/** A batch that is not over, in a store that has forgotten that it was cancelled. */
+export async function cancelForgotten(books: Books, identity: Identity | null): Promise<Finding | null> {
+  const { id, view } = identity?.existing ?? { id: null, view: null };
+  if (identity === null || view === null || view.state === 'done' || view.state === 'cancelled') return null;
+  const following = await followed(books, identity.link);
+  if (following === null) return null;
+  return maybe(
+    `The store has forgotten that batch ${id} was cancelled and that its new rows were paid after that: journals know payments of batch ${following}. To go on with it would pay them again. Cancel it once more (almoner cancel ${id}), then --new-rows-only puts those payments back and pays the rest.`,
+  );
+}
+
 /**
  * A batch that the store has forgotten and that may have been paid whole before. What the journals know a part of
  * is put right when it is imported (see ledger/parked), with two exceptions: somebody has accepted that the store
- * forgot more than the journals know; or they know payments of the file's next batch, its own having been
- * cancelled, and only the store knew that.
+ * forgot more than the journals know; or they know payments of a later batch of its file.
  */
 export async function maybeForgotten(
   books: Books,
-  { batch, content, former }: { readonly [part in 'batch' | 'content' | 'former']: Identity[part] | null },
+  { batch, link, former }: { readonly [part in 'batch' | 'link' | 'former']: Identity[part] | null },
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,
 ): Promise<Finding | null> {
-  const finding = (message: string) =>
-    ({ line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message }) as const;
-  if (batch === null || content === null) return null;
-  const following = shortId(numbered(content, 1));
-  if (await hasParked(books, following))
-    return finding(
+  if (batch === null || link === null) return null;
+  const following = await followed(books, link);
+  if (following !== null)
+    return maybe(
       `The store has forgotten that this file was a batch which was cancelled, and that its new rows were paid after that: journals know payments of batch ${following}. Nothing here can tell which rows are unpaid.`,
     );
   const at = await lossAcceptedAt(books);
@@ -106,7 +146,7 @@ export async function maybeForgotten(
   for (const id of former === null ? [batch] : [batch, shortId(former)])
     if (await hasParked(books, id)) return null;
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  return finding(
+  return maybe(
     `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
   );
 }

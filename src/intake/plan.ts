@@ -3,7 +3,7 @@ import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
 import { hasParked } from '../ledger/parked.js';
 import type { BlockClaims } from '../ledger/plan-store.js';
 import { BrokenFile } from './broken-file.js';
-import { type ExistingBatch, identify, maybeForgotten } from './earlier.js';
+import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './earlier.js';
 import { Findings } from './findings.js';
 import { leaveOut, noteRepeats } from './looks-paid.js';
 import type { Source } from './open.js';
@@ -30,6 +30,7 @@ export type Plan = {
   /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
   readonly former: string | null;
   readonly existing: ExistingBatch | null;
+  readonly link: Link | null;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
   readonly claims: readonly BlockClaims[];
@@ -124,7 +125,9 @@ async function planBlocks(
   // of it in a past that the store has forgotten.
   const isNew = identity !== null && over === null && again === null;
   const { mayPrecede = NOTHING.mayPrecede } = options;
-  const forgotten = isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null;
+  const forgotten =
+    (isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null) ??
+    (again === null ? await cancelForgotten(books, identity) : null);
   if (forgotten !== null) findings.fault(forgotten);
   // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
   const isPutBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
@@ -152,6 +155,7 @@ async function planBlocks(
     content: identity?.content ?? null,
     former: identity?.former ?? null,
     existing: identity?.existing ?? null,
+    link: identity?.link ?? null,
     blocks: pass.blocks,
     claims: pass.claims,
     spent: {
@@ -177,6 +181,7 @@ const NOTHING = {
   content: null,
   former: null,
   existing: null,
+  link: null,
   blocks: [],
   claims: [],
   spent: { count: 0, tokens: 0n, batches: [] },

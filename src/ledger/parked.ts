@@ -67,6 +67,12 @@ export async function hasParked(books: Books, batch: BatchId): Promise<boolean> 
   );
 }
 
+/** The ids of all batches that payments are kept of. */
+export async function parkedBatches(books: Books): Promise<ReadonlySet<string>> {
+  const { redis } = books.caller;
+  return new Set(await books.caller.patiently('list parked', () => redis.hkeys(`${books.realm}:${PARKED}`)));
+}
+
 export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
   const { redis } = books.caller;
   const batches = await books.caller.patiently('list parked', () =>
