@@ -1,24 +1,20 @@
-import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
-import { batchSource } from '../ledger/batch-source.js';
 import { type BatchRef, listBatches, readBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
-import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { type Arrivals, readArrivals } from '../ledger/may-arrive.js';
-import { decodePlanBlock } from '../ledger/plan-block.js';
 import { findSpent } from '../ledger/plan-store.js';
-import { decodeRecord } from '../ledger/record.js';
-import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import type { ContentWords } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
 import type { BatchView } from '../ledger/views.js';
 import { BareRows } from './bare-rows.js';
+import { type EqualOrder, equalOrders, readSketch, sketchHits } from './equal-orders.js';
 
 /**
  * Which rows without references repeat an order of the last 30 days that is paid or may still be paid. Compared as
- * multisets: two equal rows need two such orders. Each batch keeps a sketch, one word of each row's content, which
- * names the blocks worth looking at; the verdict comes from their rows and records, in the store or the archive.
- * Without a sketch (a batch of an older version) every block is looked at.
+ * multisets: two equal rows need two such orders. The verdict comes from rows and records, in the store or the archive.
  */
 export type Repeats = {
   readonly compared: number;
@@ -169,10 +165,7 @@ async function repeatsOf(
   arrivals: Arrivals,
   exact: boolean,
 ): Promise<Repeat[] | 'unread'> {
-  const { caller, realm } = ref.books;
-  const sketch = await caller.patiently('read sketch', () =>
-    caller.redis.getBuffer(batchKeys(realm, ref.no).sketch),
-  );
+  const sketch = await readSketch(ref);
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of matching) {
@@ -183,18 +176,16 @@ async function repeatsOf(
       }
     }
   };
-  const hits = (block: number) => sketchHits(sketch, block, matching);
+  const wanted = matching.map(({ rows }) => rows);
   try {
-    for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
-      if (sketch === null || hits(block).length > 0)
-        for (const { index, words } of await payingRows(ref, view, block, matching, arrivals))
-          take(index, ...words);
+    for await (const equal of equalOrders(ref, view.manifest.rows, sketch, wanted))
+      for (const { index, words } of await payingAmong(ref, view, equal, arrivals)) take(index, ...words);
   } catch (error) {
     if (exact || !isArchiveAway(error)) throw error;
     if (sketch === null) return 'unread';
     // The sketch alone cannot tell what of it was paid: all of it counts.
     for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
-      for (const [index, word] of hits(block)) take(index, word, null);
+      for (const [index, word] of sketchHits(sketch, block, wanted)) take(index, word, null);
   }
   return found;
 }
@@ -205,38 +196,16 @@ function isArchiveAway(error: unknown): boolean {
   );
 }
 
-function sketchHits(
-  sketch: Buffer | null,
-  block: number,
-  matching: readonly Matching[],
-): [index: number, word: number][] {
-  const hits: [number, number][] = [];
-  const first = block * PLAN_BLOCK_ROWS;
-  const end = Math.min((sketch?.length ?? 0) / SKETCH_ROW_BYTES, first + PLAN_BLOCK_ROWS);
-  for (let row = first; row < end; row++) {
-    const word = sketch?.readUInt32LE(row * SKETCH_ROW_BYTES) ?? 0;
-    if (matching.some(({ rows }) => rows.find(word, null) !== -1)) hits.push([row + 1, word]);
-  }
-  return hits;
-}
-
-/** The orders of a block with the content of a row that are paid, and not taken back, or may still be. */
-async function payingRows(
+/** Those of equal orders that are paid, and not taken back, or may still be. */
+async function payingAmong(
   ref: BatchRef,
   { state }: BatchView,
-  block: number,
-  matching: readonly Matching[],
+  equal: readonly EqualOrder[],
   arrivals: Arrivals,
-): Promise<{ index: number; words: ContentWords }[]> {
-  const { plan, records } = await readBlock(ref, block);
-  const paying = decodePlanBlock(plan).flatMap(({ order }, offset) => {
-    const index = block * PLAN_BLOCK_ROWS + offset + 1;
-    const record = decodeRecord(records[String(index)]);
+): Promise<EqualOrder[]> {
+  const paying = equal.filter(({ record }) => {
     const stands = stateOf(record, state === 'cancelled');
-    const pays = PAYING.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
-    if (order === null || !pays) return [];
-    const words = contentWords(contentHash(order));
-    return matching.some(({ rows }) => rows.find(...words) !== -1) ? [{ index, words }] : [];
+    return PAYING.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
   const undone = await undoneAmong(
     ref,
@@ -256,25 +225,4 @@ async function undoneAmong({ books, id }: BatchRef, indexes: readonly number[]):
       undone.add(index);
   }
   return undone;
-}
-
-async function readBlock(ref: BatchRef, block: number) {
-  const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
-  const numbers = Array.from({ length: perPlan }, (_, i) => block * perPlan + i);
-  // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
-  // the records says that they were.
-  for (const last of [false, true]) {
-    const source = await batchSource(ref);
-    const records: Record<string, string> = Object.assign(
-      {},
-      ...(await Promise.all(numbers.map((one) => source.records(one)))),
-    );
-    const plan = await source.plan(block);
-    if (plan !== null) return { plan, records };
-    if (last) break;
-  }
-  throw new AlmonerError(
-    'ALM_LEDGER_PLAN_MISSING',
-    `Block ${block} of the plan of batch ${ref.id} is not in the store. Nothing was compared with it.`,
-  );
 }

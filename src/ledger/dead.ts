@@ -25,8 +25,8 @@ export async function retryOrder(
   index: number,
   row: PlanRow & { readonly order: Order },
   by: RetriedBy,
-  /** The realm's seals when later files and other addresses were looked at; null where nobody did. */
-  seals: string | null = null,
+  /** The realm's numbers when other batches and addresses were looked at (see judged-again); null where nobody did. */
+  judged: string | null = null,
 ): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
   const [status, why = '', more = ''] = texts(
@@ -38,7 +38,7 @@ export async function retryOrder(
       key?.shard ?? '',
       key?.field.toString('hex') ?? '',
       contentDigest(row.order),
-      seals ?? '',
+      judged ?? '',
     ]),
   );
   if (status === 'ok') return 'ok';

@@ -1,4 +1,6 @@
+import type { BatchRef } from './batches.js';
 import type { Books } from './books.js';
+import { batchKeys } from './keys.js';
 import { findSpent, REF_BYTES } from './plan-store.js';
 import { REFERENCE_HASH_BYTES } from './reference.js';
 
@@ -16,6 +18,20 @@ export async function judgedAt({ caller, realm }: Books): Promise<{ seals: strin
     caller.redis.hmget(realm, 'seals', 'retries'),
   );
   return { seals: seals ?? '0', retries: retries ?? '0' };
+}
+
+/**
+ * The same for dead letters of one batch, whose own retries move nothing: they are compared together, and equal rows of
+ * one file are all meant.
+ */
+export async function judgedBeside({ books, no }: BatchRef): Promise<string> {
+  const { caller, realm } = books;
+  // In this order: an own retry between the two reads leaves a number that is never reached again.
+  const { seals, retries } = await judgedAt(books);
+  const own = await caller.patiently('read seals', () =>
+    caller.redis.hget(batchKeys(realm, no).meta, 'retried'),
+  );
+  return `${seals} ${Number(retries) - Number(own)}`;
 }
 
 /** Of references as BlockClaims pack them: the places in the block, and whether somebody keeps each spent. */

@@ -27,6 +27,31 @@ async function pay(name: string, rows: readonly string[]) {
 }
 
 describe('almoner dead', { timeout: 120_000 }, () => {
+  it('retries equal rows of two files once, though all of them are named', async () => {
+    const batches: string[] = [];
+    for (const [name, members] of [
+      ['six.csv', [881, 882, 883, 884, 885, 886]],
+      ['seven.csv', [881, 882, 883, 884, 885, 886, 887]],
+    ] as const) {
+      await town.file(name, `member,tokens\n${members.map((member) => `${member},10\n`).join('')}`);
+      batches.push(textField(await town.run('run', name, '--yes', '--json'), 'batch'));
+    }
+    const joined = [881, 882, 883, 884, 885, 886, 887].map((n) => ({ member: String(n), tokens: 0 }));
+    await town.admin.putMembers(REALM_ID, joined, 'keep');
+    const orders = batches.flatMap((batch, i) => joined.slice(0, 6 + i).map((_, at) => `${batch}-${at + 1}`));
+    const retried = await town.run('dead', 'retry', ...orders, '--run', '--json');
+    expect(document(retried)).toMatchObject({
+      retried: [...orders.slice(0, 6), `${batches[1]}-7`],
+      refused: orders.slice(6, 12).map((order, i) => ({
+        order,
+        why: expect.stringContaining(`the same row is order ${batches[0]}-${i + 1} by now`),
+      })),
+    });
+    const paid = (await town.applied()).map(({ member }) => Number(member)).filter((n) => n > 880 && n < 888);
+    expect(paid.sort()).toEqual([881, 882, 883, 884, 885, 886, 887]);
+    await town.run('dead', 'discard', ...orders.slice(6, 12), '--reason', 'paid by the other file');
+  });
+
   it('lists, shows and retries what was refused, under a new key', async () => {
     const { status, batch } = await pay('first.csv', ['1,5,a1', '901,6,a2', '902,7,a3']);
     expect(status).toBe(4);

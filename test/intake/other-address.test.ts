@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { importPlan } from '../../src/intake/import.js';
-import { retryCompared } from '../../src/intake/paid-since.js';
+import { PaidSince } from '../../src/intake/paid-since.js';
 import { type Plan, planRows } from '../../src/intake/plan.js';
 import type { OrderRow } from '../../src/intake/row.js';
 import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
@@ -194,7 +194,7 @@ const retrying1: Act = async (books) => {
   const letter = { index: 1, row: batch.row(1) };
   const by = { who: 'ada', why: null, at: START, nonce: 'n' };
   return async () => {
-    const answer = await retryCompared(batch.ref, letter, by);
+    const answer = await new PaidSince(batch.ref, [letter]).retry(letter, by);
     if (answer !== 'ok') throw new Error(answer.why);
   };
 };

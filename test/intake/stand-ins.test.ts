@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { comparePaid, retryCompared } from '../../src/intake/paid-since.js';
+import { PaidSince } from '../../src/intake/paid-since.js';
 import type { Plan } from '../../src/intake/plan.js';
 import { archiveBatch } from '../../src/ledger/archive.js';
 import { openBooks } from '../../src/ledger/books.js';
 import { Caller } from '../../src/ledger/caller.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { isPlannedOrder } from '../../src/ledger/plan-block.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgerBench, START, type TestBatch } from '../support/ledger.js';
+import { ledgerBench, type TestBatch } from '../support/ledger.js';
 import { audit, moment } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
@@ -36,13 +35,31 @@ async function given(
   return settleRows(await putPlan(books, planned), ...states);
 }
 
-async function retry({ books, ref, row }: TestBatch, index: number) {
-  const letter = { index, row: row(index) };
-  if (!isPlannedOrder(letter.row)) throw new Error('no order');
-  const at = moment();
-  const answer = await retryCompared(ref, letter, { who: 'ada', why: null, at, nonce: String(at) });
+/** As one command that names all of them. */
+async function retryAll({ books, ref, row }: TestBatch, ...indexes: number[]) {
+  const letters = indexes.map((index) => ({ index, row: row(index) }));
+  const since = new PaidSince(ref, letters);
+  const answers = await Promise.all(letters.map((letter) => since.retry(letter, by())));
   expect(await tieUp(books)).toEqual([]);
-  return answer;
+  return answers;
+}
+
+async function retry(batch: TestBatch, index: number) {
+  return (await retryAll(batch, index))[0];
+}
+
+function by() {
+  const at = moment();
+  return { who: 'ada', why: null, at, nonce: String(at) };
+}
+
+/** Between its comparison and the script that retries it. */
+function beforeRetry({ books, no }: TestBatch, act: () => unknown): void {
+  const script = books.caller.script.bind(books.caller);
+  books.caller.script = async (name, realm, args) => {
+    if (name === 'retry' && args[0] === no) await act();
+    return script(name, realm, args);
+  };
 }
 
 describe('a dead letter without a reference', () => {
@@ -78,13 +95,48 @@ describe('a dead letter without a reference', () => {
 
   test('that was compared before another file was sealed is compared again', async () => {
     const first = await run(bare(1, 2), 'P', 'R');
-    const letter = { index: 2, row: first.row(2) };
-    const compared = await comparePaid(first.ref, [letter], { who: 'ada', at: START });
-    await given(first.books, bare(2, 3), {});
-    const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
-    expect(await retryCompared(first.ref, letter, by, compared)).toMatchObject({
-      why: expect.stringContaining('by now'),
+    let meanwhile: unknown;
+    beforeRetry(first, async () => {
+      meanwhile ??= await given(first.books, bare(2, 3), {});
     });
+    expect(await retry(first, 2)).toMatchObject({ why: expect.stringContaining('by now') });
+    expect(meanwhile).toBeDefined();
+  });
+
+  test('that was compared before an equal order of another batch was retried is compared again', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    const second = await given(first.books, bare(2, 3), {}, 'R', 'P');
+    let other: unknown;
+    beforeRetry(first, async () => {
+      other ??= await retry(second, 1);
+    });
+    expect(await retry(first, 2)).toMatchObject({ why: expect.stringContaining(`${second.ref.id}-1`) });
+    expect(other).toBe('ok');
+  });
+
+  test('is compared once with all that are named: the batch’s own retries move nothing', async () => {
+    const first = await run(bare(1, 1, 1, 2, 2), 'R', 'R', 'R', 'R', 'R');
+    let asked = 0;
+    beforeRetry(first, () => {
+      asked += 1;
+    });
+    expect(await retryAll(first, 1, 2, 3, 4, 5)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(asked).toBe(5);
+  });
+
+  test('and its equal of the same file get the same answers, named one by one or together', async () => {
+    const batches = [];
+    for (let i = 0; i < 2; i++) {
+      const twins = await run(bare(1, 1, 2), 'R', 'R', 'P');
+      const later = await given(twins.books, bare(1, 3), {}, 'P', 'P');
+      batches.push({ twins, paid: { why: expect.stringContaining(`${later.ref.id}-1`) } });
+    }
+    const [alone, together] = batches;
+    if (alone === undefined || together === undefined) throw new Error('no batches');
+    expect(await retryAll(together.twins, 1, 2)).toMatchObject([together.paid, 'ok']);
+    expect(await retry(alone.twins, 1)).toMatchObject(alone.paid);
+    expect(await retry(alone.twins, 2)).toBe('ok');
+    expect(await retry(alone.twins, 1)).toMatchObject(alone.paid);
   });
 });
 
@@ -212,9 +264,9 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
       message: expect.stringContaining(`Batch ${cancelled.ref.id} is archived, and its file /`),
     });
     const letter = { index: 1, row: old.row(1) };
-    const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
-    await expect(comparePaid({ ...old.ref, books: away }, [letter], by)).rejects.toMatchObject({
-      code: 'ALM_LEDGER_ARCHIVE_MISSING',
+    const elsewhere = new PaidSince({ ...old.ref, books: away }, [letter]);
+    expect(await elsewhere.retry(letter, by())).toMatchObject({
+      why: expect.stringContaining('is archived, and its file /'),
     });
     const rest = await planCsv(here, file, { newRowsOnly: true });
     expect([codes(rest), rest.spent.count]).toEqual([[], 2]);
@@ -224,6 +276,5 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
   expect(codes(await planCsv(away, bare(8, 9), { newRowsOnly: true }))).toEqual([]);
   const rest = await planCsv(here, file, { newRowsOnly: true });
   await expect(putPlan(away, rest)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_MISSING' });
-  const letter = { index: 1, row: old.row(1) };
-  expect((await comparePaid(old.ref, [letter], { who: 'ada', at: START })).paid.size).toBe(0);
+  expect(await retry(old, 1)).toBe('ok');
 });

@@ -1,5 +1,5 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
-import { retryCompared } from '../../src/intake/paid-since.js';
+import { PaidSince } from '../../src/intake/paid-since.js';
 import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
 import { Caller, newNonce } from '../../src/ledger/caller.js';
 import { readFence } from '../../src/ledger/fence.js';
@@ -81,7 +81,8 @@ export class Operator {
   async retry(file: File, no: string, index: number): Promise<void> {
     const row = await this.row(no, index);
     const by = { who: 'ada', why: null, at: this.moment(), nonce: newNonce() };
-    await retryCompared({ books: this.books, no, id: file.id }, { index, row }, by);
+    const letter = { index, row };
+    await new PaidSince({ books: this.books, no, id: file.id }, [letter]).retry(letter, by);
   }
 
   /** Ends a doubt as `almoner doubt resolve` does. */

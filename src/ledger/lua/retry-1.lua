@@ -5,13 +5,15 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
-  ARGV[8] the number of the realm's seals when later files and other addresses were looked at ('' where nobody did)
+  ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody did)
 
     T 'retries'   raised with every order without a reference that is to be paid after all: see seal-batch
+    B 'retried'   how many of these are the batch's own: equal rows of one file are all meant, and compared together
     B:again       index → the number of the realm's seals when it was retried last
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'disarmed' (the journals are not merged), 'arriving' (more: until when, ms), 'moved' (another batch was sealed since), 'limit' (more: JSON [account, limit, held, tokens])
+    'disarmed' (the journals are not merged), 'arriving' (more: until when, ms), 'moved' (another batch was sealed or retried
+    since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
 --- @include "row"
@@ -38,7 +40,8 @@ local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields[10] = string.gsub(fields[10] or '', 'a%d+', '')
 local seals = redis.call('HGET', T, 'seals') or '0'
-if ARGV[8] ~= '' and seals ~= ARGV[8] then return { 'no', 'moved', '' } end
+local others = counter(T, 'retries') - counter(B, 'retried')
+if ARGV[8] ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= ARGV[8] then return { 'no', 'moved', '' } end
 local account = accountOf(T, no, index)
 local over = account and overLimit(T, account, limitOf(T, account), tokens)
 if over then return { 'no', 'limit', cjson.encode(over) } end
@@ -49,6 +52,7 @@ if ARGV[5] ~= '' then
   takeReference(T, ARGV[5], field, ARGV[7], no, index)
 else
   redis.call('HINCRBY', T, 'retries', 1)
+  redis.call('HINCRBY', B, 'retried', 1)
   redis.call('HSET', B .. ':again', index, seals)
 end
 

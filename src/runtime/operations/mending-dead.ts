@@ -1,13 +1,12 @@
-import { refuseAddresses, whyMoved } from '../../intake/other-address.js';
-import { type Compared, comparePaid, type Letter, retryCompared } from '../../intake/paid-since.js';
+import { passAddresses, refuseAddresses, whyMoved } from '../../intake/other-address.js';
+import { type Letter, PaidSince } from '../../intake/paid-since.js';
 import { type EarlierAddress, earlierAddresses } from '../../ledger/addresses.js';
 import type { BatchRef } from '../../ledger/batches.js';
-import type { Books } from '../../ledger/books.js';
 import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
 import type { App } from '../app.js';
 import { profileOfBatch } from './batch-realm.js';
-import { idOf, type OrderPlace, sharedContexts } from './choosing.js';
+import { contextOf, idOf, type OrderPlace } from './choosing.js';
 import { followOnBoard } from './dead-board.js';
 import { mergeIfRestored } from './recovery.js';
 
@@ -26,38 +25,60 @@ export type RetriedBy = MendedBy & {
   readonly newAddress: boolean;
 };
 
-/** Puts dead letters back to work; a batch that was done goes on, for the workers. */
+/**
+ * Puts dead letters back to work; a batch that was done goes on, for the workers. One batch after the other: what was
+ * retried of the first is an order that the second is compared with.
+ */
 export async function retryDead(
   app: App,
   places: readonly OrderPlace[],
   by: RetriedBy,
   onProgress: (done: number) => void,
 ): Promise<Mended> {
+  const seen = new Map<string, readonly EarlierAddress[]>();
   for (const ref of batchesOf(places)) {
+    const { books } = ref;
     const profile = profileOfBatch(app.config, ref);
     if (profile !== undefined) await mergeIfRestored(app, profile);
+    seen.set(books.realm, by.newAddress ? await earlierAddresses(books) : []);
+    // Before any of them is back to work: what stops one batch here stops the command.
+    await passAddresses(books, seen.get(books.realm) ?? [], { who: by.who, at: Date.now() });
   }
-  const letters = await lettersOf(places);
-  const seen = new Map<string, readonly EarlierAddress[]>();
-  if (by.newAddress)
-    for (const { books } of batchesOf(places)) seen.set(books.realm, await earlierAddresses(books));
-  const compared = new Map<string, Compared>();
-  for (const [batch, { ref, letters: mine }] of letters) {
-    const here = { who: by.who, at: Date.now() };
-    compared.set(batch, await comparePaid(ref, [...mine.values()], here, seen.get(ref.books.realm)));
+  const mended: Mended[] = [];
+  let done = 0;
+  for (const batch of batchesOf(places)) {
+    const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
+    mended.push(
+      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.books.realm) ?? [] }, (some) =>
+        onProgress(done + some),
+      ),
+    );
+    done += mine.length;
   }
-  const mended = await eachOf(places, onProgress, async ({ ref, index }) => {
-    const letter = letters.get(batchName(ref))?.letters.get(index);
-    if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
-    const { who, why } = by;
-    const again = { who, why, at: Date.now(), nonce: app.newNonce() };
-    return retryCompared(ref, letter, again, compared.get(batchName(ref)));
-  });
-  await note(mended, by, 'retried', ({ realm }) => whyMoved(seen.get(realm) ?? []));
+  const taken = mended.flatMap((one) => one.taken);
   await followOnBoard(
     app,
-    mended.taken.map((place) => ({ ...place, now: null })),
+    taken.map((place) => ({ ...place, now: null })),
   );
+  return { taken, refused: mended.flatMap((one) => one.refused) };
+}
+
+async function retryOfBatch(
+  app: App,
+  ref: BatchRef,
+  places: readonly OrderPlace[],
+  by: MendedBy & { readonly seen: readonly EarlierAddress[] },
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const { who, why } = by;
+  const letters = await lettersOf(ref, places);
+  const since = new PaidSince(ref, [...letters.values()], by.seen);
+  const mended = await eachOf(places, onProgress, async ({ index }) => {
+    const letter = letters.get(index);
+    if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
+    return since.retry(letter, { who, why, at: Date.now(), nonce: app.newNonce() });
+  });
+  await note(mended, by, 'retried', whyMoved(by.seen));
   return mended;
 }
 
@@ -66,19 +87,15 @@ export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> 
   for (const { books } of batchesOf(places)) refuseAddresses(books, await earlierAddresses(books));
 }
 
-/** By batch: those that were orders. */
-async function lettersOf(
-  places: readonly OrderPlace[],
-): Promise<Map<string, { ref: BatchRef; letters: Map<number, Letter> }>> {
-  const contextOf = sharedContexts();
-  const found = new Map<string, { ref: BatchRef; letters: Map<number, Letter> }>();
-  for (const { ref, index } of places) {
-    const mine = found.get(batchName(ref)) ?? { ref, letters: new Map<number, Letter>() };
-    found.set(batchName(ref), mine);
-    const row = await (await contextOf(ref)).plans.row(ref.no, index);
-    if (isPlannedOrder(row)) mine.letters.set(index, { index, row });
+/** Those that were orders. */
+async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<Map<number, Letter>> {
+  const { plans } = await contextOf(ref);
+  const letters = new Map<number, Letter>();
+  for (const { index } of places) {
+    const row = await plans.row(ref.no, index);
+    if (isPlannedOrder(row)) letters.set(index, { index, row });
   }
-  return found;
+  return letters;
 }
 
 function batchName({ books, no }: BatchRef): string {
@@ -127,12 +144,12 @@ async function note(
   { taken }: Mended,
   { who, why }: MendedBy,
   verb: string,
-  moreOf: (books: Books) => readonly string[] = () => [],
+  more: readonly string[] = [],
 ): Promise<void> {
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
     const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
-    const whys = [...(why === null ? [] : [why]), ...moreOf(batch.books)].join('; ');
+    const whys = [...(why === null ? [] : [why]), ...more].join('; ');
     await writeAudit(batch, {
       at: Date.now(),
       who,
