@@ -1,6 +1,6 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
-import { type BatchRef, listBatches, readBatch } from '../ledger/batches.js';
+import { type BatchRef, listBatches, readBatch, type StoredBatch } from '../ledger/batches.js';
 import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
@@ -41,7 +41,7 @@ export const NO_REPEATS: Repeats = { compared: 0, count: 0, batches: [], unread:
  * that order: only what was sealed or retried after that batch can have paid it since.
  */
 export class ComparedRows {
-  private readonly since = new Map<number, BareRows>();
+  private readonly byReplaced = new Map<string | null, BareRows>();
   /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
   whenever: readonly string[] = [];
   /**
@@ -62,28 +62,29 @@ export class ComparedRows {
   }
 
   add(index: number, line: number, content: ContentWords, replacedNo: string | undefined): void {
-    const no = Number(replacedNo ?? 0);
-    const rows = this.since.get(no) ?? new BareRows();
-    this.since.set(no, rows);
+    const no = replacedNo ?? null;
+    const rows = this.byReplaced.get(no) ?? new BareRows();
+    this.byReplaced.set(no, rows);
     rows.add(index, line, content);
   }
 
-  groups(): (readonly [since: number, rows: BareRows])[] {
-    return [...this.since];
+  /** By the number of the batch whose orders they stand in for; null for those that stand in for none. */
+  groups(): (readonly [replacedNo: string | null, rows: BareRows])[] {
+    return [...this.byReplaced];
   }
 }
 
 export async function findRepeats(books: Books, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
   const matching = await Promise.all(
-    rows.groups().map(async ([since, bare]) => new Matching(since, await sealOf(books, since), bare)),
+    rows.groups().map(async ([no, bare]) => new Matching(no, await sealOf(books, no), bare)),
   );
   const arrivals = await readArrivals(books);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   for (const ref of (await listBatches(books)).reverse()) {
     const view = await readBatch(ref);
-    const others = matching.filter(({ since }) => since !== Number(ref.no));
+    const others = matching.filter(({ no }) => no !== ref.no);
     if (
       view === undefined ||
       ref.id === rows.own ||
@@ -92,8 +93,8 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
     )
       continue;
     if (!(isRecent(view, now) || rows.whenever.includes(ref.no)) || !mayHavePaid(view)) continue;
-    const retried = others.some(({ since }) => since > Number(ref.no)) ? await retriedOf(ref) : NO_RETRIES;
-    const open = others.filter(({ since }) => since < Number(ref.no) || retried.size > 0);
+    const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOf(ref);
+    const open = others.filter((one) => one.precedes(ref, view) || retried.size > 0);
     if (open.length === 0) continue;
     const found = await repeatsOf(ref, view, open, retried, arrivals, rows.exact);
     if (found === 'unread') unread.push(ref.id);
@@ -108,16 +109,24 @@ class Matching {
   private readonly next: Uint32Array;
 
   constructor(
-    readonly since: number,
-    private readonly seal: number,
+    /** The batch of the orders that the rows stand in for, and its seal: whatever is older was known to it. */
+    readonly no: string | null,
+    private readonly since: number,
     readonly rows: BareRows,
   ) {
     this.next = new Uint32Array(rows.contents).map((_, entry) => rows.firstOf(entry));
   }
 
-  /** Whether an order of that batch, perhaps retried at that seal, can have paid what the rows stand for. */
-  isMetBy(no: string, retriedAt: number | undefined): boolean {
-    return this.since < Number(no) || (retriedAt ?? -1) >= this.seal;
+  /** By the seal, and not the batch's number, which is given when an import is opened, perhaps days before. */
+  precedes({ no }: BatchRef, { seal }: StoredBatch): boolean {
+    if (this.no === null || this.since < seal) return true;
+    // Of two that 0.1.0 has sealed, uncounted, the number must do.
+    return this.since === 0 && Number(this.no) < Number(no);
+  }
+
+  /** Whether an order of an older batch, retried at that seal, can have paid what the rows stand for. */
+  isMetBy(retriedAt: number | undefined): boolean {
+    return (retriedAt ?? -1) >= this.since;
   }
 
   /** The first row with this content that no order has matched yet. */
@@ -140,9 +149,9 @@ async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<Re
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
 
-async function sealOf({ caller, realm }: Books, no: number): Promise<number> {
-  if (no === 0) return 0;
-  const { meta } = batchKeys(realm, String(no));
+async function sealOf({ caller, realm }: Books, no: string | null): Promise<number> {
+  if (no === null) return 0;
+  const { meta } = batchKeys(realm, no);
   return Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'seal')));
 }
 
@@ -159,7 +168,7 @@ const PAYING = ['paid', 'planned', 'sending', 'unknown', 'doubt'] as const;
 
 async function repeatsOf(
   ref: BatchRef,
-  view: BatchView,
+  view: StoredBatch,
   matching: readonly Matching[],
   retried: ReadonlyMap<number, number>,
   arrivals: Arrivals,
@@ -169,7 +178,7 @@ async function repeatsOf(
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of matching) {
-      const row = one.isMetBy(ref.no, retried.get(index)) ? one.take(a, b) : undefined;
+      const row = one.precedes(ref, view) || one.isMetBy(retried.get(index)) ? one.take(a, b) : undefined;
       if (row !== undefined) {
         found.push([...row, index]);
         return;

@@ -84,10 +84,15 @@ async function createdAt(ref: BatchRef): Promise<number> {
   );
 }
 
+/** `seal`: the number of its seal among the realm's, 0 where it was sealed by 0.1.0, which did not count them. */
+export type StoredBatch = BatchView & {
+  readonly version: number;
+  readonly owner: string;
+  readonly seal: number;
+};
+
 /** Undefined for a batch whose import has not been sealed. */
-export async function readBatch(
-  ref: BatchRef,
-): Promise<(BatchView & { readonly version: number; readonly owner: string }) | undefined> {
+export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
   const { redis } = ref.books.caller;
   const keys = batchKeys(ref.books.realm, ref.no);
   return ref.books.caller.patiently('read batch', async () => {
@@ -125,6 +130,7 @@ export async function readBatch(
       notes: [meta.readbackEnded ?? [], secondPayments(meta.second ?? '', ref.id)].flat(),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
+      seal: Number(meta.seal ?? 0),
     };
   });
 }

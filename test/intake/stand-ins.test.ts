@@ -140,6 +140,20 @@ describe('a dead letter without a reference', () => {
   });
 });
 
+test('a batch is later than another where it was sealed later, whenever its import was opened', async () => {
+  const books = await bench.books();
+  const script = books.caller.script.bind(books.caller);
+  books.caller.script = (name, ...rest) =>
+    name === 'seal-batch' ? Promise.reject(new Error('killed')) : script(name, ...rest);
+  await expect(putPlan(books, await planCsv(books, bare(1, 2)))).rejects.toThrow('killed');
+  books.caller.script = script;
+  const second = await given(books, bare(1, 3), {}, 'R', 'P');
+  const first = await given(books, bare(1, 2), {}, 'P', 'P');
+  expect([first.no, second.no]).toEqual(['1', '2']);
+  expect(codes(await planCsv(books, failed(second, 1)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  expect(await retry(second, 1)).toMatchObject({ why: expect.stringContaining(`${first.ref.id}-1`) });
+});
+
 describe('a row that stands in for an order', () => {
   test('is taken or refused with its whole file: skipped, it would forget that order', async () => {
     const first = await run(bare(1, 2, 3), 'P', 'R', 'R');
