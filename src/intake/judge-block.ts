@@ -3,7 +3,13 @@ import type { Books } from '../ledger/books.js';
 import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
 import { isPlannedOrder, type PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
-import { hashRow, type ReferenceHolder, type RowHashes, referenceHash } from '../ledger/reference.js';
+import {
+  contentHash,
+  hashRow,
+  type ReferenceHolder,
+  type RowHashes,
+  referenceHash,
+} from '../ledger/reference.js';
 import type { Column } from './columns.js';
 import { denial, idOfBatch, isoTime } from './denial.js';
 import { type EarlierBatch, EarlierBatches } from './earlier-batches.js';
@@ -21,7 +27,10 @@ export type JudgedBlock = {
   readonly planned: readonly PlanRow[];
   /** Of each planned row that is an order. */
   readonly hashes: readonly (RowHashes | undefined)[];
-  /** Of each row that stands in for an order: that one's batch. A duplicate or invalid row was none. */
+  /**
+   * Of each row that stands in for an equal order: that one's batch. A duplicate or invalid row was none; and a row that
+   * was mended is another payment, which that order's batch was never compared for.
+   */
   readonly since: readonly (string | undefined)[];
   /** Rows whose order a row of another batch stands in for; of this very batch, it is none. */
   readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
@@ -95,7 +104,8 @@ export class BlockJudge {
         if (holder.arrivesUntil !== null)
           warnings.push(notPaidHere(row, plan.duplicateOf, holder.arrivesUntil));
       }
-      if (old !== null && isPlannedOrder(old.row)) since[at] = old.batch.no;
+      if (old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashed.content)
+        since[at] = old.batch.no;
       planned.push(plan);
     }
     return { rows: rowsOut, planned, hashes, since, replaced, warnings, duplicates };

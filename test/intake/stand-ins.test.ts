@@ -201,6 +201,16 @@ describe('a row that stands in for an order', () => {
     expect(codes(duplicates)).toEqual(['ALM_PLAN_LOOKS_PAID']);
   });
 
+  test('and was mended is compared like any other: its new content may have been paid before', async () => {
+    const first = await run(bare(1, 2), 'P', 'P');
+    const second = await given(first.books, bare(8, 9), {}, 'R', 'P');
+    expect(codes(await planCsv(first.books, failed(second, 1)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+    expect(codes(await planCsv(first.books, failed(second, 8)))).toEqual([]);
+    expect(codes(await planCsv(first.books, failed(second, 7)))).toEqual([]);
+    // Also in the very batch whose order it stands in for.
+    expect(codes(await planCsv(first.books, failed(second, 9)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  });
+
   test('and is left out marks nothing', async () => {
     const first = await run(bare(1, 2), 'P', 'R');
     await given(first.books, bare(2, 3), {}, 'P', 'P');
