@@ -208,7 +208,7 @@ function isArchiveAway(error: unknown): boolean {
 /** Those of equal orders that are paid, and not taken back, or may still be. */
 async function payingAmong(
   ref: BatchRef,
-  { state }: BatchView,
+  { state, twice }: StoredBatch,
   equal: readonly EqualOrder[],
   arrivals: Arrivals,
 ): Promise<EqualOrder[]> {
@@ -218,13 +218,22 @@ async function payingAmong(
   });
   const undone = await undoneAmong(
     ref,
+    twice,
     paying.map(({ index }) => index),
   );
   return paying.filter(({ index }) => !undone.has(index));
 }
 
-/** Orders that a paid undo has taken back. */
-async function undoneAmong({ books, id }: BatchRef, indexes: readonly number[]): Promise<Set<number>> {
+/**
+ * Orders that a paid undo has taken back. Not one that was paid twice, or may have been: what was taken back is one
+ * payment of two (as in lua/includes/reference).
+ */
+async function undoneAmong(
+  { books, id }: BatchRef,
+  twice: ReadonlySet<number>,
+  among: readonly number[],
+): Promise<Set<number>> {
+  const indexes = among.filter((index) => !twice.has(index));
   const references = indexes.map((index) => undoReference(orderId(id, index)));
   const holders = await findSpent(books, references);
   const undone = new Set<number>();

@@ -84,11 +84,13 @@ async function createdAt(ref: BatchRef): Promise<number> {
   );
 }
 
-/** `seal`: the number of its seal among the realm's, 0 where it was sealed by 0.1.0, which did not count them. */
 export type StoredBatch = BatchView & {
   readonly version: number;
   readonly owner: string;
+  /** The number of its seal among the realm's; 0 where it was sealed by 0.1.0, which did not count them. */
   readonly seal: number;
+  /** The orders that were paid twice, or may have been, by index. */
+  readonly twice: ReadonlySet<number>;
 };
 
 /** Undefined for a batch whose import has not been sealed. */
@@ -114,6 +116,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const stored = stateOf((archived ? meta.ended : meta.state) ?? '');
     const halt = realm.disarmed ?? realm.halt;
     const halted = halt !== null && (stored === 'running' || stored === 'planned');
+    const twice = twiceOf(meta.second ?? '');
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
@@ -127,10 +130,11 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
       archived,
-      notes: [meta.readbackEnded ?? [], secondPayments(meta.second ?? '', ref.id)].flat(),
+      notes: [meta.readbackEnded ?? [], secondPayments(twice, ref.id)].flat(),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
+      twice,
     };
   });
 }
@@ -138,8 +142,11 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
 const NAMED_MAX = 5;
 
 /** As the scripts keep them: `<index>:<nonce>:<how sure> …`. */
-function secondPayments(said: string, id: BatchId): string[] {
-  const indexes = new Set([...said.matchAll(/(?:^| )(\d+):/g)].map(([, index]) => Number(index)));
+function twiceOf(said: string): Set<number> {
+  return new Set([...said.matchAll(/(?:^| )(\d+):/g)].map(([, index]) => Number(index)));
+}
+
+function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
   if (indexes.size === 0) return [];
   const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
   const more = indexes.size > NAMED_MAX ? ` and ${indexes.size - NAMED_MAX} others` : '';
