@@ -16,7 +16,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
   const { count, compared, batches, unread } = repeats;
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
-    const message = `Batch ${batch} of the last 30 days is archived where this process cannot read it: nothing was compared with it.`;
+    const message = `Batch ${batch} is archived where this process cannot read it: nothing was compared with it.`;
     findings.warning({ line: 0, column: null, code, message });
   }
   if (count === 0) return;
@@ -33,7 +33,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
     return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${view.state})`;
   });
   const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
-  const message = `${count} of its ${compared} rows without a reference are orders of the last 30 days already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
+  const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
   findings.fault({ line: 0, column: null, code, message });
 }
 

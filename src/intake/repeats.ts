@@ -13,7 +13,8 @@ import { BareRows } from './bare-rows.js';
 import { type EqualOrder, equalOrders, readSketch, sketchHits } from './equal-orders.js';
 
 /**
- * Which rows without references repeat an order of the last 30 days that is paid or may still be paid. Compared as
+ * Which rows without references repeat an order of the last 30 days that is paid or may still be paid; of one that
+ * stands in for an order, whatever was sealed or retried since that one, however long ago. Compared as
  * multisets: two equal rows need two such orders. The verdict comes from rows and records, in the store or the archive.
  */
 export type Repeats = {
@@ -84,15 +85,10 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
   const unread: BatchId[] = [];
   for (const ref of (await listBatches(books)).reverse()) {
     const view = await readBatch(ref);
-    const others = matching.filter(({ no }) => no !== ref.no);
-    if (
-      view === undefined ||
-      ref.id === rows.own ||
-      others.length === 0 ||
-      view.manifest.currency !== rows.currency
-    )
-      continue;
-    if (!(isRecent(view, now) || rows.whenever.includes(ref.no)) || !mayHavePaid(view)) continue;
+    if (view === undefined || ref.id === rows.own) continue;
+    if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
+    const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
+    const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
     const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOf(ref);
     const open = others.filter((one) => one.precedes(ref, view) || retried.size > 0);
     if (open.length === 0) continue;

@@ -14,7 +14,8 @@ import { REFERENCE_HASH_BYTES, referenceHash } from './reference.js';
  * refuses any batch in which something has moved since; only then do its rows leave the store, block by
  * block. Whatever is interrupted is done again by the next who comes by: every step is safe to repeat.
  *
- * What stays in the store: the batch's summary, its counters, its spent references, and for 30 days its sketch.
+ * What stays in the store: the batch's summary, its counters, its spent references, which of its orders were retried,
+ * and for 30 days its sketch.
  */
 export type Archived = { readonly batch: string; readonly rows: number; readonly path: string };
 
@@ -131,27 +132,13 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
     ];
     await caller.patiently('archive', () => caller.redis.unlink(...names));
   }
-  const {
-    attention,
-    due,
-    waiting,
-    holding,
-    accounts,
-    generations,
-    audit,
-    latency,
-    run,
-    meta,
-    sketch,
-    again,
-  } = keys;
+  const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
   await caller.patiently('archive', () =>
     caller.redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
   );
   // Read while its rows are compared with; without it they are read from the archive.
   const end = Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'finishedAt')));
-  for (const key of [sketch, again])
-    await caller.patiently('archive', () => caller.redis.pexpireat(key, end + LOOK_BACK_MS));
+  await caller.patiently('archive', () => caller.redis.pexpireat(sketch, end + LOOK_BACK_MS));
   await caller.patiently('archive', () => caller.redis.hset(meta, 'purged', '1'));
 }
 

@@ -9,7 +9,7 @@ import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { ledgerBench, type TestBatch } from '../support/ledger.js';
-import { audit, moment } from '../support/order-moves.js';
+import { audit, moment, sendAs } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 
@@ -36,22 +36,24 @@ async function given(
 }
 
 /** As one command that names all of them. */
-async function retryAll({ books, ref, row }: TestBatch, ...indexes: number[]) {
+async function retryAll(batch: TestBatch, ...indexes: number[]) {
+  const answers = await retryAt(batch, moment, ...indexes);
+  expect(await tieUp(batch.books)).toEqual([]);
+  return answers;
+}
+
+function retryAt({ ref, row }: TestBatch, now: () => number, ...indexes: number[]) {
   const letters = indexes.map((index) => ({ index, row: row(index) }));
   const since = new PaidSince(ref, letters);
-  const answers = await Promise.all(letters.map((letter) => since.retry(letter, by())));
-  expect(await tieUp(books)).toEqual([]);
-  return answers;
+  const by = () => ({ who: 'ada', why: null, at: now(), nonce: String(moment()) });
+  return Promise.all(letters.map((letter) => since.retry(letter, by())));
 }
 
 async function retry(batch: TestBatch, index: number) {
   return (await retryAll(batch, index))[0];
 }
 
-function by() {
-  const at = moment();
-  return { who: 'ada', why: null, at, nonce: String(at) };
-}
+const inFortyDays = () => Date.now() + 40 * 24 * 3600_000;
 
 /** Between its comparison and the script that retries it. */
 function beforeRetry({ books, no }: TestBatch, act: () => unknown): void {
@@ -152,6 +154,37 @@ test('a batch is later than another where it was sealed later, whenever its impo
   expect([first.no, second.no]).toEqual(['1', '2']);
   expect(codes(await planCsv(books, failed(second, 1)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
   expect(await retry(second, 1)).toMatchObject({ why: expect.stringContaining(`${first.ref.id}-1`) });
+});
+
+test('what stands for an order is compared with everything since that order, however long ago', async () => {
+  const first = await run(bare(1, 2), 'P', 'R');
+  const { books } = first;
+  const second = await given(books, bare(2, 3), {}, 'P', 'P');
+  expect(codes(await planCsv(books, bare(2, 4), { now: inFortyDays() }))).toEqual([]);
+  const rows = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n`;
+  expect(codes(await planCsv(books, rows, { now: inFortyDays() }))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  const why = expect.stringContaining(`${second.ref.id}-1`);
+  expect(await retryAt(first, inFortyDays, 2)).toMatchObject([{ why }]);
+});
+
+test('an order that was retried is known as such after its batch was archived', async () => {
+  const first = await run(bare(1, 2), 'P', 'R');
+  const { books } = first;
+  const second = await given(books, bare(2, 3), {}, 'R', 'P');
+  expect(await retry(first, 2)).toBe('ok');
+  await sendAs(first, 2, 'P', { nonce: 'again' });
+  const folder = await tempFolder();
+  expect(await archiveBatch(first.ref, folder)).toBeDefined();
+  expect(await books.caller.redis.pttl(batchKeys(books.realm, first.no).again)).toBe(-1);
+  // Where nobody can read it nobody can tell, with its sketch and long after.
+  const why = expect.stringContaining(`${first.ref.id} is archived`);
+  expect(await retryAt(second, moment, 1)).toMatchObject([{ why }]);
+  await books.caller.redis.unlink(batchKeys(books.realm, first.no).sketch);
+  expect(await retryAt(second, inFortyDays, 1)).toMatchObject([{ why }]);
+  const here = openBooks(new Caller(bench.redis().client(), 10_000, () => {}, folder), books.owner);
+  const paid = expect.stringContaining(`${first.ref.id}-2`);
+  const there = { ...second, ref: { ...second.ref, books: here } };
+  expect(await retryAt(there, inFortyDays, 1)).toMatchObject([{ why: paid }]);
 });
 
 describe('a row that stands in for an order', () => {
@@ -274,8 +307,7 @@ test.each([
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
   const first = await run(bare(1, 2, 3), 'P');
   await cancelBatch(first.books, first.no, audit('cancelled'));
-  const later = Date.now() + 40 * 24 * 3600_000;
-  const rest = await planCsv(first.books, bare(1, 2, 3), { newRowsOnly: true, now: later });
+  const rest = await planCsv(first.books, bare(1, 2, 3), { newRowsOnly: true, now: inFortyDays() });
   expect([codes(rest), rest.spent.count]).toEqual([[], 1]);
 });
 
@@ -297,11 +329,8 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
       code: 'ALM_LEDGER_ARCHIVE_MISSING',
       message: expect.stringContaining(`Batch ${cancelled.ref.id} is archived, and its file /`),
     });
-    const letter = { index: 1, row: old.row(1) };
-    const elsewhere = new PaidSince({ ...old.ref, books: away }, [letter]);
-    expect(await elsewhere.retry(letter, by())).toMatchObject({
-      why: expect.stringContaining('is archived, and its file /'),
-    });
+    const why = expect.stringContaining('is archived, and its file /');
+    expect(await retryAt({ ...old, ref: { ...old.ref, books: away } }, moment, 1)).toMatchObject([{ why }]);
     const rest = await planCsv(here, file, { newRowsOnly: true });
     expect([codes(rest), rest.spent.count]).toEqual([[], 2]);
     await here.caller.redis.set(sketch, bytes ?? '');
@@ -310,6 +339,5 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
   expect(codes(await planCsv(away, bare(8, 9), { newRowsOnly: true }))).toEqual([]);
   const rest = await planCsv(here, file, { newRowsOnly: true });
   await expect(putPlan(away, rest)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_MISSING' });
-  const letter = { index: 1, row: old.row(1) };
-  expect(await new PaidSince(old.ref, [letter]).retry(letter, by())).toBe('ok');
+  expect(await retryAt(old, moment, 1)).toEqual(['ok']);
 });
