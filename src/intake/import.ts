@@ -120,7 +120,7 @@ async function store(
       manifest,
       countersOf(plan),
       audit,
-      { sketch: plan.sketch, judged, run: options.run ?? null },
+      { sketch: plan.sketch, judged, run: options.run ?? null, putBack: plan.putBack },
     );
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.

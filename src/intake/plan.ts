@@ -41,6 +41,8 @@ export type Plan = {
   readonly repeats: Repeats;
   /** Not where they are paid on purpose, or were paid as this very batch. */
   readonly compares: boolean;
+  /** The store has forgotten its batch, and the journals know it. */
+  readonly putBack: boolean;
   readonly sketch: Buffer;
   readonly again: string | null;
   readonly newRowsOnly: boolean;
@@ -130,8 +132,8 @@ async function planBlocks(
     (again === null ? await cancelForgotten(books, identity) : null);
   if (forgotten !== null) findings.fault(forgotten);
   // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
-  const isPutBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
-  const compares = isNew && !isPutBack;
+  const putBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
+  const compares = isNew && !putBack;
   const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats);
   // A batch that these books have already is only gone on with.
@@ -166,6 +168,7 @@ async function planBlocks(
     bare: pass.bare,
     repeats,
     compares,
+    putBack,
     sketch: pass.sketch(),
     again,
     newRowsOnly,
@@ -188,6 +191,7 @@ const NOTHING = {
   bare: new ComparedRows(null),
   repeats: NO_REPEATS,
   compares: true,
+  putBack: false,
   sketch: Buffer.alloc(0),
   mayPrecede: (_moment: number) => true,
   movedFrom: [],

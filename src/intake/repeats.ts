@@ -78,7 +78,7 @@ export class ComparedRows {
 export async function findRepeats(books: Books, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
   const matching = await Promise.all(
-    rows.groups().map(async ([no, bare]) => new Matching(no, await sealOf(books, no), bare)),
+    rows.groups().map(async ([no, bare]) => new Matching(no, await sinceOf(books, no), bare)),
   );
   const arrivals = await readArrivals(books);
   const batches: RepeatedBatch[] = [];
@@ -115,14 +115,14 @@ class Matching {
 
   /** By the seal, and not the batch's number, which is given when an import is opened, perhaps days before. */
   precedes({ no }: BatchRef, { seal }: StoredBatch): boolean {
-    if (this.no === null || this.since < seal) return true;
+    if (this.since < seal) return true;
     // Of two that 0.1.0 has sealed, uncounted, the number must do.
     return this.since === 0 && Number(this.no) < Number(no);
   }
 
   /** Whether an order of an older batch, retried at that seal, can have paid what the rows stand for. */
   isMetBy(retriedAt: number | undefined): boolean {
-    return (retriedAt ?? -1) >= this.since;
+    return retriedAt !== undefined && retriedAt >= this.since;
   }
 
   /** The first row with this content that no order has matched yet. */
@@ -137,7 +137,7 @@ class Matching {
 
 const NO_RETRIES: ReadonlyMap<number, number> = new Map();
 
-/** The orders without references that were retried, and at which number of the realm's seals. */
+/** The orders that were over and were retried, or put right by a journal, and at which number of the realm’s seals. */
 async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<ReadonlyMap<number, number>> {
   const found = await caller.patiently('read retries', () =>
     caller.redis.hgetall(batchKeys(realm, no).again),
@@ -145,10 +145,16 @@ async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<Re
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
 
-async function sealOf({ caller, realm }: Books, no: string | null): Promise<number> {
-  if (no === null) return 0;
+/** A batch that was put back knew nothing when it was sealed: all is later. */
+const BEFORE_ALL = -1;
+
+async function sinceOf({ caller, realm }: Books, no: string | null): Promise<number> {
+  if (no === null) return BEFORE_ALL;
   const { meta } = batchKeys(realm, no);
-  return Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'seal')));
+  const [seal, putBack] = await caller.patiently('read batch', () =>
+    caller.redis.hmget(meta, 'seal', 'putBack'),
+  );
+  return putBack === '1' ? BEFORE_ALL : Number(seal);
 }
 
 function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {

@@ -10,8 +10,8 @@ import { REFERENCE_HASH_BYTES } from './reference.js';
 export const LOOK_BACK_MS = 30 * 24 * 3600_000;
 
 /**
- * `seals` is raised by every seal of the realm and by a loss that is accepted, `retries` by every order without a
- * reference that is retried: what was judged at these numbers is sealed or retried at them, or not.
+ * `seals` is raised by every seal of the realm and by a loss that is accepted, `retries` by every order that was
+ * over and is paid, or may be, after all: what was judged at these numbers is sealed or retried at them, or not.
  */
 export async function judgedAt({ caller, realm }: Books): Promise<{ seals: string; retries: string }> {
   const [seals, retries] = await caller.patiently('read seals', () =>

@@ -42,7 +42,7 @@ export function batchKeys(realm: string, no: string) {
     run: `${batch}:run`,
     /** One word of each row's content: which blocks may hold a row like this one (see intake/repeats). */
     sketch: `${batch}:h`,
-    /** Orders without references that were retried, with the realm's seals at that time. */
+    /** Orders that were over and are paid, or may be, after all, with the realm's seals at that time. */
     again: `${batch}:again`,
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,

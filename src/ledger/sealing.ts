@@ -26,6 +26,8 @@ export type SealedWith = {
   /** The realm's numbers when the plan was judged again; null where nothing was asked. */
   readonly judged: { readonly seals: string; readonly retries: string } | null;
   readonly run: SealedRun | null;
+  /** The store had forgotten it, and it was compared with nothing. */
+  readonly putBack: boolean;
 };
 
 export async function sealBatch(
@@ -34,7 +36,7 @@ export async function sealBatch(
   manifest: Manifest,
   counters: Readonly<Record<string, string>>,
   audit: AuditEntry,
-  { sketch = NO_SKETCH, judged = null, run = null }: Partial<SealedWith> = {},
+  { sketch = NO_SKETCH, judged = null, run = null, putBack = false }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
   const [status, ...over] = texts(
     await books.caller.script('seal-batch', books.realm, [
@@ -49,6 +51,7 @@ export async function sealBatch(
       manifest.inOrder ? '1' : '0',
       judged === null ? '' : `${judged.seals} ${judged.retries}`,
       run === null ? '' : JSON.stringify(run),
+      putBack ? '1' : '',
     ]),
   );
   if (status === 'over') return parseOverLimit(over);

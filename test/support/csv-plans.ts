@@ -39,6 +39,33 @@ export async function putPlan(books: Books, planned: Plan): Promise<TestBatch> {
   return testBatch(books, ref.no, ref.id, rows);
 }
 
+export function faultCodes(planned: Plan): string[] {
+  return planned.findings.faults().map(({ code }) => code);
+}
+
+/** Rows of 5 tokens that nothing but their content identifies. */
+export function bareCsv(...members: number[]): string {
+  return `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
+}
+
+/** Such rows that stand in for the first orders of a batch. */
+export function standInCsv({ ref }: TestBatch, ...members: number[]): string {
+  const rows = members.map((member, i) => `${member},5,${ref.id}-${i + 1}\n`);
+  return `member,tokens,almoner_order\n${rows.join('')}`;
+}
+
+/** Plans a file without faults, imports it and settles its first rows. */
+export async function giveCsv(
+  books: Books,
+  csv: string,
+  changes: Parameters<typeof planCsv>[2],
+  ...states: readonly ('P' | 'R')[]
+): Promise<TestBatch> {
+  const planned = await planCsv(books, csv, changes);
+  if (planned.findings.faultCount > 0) throw new Error(`refused: ${faultCodes(planned).join(', ')}`);
+  return settleRows(await putPlan(books, planned), ...states);
+}
+
 /** What became of the first rows of a batch. */
 export async function settleRows(batch: TestBatch, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
   await feedAll(batch);

@@ -5,11 +5,8 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
-  ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody did)
-
-    T 'retries'   raised with every order without a reference that is to be paid after all: see seal-batch
-    B 'retried'   how many of these are the batch's own: equal rows of one file are all meant, and compared together
-    B:again       index → the number of the realm's seals when it was retried last
+  ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody
+    did). Those of its own batch move nothing: equal rows of one file are all meant, and compared together
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
     'disarmed' (the journals are not merged), 'arriving' (more: until when, ms), 'moved' (another batch was sealed or retried
@@ -50,10 +47,6 @@ if ARGV[5] ~= '' then
   local holder = spentBy(T, ARGV[5], field, no, index)
   if holder then return { 'no', 'reference', holder } end
   takeReference(T, ARGV[5], field, ARGV[7], no, index)
-else
-  redis.call('HINCRBY', T, 'retries', 1)
-  redis.call('HINCRBY', B, 'retried', 1)
-  redis.call('HSET', B .. ':again', index, seals)
 end
 
 local from = fields[1]

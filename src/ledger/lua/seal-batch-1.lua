@@ -11,11 +11,13 @@
   ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
     id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
+  ARGV[12] '1': a batch that the store had forgotten and that is put back, compared with nothing
 
     T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
                       another address: two imports that compare at the same moment cannot both pass
-    T 'retries'       see retry
+    T 'retries'       see move
     B 'seal'          the number that its seal raised `seals` to
+    B 'putBack'       '1': its seal says nothing of what was sealed or retried since its orders were first sent
     T:rules:numbers   account → '<number> <batch no>' of the last sealed run that was not a schedule's
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
@@ -82,6 +84,7 @@ redis.call('HSET', B, 'state', 'planned', 'manifest', ARGV[3], 'owner', ARGV[5],
   'cursor', 1, 'generation', 0, 'version', 0, 'inOrder', ARGV[9])
 if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
+if ARGV[12] == '1' then redis.call('HSET', B, 'putBack', '1') end
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if countOf(T, no, 'p') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())

@@ -3,12 +3,25 @@
   Counters, the attention list and the rule's account follow every move in the same script, so that counts and sums tie at any
   moment. Orders that are neither planned nor paid stand in the sorted set ':a', scored by state and index:
   lists need no scan.
+
+    T 'retries'   raised with every order that was over and is paid, or may be, after all: by a retry, by a journal, by a
+                  doubt. What was compared with it before is compared again (see seal-batch, retry)
+    B 'retried'   how many of these are the batch's own
+    B:again       index → the number of the realm's seals when that happened last
 ]]
 local ATTENTION = { s = 1, u = 2, R = 3, X = 4, D = 5 }
 local ATTENTION_SPAN = 4294967296
 
 local function counted(code)
   return code == 'w' and 'p' or code
+end
+
+local OVER = { R = true, X = true, c = true }
+local function noteAfterAll(T, no, index)
+  local B = batchKey(T, no)
+  redis.call('HINCRBY', T, 'retries', 1)
+  redis.call('HINCRBY', B, 'retried', 1)
+  redis.call('HSET', B .. ':again', index, redis.call('HGET', T, 'seals') or '0')
 end
 
 local foundNoted = false
@@ -33,6 +46,7 @@ local function move(T, no, index, from, to, tokens)
       redis.call('ZREM', T .. ':b:' .. no .. ':a', index)
     end
     passAccount(T, no, index, from, to, tokens)
+    if OVER[from] and not OVER[to] then noteAfterAll(T, no, index) end
   end
   bump(T .. ':b:' .. no, 'version', 1)
   return redis.call('HINCRBY', T, 'seq', 1)
