@@ -1,6 +1,8 @@
 import { AlmonerError } from '../core/errors/error.js';
+import type { BatchId } from '../core/ids.js';
 import type { Books } from '../ledger/books.js';
 import { spentPlaces } from '../ledger/judged-again.js';
+import { hasParked } from '../ledger/parked.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
 import { maybeForgotten } from './earlier.js';
 import { lineRanges } from './line-ranges.js';
@@ -26,6 +28,18 @@ export async function refuseChanged(plan: Plan, books: Books, now: number): Prom
     [linesOnlyIn(repeats, plan.repeats), `by now among the orders of other batches (${among})`],
     [missing, 'to be left out no longer: the equal orders were cancelled or refused'],
   ]);
+}
+
+/**
+ * Under a name of its own a batch would not be found by what the journals know of these orders under the id that they
+ * make, and which waits for that id (see ledger/parked): all of them would be paid again.
+ */
+export async function refuseOtherName({ batch }: Plan, books: Books, id: BatchId): Promise<void> {
+  if (batch === null || batch === id || !(await hasParked(books, batch))) return;
+  throw new AlmonerError(
+    'ALM_BATCH_ID_OTHER',
+    `The store has forgotten batch ${batch} of these orders, and journals know payments of it: as batch ${id} they would be paid again. Nothing was enqueued and nothing was sent.`,
+  );
 }
 
 /** A block met references that somebody has taken since: names them all, not just those of the block. */

@@ -61,13 +61,20 @@ export class BatchDigest {
   }
 }
 
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID_LETTERS = 12;
+
+/** Whether an id can have come from the orders; a name that a person gave seldom looks so. */
+export function isShortId(id: string): boolean {
+  return id.length === ID_LETTERS && [...id].every((letter) => ALPHABET.includes(letter));
+}
+
 /** Sixty bits of the content's hash in letters that are hard to misread. */
 export function shortId(content: string): BatchId {
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
   const bits = BigInt(`0x${content.slice(0, 16)}`) >> 4n;
   const letters = Array.from(
-    { length: 12 },
-    (_, i) => alphabet[Number((bits >> BigInt(5 * (11 - i))) & 31n)],
+    { length: ID_LETTERS },
+    (_, i) => ALPHABET[Number((bits >> BigInt(5 * (ID_LETTERS - 1 - i))) & 31n)],
   );
   return batchId(letters.join(''));
 }

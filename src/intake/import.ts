@@ -18,7 +18,7 @@ import {
 } from '../ledger/plan-store.js';
 import { type SealedRun, sealBatch } from '../ledger/sealing.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
-import { refuseChanged, refuseSpent } from './changes.js';
+import { refuseChanged, refuseOtherName, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';
 import { shortId } from './digest.js';
 import { passAddresses, whyMoved } from './other-address.js';
@@ -112,6 +112,7 @@ async function store(
   };
   for (;;) {
     const judged = await judgedAt(books);
+    await refuseOtherName(plan, books, opened.id);
     await refuseChanged(plan, books, options.now);
     await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
     const sealed = await sealBatch(

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
+import { runAgain } from '../../src/cli/commands/recover.js';
+import { batchId } from '../../src/core/ids.js';
+import { importPlan } from '../../src/intake/import.js';
 import { PaidSince } from '../../src/intake/paid-since.js';
+import { listBatches } from '../../src/ledger/batches.js';
 import { mergeParked } from '../../src/ledger/merge.js';
 import { park } from '../../src/ledger/parked.js';
 import { planCsv, putPlan } from '../support/csv-plans.js';
+import { importing } from '../support/importing.js';
 import { attemptOf, mergeContext, PAID, REFUSED } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgerBench, START, sealed } from '../support/ledger.js';
 
 const bench = ledgerBench();
 const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;
@@ -38,4 +43,27 @@ test('what was put back was compared with nothing: its dead letters are compared
   });
   const failed = `member,tokens,almoner_order\n2,5,${again.ref.id}-2\n`;
   expect((await planCsv(books, failed)).findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
+});
+
+test('a forgotten batch is not imported under another name, where what the journals know would not be found', async () => {
+  const [books, elsewhere] = [await bench.books(), await bench.books()];
+  const before = await putPlan(elsewhere, await planCsv(elsewhere, CSV));
+  const plan = await planCsv(books, CSV);
+  await park(books, attemptOf(before, 1, PAID));
+  const as = (id: string) => importPlan(plan, { ...importing(books, { now: START }), batchId: batchId(id) });
+  await expect(as('november-a')).rejects.toMatchObject({
+    code: 'ALM_BATCH_ID_OTHER',
+    message: expect.stringMatching(
+      `forgotten batch ${before.ref.id} .*as batch november-a .*Nothing was enq`,
+    ),
+  });
+  expect(await listBatches(books)).toEqual([]);
+  expect((await as(before.ref.id)).ref.id).toBe(before.ref.id);
+});
+
+test('recover says under which names forgotten batches are given again', () => {
+  expect(runAgain(['7k3m9q2x4v8w'])).toContain('with the --batch-id that it was given, if any');
+  expect(runAgain(['7k3m9q2x4v8w', 'november', 'week-12'])).toContain(
+    '(--batch-id november, --batch-id week-12), the others without one',
+  );
 });

@@ -1,4 +1,5 @@
 import type { Waiting } from '../../core/waiting.js';
+import { isShortId } from '../../intake/digest.js';
 import { REMOVED } from '../../ledger/accept-missing.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../runtime/operations/recovery.js';
 import { allWaiting } from '../../runtime/operations/waiting.js';
@@ -111,7 +112,16 @@ function next({ realms }: RecoverResult, lost: readonly Waiting[]): { next?: str
   if (!realms.every(isFine)) return { next: 'let the frozen process go on (kill -CONT), or end it' };
   const ends = lost.find((one) => one.next !== null)?.next ?? null;
   if (ends !== null) return { next: ends };
-  return realms.some(({ parked }) => parked.length > 0)
-    ? { next: 'run the file of each forgotten batch again: what the journals know as paid stays paid' }
-    : {};
+  const forgotten = realms.flatMap(({ parked }) => parked.map(({ batch }) => batch));
+  return forgotten.length === 0 ? {} : { next: runAgain(forgotten) };
+}
+
+/** Journals know a batch by its id: one that was given a name is found under that name only. */
+export function runAgain(forgotten: readonly string[]): string {
+  const named = forgotten.filter((batch) => !isShortId(batch)).map((batch) => `--batch-id ${batch}`);
+  const names =
+    named.length === 0
+      ? 'with the --batch-id that it was given, if any'
+      : `those that were named under their names (${named.join(', ')}), the others without one`;
+  return `run the file of each forgotten batch again, ${names}: what the journals know as paid stays paid`;
 }

@@ -17,6 +17,12 @@ export const BATCH_ERRORS = {
     next: 'Choose another --batch-id, or leave it out.',
     exit: 3,
   },
+  ALM_BATCH_ID_OTHER: {
+    means:
+      'Journals know payments of these orders under another batch id than the one given with --batch-id, and the store has forgotten that batch.',
+    next: 'Give the command without --batch-id, or with the id that is named: what the journals know as paid is put back first.',
+    exit: 3,
+  },
   ALM_BATCH_ORDER_NOT_FOUND: {
     means: 'No order has that id.',
     next: 'Order ids are listed by `almoner dead list`, `almoner doubt list` and in results.csv.',

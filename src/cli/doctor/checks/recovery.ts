@@ -59,7 +59,7 @@ function judge(realms: readonly RealmRecovery[], size: string) {
   if (forgotten.length > 0)
     return warning(
       [size, ...forgotten].join('\n'),
-      'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again.',
+      'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again, each under the --batch-id that it was given, if any.',
     );
   return ok(size);
 }
