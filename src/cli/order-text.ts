@@ -1,5 +1,5 @@
 import { counted, grouped } from '../report/spelling.js';
-import type { DeadLetter } from '../runtime/operations/dead-letters.js';
+import type { DeadLetter, HeldLetters } from '../runtime/operations/dead-letters.js';
 
 /** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
 const SHOWN_MAX = 50;
@@ -41,6 +41,10 @@ export class LetterSummary {
       ...(more > 0 ? [`… and ${grouped(more)} more; --json lists all of them`] : []),
     ];
   }
+}
+
+export function heldLine({ batch, orders }: HeldLetters): string {
+  return `${counted(orders, 'dead letter')} put into batch ${batch}, an import that has not finished, so that nothing pays them: import its file again, or give it up with \`almoner cancel ${batch}\``;
 }
 
 /** A message that names its member would make a group of its own of every order. */

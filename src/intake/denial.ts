@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import { type BatchId, batchId, type OrderId } from '../core/ids.js';
+import type { BatchId, OrderId } from '../core/ids.js';
 import type { Books } from '../ledger/books.js';
-import { batchKeys } from '../ledger/keys.js';
 import { isStateCode, STATE_CODES } from '../ledger/record.js';
+import { standIn } from '../ledger/stand-in.js';
 
 export type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
 
@@ -28,13 +28,11 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if (why.startsWith('r')) {
-    const no = why.slice(1);
-    const id = await idOfBatch(books, no);
-    const unfinished = (await batchField(books, no, 'state')) === 'importing';
-    const give = unfinished ? ` That import has not finished; \`almoner cancel ${id}\` gives it up.` : '';
+    const { batch, unfinished } = await standIn(books, why.slice(1));
+    const give = unfinished ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.` : '';
     return denied(
       'ALM_ROW_ORDER_REPLACED',
-      `Order ${order} was already put into another file (batch ${id}).${give}`,
+      `Order ${order} was already put into another file (batch ${batch}).${give}`,
     );
   }
   if (isStateCode(why))
@@ -49,11 +47,7 @@ export async function denial(
 }
 
 export async function idOfBatch(books: Books, no: string): Promise<BatchId> {
-  return batchId((await batchField(books, no, 'id')) ?? 'unknown');
-}
-
-function batchField({ caller, realm }: Books, no: string, name: string): Promise<string | null> {
-  return caller.patiently('find batch', () => caller.redis.hget(batchKeys(realm, no).meta, name));
+  return (await standIn(books, no)).batch;
 }
 
 export function isoTime(ms: number): string {

@@ -1,12 +1,15 @@
+import { type BatchId, batchId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { overLimitText, parseOverLimit } from './accounts.js';
-import type { BatchRef } from './batches.js';
+import { type BatchRef, batchNumber } from './batches.js';
+import type { Books } from './books.js';
 import { listFromLua, texts } from './caller.js';
 import { encodeDetail } from './detail.js';
 import { batchKeys } from './keys.js';
 import type { PlanRow } from './plan-block.js';
 import { isStateCode, STATE_CODES } from './record.js';
 import { contentDigest, referenceKey } from './reference.js';
+import { standIn, standInText } from './stand-in.js';
 import type { AuditEntry } from './views.js';
 
 /** What a person does to dead letters. A doubt is touched by neither of these. */
@@ -42,13 +45,17 @@ export async function retryOrder(
     ]),
   );
   if (status === 'ok') return 'ok';
+  if (why === 'replaced') return { why: await replacedBy(ref.books, batchId(more)) };
   return why === 'moved' ? why : { why: retryRefusal(why, more) };
+}
+
+async function replacedBy(books: Books, batch: BatchId): Promise<string> {
+  const no = await batchNumber(books, batch);
+  return standInText(no === null ? { batch, unfinished: false } : await standIn(books, no));
 }
 
 function retryRefusal(why: string, more: string): string {
   switch (why) {
-    case 'replaced':
-      return `its row was put into another file (batch ${more}); that one pays it`;
     case 'discarded':
       return 'it was discarded';
     case 'reference':

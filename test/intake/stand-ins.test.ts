@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { PaidSince } from '../../src/intake/paid-since.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
+import { heldByImports } from '../../src/runtime/operations/dead-letters.js';
+import { orderStory } from '../../src/runtime/operations/order-story.js';
 import {
   bareCsv as bare,
   faultCodes as codes,
   standInCsv as failed,
   giveCsv as given,
   planCsv,
+  putPlan,
 } from '../support/csv-plans.js';
 import { ledgerBench, type TestBatch } from '../support/ledger.js';
-import { audit } from '../support/order-moves.js';
+import { audit, moment } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** The same payment through another door: whichever way it comes, it is known as the same. */
@@ -145,4 +149,34 @@ test('new rows of a file are compared with its cancelled batch, however old that
     now: Date.now() + 40 * 24 * 3600_000,
   });
   expect([codes(rest), rest.spent.count]).toEqual([[], 1]);
+});
+
+test('a row in an import that has not finished is paid by nobody: retry, list and story say so, and how to end it', async () => {
+  const first = await run(bare(1, 2, 3), 'P', 'R', 'R');
+  const { books, ref } = first;
+  const stands = `member,tokens,almoner_order\n2,5,${ref.id}-2\n3,5,${ref.id}-3\n`;
+  const planned = await planCsv(books, stands);
+  const script = books.caller.script.bind(books.caller);
+  books.caller.script = (name, ...rest) =>
+    name === 'seal-batch' ? Promise.reject(new Error('power cut')) : script(name, ...rest);
+  await expect(putPlan(books, planned)).rejects.toThrow('power cut');
+  books.caller.script = script;
+
+  const ends = new RegExp(
+    `${planned.batch}\\), whose import has not finished.*almoner cancel ${planned.batch}`,
+  );
+  const letter = { index: 2, row: first.row(2) };
+  const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
+  const retried = await new PaidSince(ref, [letter]).retry(letter, by);
+  expect(retried).toEqual({ why: expect.stringMatching(ends) });
+  expect((await orderStory({ ref, index: 2 })).next).toEqual([expect.stringMatching(ends)]);
+  const held = [{ batch: planned.batch, orders: 2 }];
+  expect(await heldByImports(books.caller, [ref])).toEqual(held);
+  expect(await heldByImports(books.caller, [ref], { state: 'exhausted' })).toEqual([]);
+
+  const second = await putPlan(books, await planCsv(books, stands));
+  expect((await orderStory({ ref, index: 2 })).next).toEqual([
+    `Its row was put into another file (batch ${second.ref.id}); that one pays it.`,
+  ]);
+  expect(await heldByImports(books.caller, [ref])).toEqual([]);
 });

@@ -2,10 +2,12 @@ import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/batches.js';
 import { NewFile } from '../../report/new-file.js';
 import { counted } from '../../report/spelling.js';
+import { heldByImports } from '../../runtime/operations/dead-letters.js';
 import { exportDead } from '../../runtime/operations/exporting-dead.js';
 import { defineCommand, type ExitStatus } from '../command.js';
 import { withApp } from '../open-app.js';
 import { text, usage } from '../options.js';
+import { heldLine } from '../order-text.js';
 
 export const command = defineCommand({
   name: 'dead export',
@@ -34,12 +36,15 @@ export const command = defineCommand({
         await file.discard();
         throw error;
       }
+      const held = await heldByImports(app.caller, [ref]);
       output.print({
         json: { batch: ref.id, file: rows === 0 ? null : file.path, rows },
-        text:
+        text: [
           rows === 0
             ? `Batch ${ref.id} has no dead letters to export; no file was written.`
             : `${counted(rows, 'dead letter')} written to ${name}.`,
+          ...held.map(heldLine),
+        ],
         next:
           rows === 0
             ? null

@@ -1,10 +1,11 @@
 import { DEAD_STATES } from '../../core/states.js';
-import { type DeadLetter, deadLetters } from '../../runtime/operations/dead-letters.js';
+import { chooseBatches } from '../../runtime/operations/choosing.js';
+import { type DeadLetter, deadLetters, heldByImports } from '../../runtime/operations/dead-letters.js';
 import { defineCommand, type ExitStatus } from '../command.js';
 import { readClass } from '../dead-options.js';
 import { withApp } from '../open-app.js';
 import { choice, flag, text } from '../options.js';
-import { LetterSummary } from '../order-text.js';
+import { heldLine, LetterSummary } from '../order-text.js';
 
 export const command = defineCommand({
   name: 'dead list',
@@ -23,25 +24,29 @@ export const command = defineCommand({
     return withApp<ExitStatus>(context, 'dead-list', async (app) => {
       const summary = new LetterSummary();
       const orders: DeadLetter[] = [];
-      for await (const letter of deadLetters(app.caller, {
-        batch: options.batch,
-        realm: context.global.realm,
-        class: wanted,
-        state: options.state,
-        all: options.all,
-      })) {
+      const { batch, state, all } = options;
+      const filter = { batch, realm: context.global.realm, class: wanted, state, all };
+      for await (const letter of deadLetters(app.caller, filter)) {
         summary.add(letter);
         if (output.json) orders.push(letter);
       }
+      const held = await heldByImports(app.caller, await chooseBatches(app.caller, filter), filter);
       output.print({
-        json: { orders },
-        text: summary.count === 0 ? 'There are no dead letters.' : summary.lines('dead letter'),
+        json: { orders, unfinished: held },
+        text: [
+          ...(summary.count > 0 ? summary.lines('dead letter') : [none(held.length)]),
+          ...held.map(heldLine),
+        ],
         next: next(summary),
       });
       return 0;
     });
   },
 });
+
+function none(imports: number): string {
+  return imports === 0 ? 'There are no dead letters.' : 'There are no other dead letters than these:';
+}
 
 function next({ count, batches, shown }: LetterSummary): string | null {
   if (count === 0) return null;

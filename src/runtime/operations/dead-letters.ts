@@ -3,8 +3,11 @@ import type { DeadState } from '../../core/states.js';
 import { attentionRows } from '../../ledger/attention.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { Caller } from '../../ledger/caller.js';
+import { readRecord } from '../../ledger/rows.js';
+import { standIn } from '../../ledger/stand-in.js';
 import type { RowView } from '../../ledger/views.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from './choosing.js';
+import { unfinishedImports } from './unfinished-imports.js';
 
 /** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
 export type DeadLetter = {
@@ -57,6 +60,28 @@ export async function* deadRows(
       if (filter.class !== undefined && row.errorCode !== filter.class) continue;
       if (filter.all === true || row.marks.length === 0) yield row;
     }
+}
+
+/** Dead letters that are hidden because their rows stand in imports that did not finish: nothing pays those. */
+export type HeldLetters = { readonly batch: string; readonly orders: number };
+
+export async function heldByImports(
+  caller: Caller,
+  refs: readonly BatchRef[],
+  filter: Pick<DeadFilter, 'class' | 'state'> = {},
+): Promise<HeldLetters[]> {
+  // Seldom any: the letters are read a second time only where there is one.
+  if ((await unfinishedImports(caller)).length === 0) return [];
+  const held = new Map<string, number>();
+  for (const ref of refs)
+    for await (const { index, marks } of deadRows(ref, { ...filter, all: true })) {
+      if (!marks.includes('replaced') || marks.includes('discarded')) continue;
+      const { replacedBy } = await readRecord(ref, index);
+      if (replacedBy === null) continue;
+      const { batch, unfinished } = await standIn(ref.books, replacedBy);
+      if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
+    }
+  return [...held].map(([batch, orders]) => ({ batch, orders }));
 }
 
 export function deadLetter({ id, books: { owner } }: BatchRef, row: RowView): DeadLetter {

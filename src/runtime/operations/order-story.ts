@@ -3,6 +3,7 @@ import { UNDO } from '../../core/ids.js';
 import type { Detail } from '../../ledger/detail.js';
 import { readArrivals } from '../../ledger/may-arrive.js';
 import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
+import { standIn, standInText } from '../../ledger/stand-in.js';
 import { isoTime } from '../../report/spelling.js';
 import { contextOf, idOf, type OrderPlace } from './choosing.js';
 import { type DeadLetter, deadLetter } from './dead-letters.js';
@@ -17,20 +18,26 @@ export type OrderStory = DeadLetter & {
 
 export async function orderStory(place: OrderPlace): Promise<OrderStory> {
   const { ref, index } = place;
-  const [row, history, { arrivesUntil }, arrivals] = await Promise.all([
+  const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
     readRow(await contextOf(ref), index),
     readDetails(ref, index),
     readRecord(ref, index),
     readArrivals(ref.books),
   ]);
   const letter = deadLetter(ref, row);
+  const other = replacedBy === null ? null : standInText(await standIn(ref.books, replacedBy));
   return {
     ...letter,
     httpStatus: row.httpStatus,
     balanceAfter: row.balanceAfter,
     history,
-    next: waysOut(idOf(place), letter, arrivals.until(arrivesUntil)),
+    next:
+      other === null ? waysOut(idOf(place), letter, arrivals.until(arrivesUntil)) : [`${sentence(other)}.`],
   };
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function waysOut(
@@ -40,7 +47,6 @@ function waysOut(
 ): string[] {
   const early = arrivesUntil === null ? '' : ` (not before ${isoTime(arrivesUntil)}: its request may arrive)`;
   const advice = code === null ? [] : [CATALOGUE[code].next];
-  if (marks.includes('replaced')) return ['Its row was put into another file; that one pays it.'];
   if (marks.includes('discarded')) return ['It was discarded; put its row into a new file to pay it.'];
   switch (state) {
     case 'refused':

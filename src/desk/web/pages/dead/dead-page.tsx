@@ -77,7 +77,9 @@ export function DeadPage() {
       {value?.groups.length === 0 && (
         <section class="panel">
           <Empty title="No dead letters.">
-            {isFiltered ? 'None matches this filter.' : 'Every order that ended was paid or is a duplicate.'}
+            {isFiltered
+              ? 'None matches this filter.'
+              : 'Every order that ended was paid, is a duplicate, was discarded or was put into another file.'}
           </Empty>
         </section>
       )}

@@ -1,0 +1,19 @@
+import { type BatchId, batchId } from '../core/ids.js';
+import type { Books } from './books.js';
+import { batchKeys } from './keys.js';
+
+/** The file that a dead letter's row was put into. Of an import that was never sealed nothing is ever paid. */
+export type StandIn = { readonly batch: BatchId; readonly unfinished: boolean };
+
+export async function standIn({ caller, realm }: Books, no: string): Promise<StandIn> {
+  const [id, state] = await caller.patiently('find batch', () =>
+    caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
+  );
+  return { batch: batchId(id ?? 'unknown'), unfinished: state === 'importing' };
+}
+
+export function standInText({ batch, unfinished }: StandIn): string {
+  return unfinished
+    ? `its row was put into another file (batch ${batch}), whose import has not finished, so that nothing pays it: import that file again, or give it up with \`almoner cancel ${batch}\``
+    : `its row was put into another file (batch ${batch}); that one pays it`;
+}
