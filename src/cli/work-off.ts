@@ -1,12 +1,24 @@
-import type { BatchRef } from '../ledger/batches.js';
+import { AlmonerError } from '../core/errors/error.js';
+import { type BatchRef, readBatch } from '../ledger/batches.js';
 import type { App } from '../runtime/app.js';
-import { realmOfBatch } from '../runtime/operations/batch-realm.js';
+import { changeHere, realmOfBatch } from '../runtime/operations/batch-realm.js';
 import { type BatchStatus, batchStatus } from '../runtime/operations/batch-status.js';
 import { reportBatch } from '../runtime/operations/reporting.js';
 import { runBatch } from '../runtime/operations/running.js';
+import { refuseUnsafeStore } from '../runtime/operations/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { CommandBase } from './command.js';
 import { Progress } from './progress.js';
+
+/** Whoever moves orders first and works them off then asks this before: "nothing was done" must be true. */
+export async function needWorkable(app: App, ref: BatchRef): Promise<void> {
+  await refuseUnsafeStore(app);
+  await realmOfBatch(app, ref);
+  const view = await readBatch(ref);
+  const changed = view === undefined ? null : changeHere(app.config, ref, view.manifest);
+  if (changed !== null)
+    throw new AlmonerError(changed.code, `${changed.message} Nothing was done.`, { next: changed.next });
+}
 
 /** Works a batch of the books off in this process, with progress, and writes its report. */
 export async function workOff(context: CommandBase, app: App, ref: BatchRef): Promise<BatchStatus> {

@@ -1,7 +1,12 @@
 import { PassThrough } from 'node:stream';
 import type { Command, CommandBase } from '../../src/cli/command.js';
 import { command as cancel } from '../../src/cli/commands/cancel.js';
+import { command as deadList } from '../../src/cli/commands/dead-list.js';
 import { command as retry } from '../../src/cli/commands/dead-retry.js';
+import { command as deadShow } from '../../src/cli/commands/dead-show.js';
+import { command as toPlan } from '../../src/cli/commands/plan.js';
+import { command as report } from '../../src/cli/commands/report.js';
+import { command as resume } from '../../src/cli/commands/resume.js';
 import { command as check } from '../../src/cli/commands/rules-check.js';
 import { command as explain } from '../../src/cli/commands/rules-explain.js';
 import { command as list } from '../../src/cli/commands/rules-list.js';
@@ -10,6 +15,7 @@ import { command as run } from '../../src/cli/commands/rules-run.js';
 import { command as sync } from '../../src/cli/commands/rules-sync.js';
 import { command as attempt } from '../../src/cli/commands/rules-try.js';
 import { command as pay } from '../../src/cli/commands/run.js';
+import { command as status } from '../../src/cli/commands/status.js';
 import { command as undo } from '../../src/cli/commands/undo.js';
 import { createOutput } from '../../src/cli/output.js';
 import { parseCommandLine } from '../../src/cli/program.js';
@@ -18,7 +24,8 @@ import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import type { Ran } from './almoner.js';
 
-const COMMANDS = [check, explain, list, plan, run, sync, attempt, cancel, pay, retry, undo];
+const RULES = [check, explain, list, plan, run, sync, attempt];
+const COMMANDS = [...RULES, toPlan, pay, status, resume, cancel, report, undo, deadList, deadShow, retry];
 
 /**
  * A `rules` command, or another that goes on with its batch, as it is typed, inside this process: the parser, the command and its output are the real

@@ -14,7 +14,7 @@ import { withApp } from '../open-app.js';
 import { flag, usage } from '../options.js';
 import { refusalLines, slowProgress } from '../order-text.js';
 import { REASON } from '../reason-option.js';
-import { workOff } from '../work-off.js';
+import { needWorkable, workOff } from '../work-off.js';
 
 export const command = defineCommand({
   name: 'dead retry',
@@ -41,6 +41,8 @@ export const command = defineCommand({
           `There is no dead letter to retry${left(chosen)}. Nothing was done.`,
           'List them with `almoner dead list --all`.',
         );
+      for (const ref of batchesOf(chosen.places))
+        if (worksHere(app, ref, options.run)) await needWorkable(app, ref);
       output.note(`Retrying ${counted(chosen.places.length, 'dead letter')}…`);
       const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
       const { reason: why = null, newAddress } = options;
@@ -74,10 +76,13 @@ export const command = defineCommand({
 
 /** A batch that a person paused stays paused, whatever was retried in it. */
 async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
-  const status = await batchStatus(ref, { existing: true });
-  // Nobody but a command ever works a rehearsal of its own.
-  const here = run || isRehearsalOfItsOwn(app.config, ref.books.owner);
-  return here && status.state === 'running' ? workOff(context, app, ref) : status;
+  const status = await batchStatus(ref, { existing: true, config: app.config });
+  return worksHere(app, ref, run) && status.state === 'running' ? workOff(context, app, ref) : status;
+}
+
+/** Nobody but a command ever works a rehearsal of its own. */
+function worksHere(app: App, ref: BatchRef, run: boolean): boolean {
+  return run || isRehearsalOfItsOwn(app.config, ref.books.owner);
 }
 
 function left({ discarded, doubts }: { discarded: number; doubts: number }): string {

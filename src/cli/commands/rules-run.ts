@@ -6,6 +6,7 @@ import { grouped } from '../../report/spelling.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { openRule } from '../../runtime/operations/rules-files.js';
 import { isEdited, usablePlan } from '../../runtime/operations/rules-running.js';
+import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { runToGoOnWith } from '../../runtime/operations/unfinished-runs.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
 import { confirmTotal } from '../confirm.js';
@@ -40,6 +41,7 @@ export const command = defineCommand({
         const { options, args, output } = context;
         if (options.import && options.first !== undefined)
           throw usage('--first pays here; it does not go with --import.');
+        await refuseUnsafeStore(app);
         const chosen =
           options.plan === undefined
             ? await fromFile(context, app, args.FILE, options.at)

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { field, textField } from '../support/document.js';
+import { rulesCommand } from '../support/rules-commands.js';
+import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+/** What a command says of what it did is true, and what it advises works: the advice is followed here. */
+
+let world: RulesWorld;
+beforeAll(async () => {
+  const members = Array.from({ length: 60 }, (_, n) => ({ member: String(n + 1), tokens: 0 }));
+  world = await startRulesWorld({ members });
+});
+afterAll(() => world.end());
+
+const almoner = (...args: string[]) => rulesCommand(args, world.env, world.folder);
+const counts = async (batch: string) => field(await almoner('status', batch, '--json'), 'counts');
+
+async function pay(name: string, csv: string, ...options: string[]): Promise<string> {
+  await world.file(name, csv);
+  return textField(await almoner('run', join(world.folder, name), '--yes', '--json', ...options), 'batch');
+}
+
+test('dead retry --run retries nothing where the batch cannot be worked here', async () => {
+  const batch = await pay('here.csv', 'member,tokens,reference\n1,5,a1\n901,6,a2\n');
+  const retry = (env: NodeJS.ProcessEnv, cwd = world.folder) =>
+    rulesCommand(['dead', 'retry', '--batch', batch, '--run'], env, cwd);
+  const { ALMONER_REALM_URL: url = '', ALMONER_REALM_ID: _, ...fromFile } = world.env;
+
+  const moved = await retry({ ...world.env, ALMONER_REALM_URL: url.replace('127.0.0.1', 'localhost') });
+  expect(moved).toMatchObject({ status: 2, stderr: expect.stringContaining('ALM_BATCH_REALM_NOT_HERE') });
+  expect(moved.stderr).toContain('Nothing was done');
+  expect(await counts(batch)).toEqual({ paid: 1, refused: 1 });
+
+  const folder = await tempFolder();
+  await writeFile(
+    join(folder, 'almoner.config.yaml'),
+    `realms: { ${REALM_ID}: { baseUrl: "${url}", realmId: ${REALM_ID}, keyEnv: ALMONER_API_KEY, realmPointId: gold } }\n`,
+  );
+  const gold = await retry(fromFile, folder);
+  expect(gold).toMatchObject({ status: 5, stderr: expect.stringContaining('ALM_BATCH_TERMS_CHANGED') });
+  expect(gold.stderr).toContain('Nothing was done');
+  expect(await counts(batch)).toEqual({ paid: 1, refused: 1 });
+});
+
+test('dead retry --run and rules run send nothing from a store that is not safe', async () => {
+  const batch = await pay('safe.csv', 'member,tokens,reference\n1,5,b1\n902,6,b2\n');
+  const rule = `name: monthly\nrealm: ${REALM_ID}\nperiod: month\naudience: { members: [1] }\naward: { tokens: 7 }\nlimits: { perRun: 100 }\nreason: x\n`;
+  await world.file('jobs/monthly.yaml', rule);
+  await world.store.client().config('SET', 'appendfsync', 'everysec');
+  for (const command of [
+    ['dead', 'retry', '--batch', batch, '--run'],
+    ['rules', 'run', 'monthly', '--yes'],
+  ])
+    expect(await almoner(...command)).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining('ALM_STORE_FSYNC'),
+    });
+  await world.store.client().config('SET', 'appendfsync', 'always');
+  expect(await counts(batch)).toEqual({ paid: 1, refused: 1 });
+});
