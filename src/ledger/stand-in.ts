@@ -15,5 +15,5 @@ export async function standIn({ caller, realm }: Books, no: string): Promise<Sta
 export function standInText({ batch, unfinished }: StandIn): string {
   return unfinished
     ? `its row was put into another file (batch ${batch}), whose import has not finished, so that nothing pays it: import that file again, or give it up with \`almoner cancel ${batch}\``
-    : `its row was put into another file (batch ${batch}); that one pays it`;
+    : `its row was put into another file: an order of batch ${batch} stands in for it, and only that one can be paid or retried (\`almoner status ${batch}\`)`;
 }

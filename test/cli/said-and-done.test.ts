@@ -18,6 +18,9 @@ afterAll(() => world.end());
 const almoner = (...args: string[]) => rulesCommand(args, world.env, world.folder);
 const counts = async (batch: string) => field(await almoner('status', batch, '--json'), 'counts');
 
+const takeIn = (member: string) => world.realm.admin.putMembers(REALM_ID, [{ member, tokens: 0 }], 'keep');
+const balance = (member: string) => world.realm.admin.balance(REALM_ID, member);
+
 async function pay(name: string, csv: string, ...options: string[]): Promise<string> {
   await world.file(name, csv);
   return textField(await almoner('run', join(world.folder, name), '--yes', '--json', ...options), 'batch');
@@ -60,4 +63,23 @@ test('dead retry --run and rules run send nothing from a store that is not safe'
     });
   await world.store.client().config('SET', 'appendfsync', 'always');
   expect(await counts(batch)).toEqual({ paid: 1, refused: 1 });
+});
+
+test('a dead letter that is not retried says why, and what it advises pays it', async () => {
+  const batch = await pay('twins.csv', 'member,tokens\n11,5\n911,6\n912,6\n');
+  await takeIn('911');
+  const stands = `member,tokens,almoner_order\n911,6,${batch}-2\n`;
+  const other = await pay('mended.csv', stands);
+  const replaced = await almoner('dead', 'retry', `${batch}-2`, '--run');
+  expect(replaced.stdout).toContain(`an order of batch ${other} stands in for it`);
+  const shown = await almoner('dead', 'show', `${batch}-2`);
+  expect(shown.stdout).toContain(`an order of batch ${other} stands in for it`);
+
+  await takeIn('912');
+  await pay('twin.csv', 'member,tokens\n912,6\n');
+  const twin = await almoner('dead', 'retry', `${batch}-3`, '--run');
+  expect(twin.stdout).toContain('run its row of failed.csv with --again LABEL');
+  const both = await pay('both.csv', `member,tokens,almoner_order\n912,6,${batch}-3\n`, '--again', 'both');
+  expect(await counts(both)).toEqual({ paid: 1 });
+  expect(await balance('912')).toBe(12);
 });

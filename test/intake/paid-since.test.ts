@@ -64,6 +64,15 @@ describe('a dead letter without a reference', () => {
     });
   });
 
+  test('whose row another file pays for it is said to be replaced, not to have a twin', async () => {
+    const first = await run(bare(1, 2), 'P', 'R');
+    const stands = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n`;
+    const second = await given(first.books, stands, {}, 'P');
+    expect(await retry(first, 2)).toMatchObject({
+      why: expect.stringContaining(`an order of batch ${second.ref.id} stands in for it`),
+    });
+  });
+
   test('is not retried where an equal order of an earlier batch was retried since', async () => {
     const first = await run(bare(1, 2), 'P', 'R');
     const second = await given(first.books, bare(2, 3), {}, 'R', 'P');

@@ -176,7 +176,7 @@ test('a row in an import that has not finished is paid by nobody: retry, list an
 
   const second = await putPlan(books, await planCsv(books, stands));
   expect((await orderStory({ ref, index: 2 })).next).toEqual([
-    `Its row was put into another file (batch ${second.ref.id}); that one pays it.`,
+    `Its row was put into another file: an order of batch ${second.ref.id} stands in for it, and only that one can be paid or retried (\`almoner status ${second.ref.id}\`).`,
   ]);
   expect(await heldByImports(books.caller, [ref])).toEqual([]);
 });
