@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { field, textField } from '../support/document.js';
 import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 /** What a command says of what it did is true, and what it advises works: the advice is followed here. */
 
@@ -83,3 +85,24 @@ test('a dead letter that is not retried says why, and what it advises pays it', 
   expect(await counts(both)).toEqual({ paid: 1 });
   expect(await balance('912')).toBe(12);
 });
+
+test('what dead retry advises sends them: of a batch with a label, and of one that stands still', async () => {
+  const csv = 'member,tokens\n21,5\n921,6\n';
+  await pay('labelled.csv', csv);
+  const labelled = await pay('labelled.csv', csv, '--again', 'L1');
+  const still = await pay('still.csv', 'member,tokens\n922,6\n22,5\n23,5\n', '--first', '1', '--in-order');
+  expect(await counts(still)).toEqual({ planned: 2, refused: 1 });
+  await takeIn('921');
+  await takeIn('922');
+
+  const retried = await almoner('dead', 'retry', `${labelled}-2`, `${still}-1`);
+  expect(retried.stdout).toMatch(new RegExp(`^Next: almoner worker\n {6}almoner resume ${still}$`, 'm'));
+  expect((await almoner('resume', still)).stdout).toMatch(/^Next: almoner worker$/m);
+  const worker = world.start('worker');
+  for (const [batch, paid] of [
+    [labelled, 2],
+    [still, 3],
+  ] as const)
+    await until(`${batch} to be paid`, async () => isDeepStrictEqual(await counts(batch), { paid }));
+  await worker.kill();
+}, 60_000);

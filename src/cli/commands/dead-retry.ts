@@ -53,7 +53,6 @@ export const command = defineCommand({
       const statuses: BatchStatus[] = [];
       for (const ref of batchesOf(taken)) statuses.push(await goOn(context, app, ref, options.run));
       const workers = await countWorkers(app);
-      const idle = statuses.some(({ waiting }) => waiting.some(({ why }) => why === 'no-worker'));
       output.print({
         json: {
           retried: taken.map(idOf),
@@ -67,7 +66,7 @@ export const command = defineCommand({
           ...refusalLines(refused),
           ...statuses.flatMap((status) => batchLines(status, output.colours)),
         ],
-        next: next(statuses, idle),
+        next: next(statuses),
       });
       return exit(statuses, refused.length, options.run);
     });
@@ -93,11 +92,11 @@ function left({ discarded, doubts }: { discarded: number; doubts: number }): str
   return parts.length === 0 ? '' : ` (${parts.join(' and ')} left alone)`;
 }
 
-function next(statuses: readonly BatchStatus[], idle: boolean): string | null {
-  const [status] = statuses;
-  if (status === undefined) return 'almoner dead list --all';
-  if (idle) return `almoner worker, or work it off here: almoner run ${status.source}`;
-  return batchNext(status);
+/** Never the file: only who gave it knows where it is, and with which label and switches it is this batch. */
+function next(statuses: readonly BatchStatus[]): string | null {
+  if (statuses.length === 0) return 'almoner dead list --all';
+  const ways = new Set(statuses.map((status) => batchNext(status)).filter((way) => way !== null));
+  return ways.size === 0 ? null : [...ways].join('\n      ');
 }
 
 function exit(statuses: readonly BatchStatus[], refused: number, run: boolean): ExitStatus {
