@@ -59,17 +59,16 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
 }
 
 /**
- * The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. Beside a label
- * new rows are no way either: what it pays on purpose was paid before.
+ * The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. Nor the file again
+ * with new rows only: where its rows stand in for orders, or it has a label, or is a rule's, that is refused.
  */
 export function unsentNext(
-  { batch, again, archived }: Pick<BatchStatus, 'batch' | 'again' | 'archived'>,
+  { batch, archived }: Pick<BatchStatus, 'batch' | 'archived'>,
   report: string | null,
 ): string {
   if (archived) return archivedNext('unprocessed.csv');
   const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
-  const file = again === null ? ', or the file again with --new-rows-only' : '';
-  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}${file}`;
+  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}, with --new-rows-only where another file pays some of its rows by now`;
 }
 
 /** Nothing marks orders of an archive any more, so that no row stands in for them. */

@@ -28,11 +28,15 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if (why.startsWith('r')) {
-    const { batch, unfinished } = await standIn(books, why.slice(1));
-    const give = unfinished ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.` : '';
+    const { batch, unfinished, cancelled } = await standIn(books, why.slice(1));
+    const way = unfinished
+      ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
+      : cancelled
+        ? ' That batch was cancelled; what it did not send is in unprocessed.csv of its own report.'
+        : '';
     return denied(
       'ALM_ROW_ORDER_REPLACED',
-      `Order ${order} was already put into another file (batch ${batch}).${give}`,
+      `Order ${order} was already put into another file (batch ${batch}).${way}`,
     );
   }
   if (isStateCode(why))

@@ -106,3 +106,38 @@ test('what dead retry advises sends them: of a batch with a label, and of one th
     await until(`${batch} to be paid`, async () => isDeepStrictEqual(await counts(batch), { paid }));
   await worker.kill();
 }, 60_000);
+
+const rows = (from: number, to: number) =>
+  `member,tokens\n${Array.from({ length: to - from }, (_, i) => `${from + i},5\n`).join('')}`;
+const rest = (batch: string) => join(world.folder, 'reports', batch, 'unprocessed.csv');
+const next = ({ stdout }: { stdout: string }) => /^Next: (.*)$/m.exec(stdout)?.[1] ?? '';
+
+/** Cancels a batch and writes its report, as its advice says. */
+async function cancel(batch: string): Promise<void> {
+  expect((await almoner('cancel', batch)).status).toBe(0);
+  expect(next(await almoner('status', batch))).toMatch(/^to pay what was never sent: .*unprocessed\.csv/);
+  expect((await almoner('report', batch)).status).toBe(0);
+}
+
+test('the rest of a cancelled run of an unprocessed.csv is paid by its own, and the first one names it', async () => {
+  const first = await pay('long.csv', rows(31, 43), '--first', '4');
+  await cancel(first);
+  const some = await almoner('run', rest(first), '--first', '3', '--yes', '--json');
+  const second = textField(some, 'batch');
+  await cancel(second);
+  expect(next(await almoner('status', second))).not.toContain('the file again');
+  const refused = await almoner('run', rest(first), '--new-rows-only', '--yes');
+  expect(refused.stdout).toContain(`(batch ${second}). That batch was cancelled; what it did not send is in`);
+  const last = await almoner('run', rest(second), '--yes', '--json');
+  expect([last.status, field(last, 'counts')]).toEqual([0, { paid: 5 }]);
+  for (let member = 31; member < 43; member++) expect(await balance(String(member))).toBe(5);
+});
+
+test('rows of a cancelled batch that the file given again pays are left out of its unprocessed.csv', async () => {
+  const first = await pay('again.csv', rows(43, 55), '--first', '4');
+  await cancel(first);
+  await pay('again.csv', rows(43, 55), '--new-rows-only', '--first', '3');
+  expect(next(await almoner('status', first))).toContain('with --new-rows-only where another file pays some');
+  const left = await almoner('run', rest(first), '--new-rows-only', '--yes', '--json');
+  expect([left.status, field(left, 'counts')]).toEqual([0, { duplicate: 8 }]);
+});

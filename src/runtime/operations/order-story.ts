@@ -1,6 +1,5 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
-import { idOfBatch } from '../../intake/denial.js';
 import type { Detail } from '../../ledger/detail.js';
 import { readArrivals } from '../../ledger/may-arrive.js';
 import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
