@@ -31,7 +31,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
       <Notice tone="warn">
         <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />.{' '}
         {plan.existingState === 'cancelled'
-          ? `It was cancelled. To pay what was never sent, import unprocessed.csv of its report${options.again === undefined ? ', or plan this file again with “Only new rows”' : ''}.`
+          ? 'It was cancelled. To pay what was never sent, import unprocessed.csv of its report, with “Only new rows” where another file pays some of its rows by now.'
           : 'Importing them again pays nobody twice.'}
       </Notice>
     );
