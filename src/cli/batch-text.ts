@@ -21,9 +21,18 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.etaSeconds !== null && status.etaSeconds > 0
       ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
       : []),
+    ...(status.deadGone === null ? [] : [`  ${goneWords(status.deadGone)}`]),
     ...status.waiting.flatMap((one) => waitingLines(one, status.reason?.message ?? '', colours)),
     ...(status.report === null ? [] : [`Report: ${status.report}`]),
   ];
+}
+
+function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadGone']>): string {
+  const parts = [
+    ...(replaced > 0 ? [`${grouped(replaced)} put into another file (batch ${into.join(', ')})`] : []),
+    ...(discarded > 0 ? [`${grouped(discarded)} discarded`] : []),
+  ];
+  return `none of its dead letters is left to be mended or retried: ${parts.join(', ')}`;
 }
 
 /** Orders that stand still, why, since when and what ends it; what the reason above has said is not said again. */
@@ -52,7 +61,9 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
   if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
   if (status.archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0) > 0)
     return archivedNext('failed.csv');
-  if ((counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
+  if (status.deadGone !== null && status.deadGone.into.length > 0)
+    return status.deadGone.into.map((other) => `almoner status ${other}`).join('; ');
+  if (status.deadGone === null && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
     return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
   if ((counts.invalid ?? 0) > 0) return 'mend the rows of failed.csv and run that file';
   return status.report === null ? `almoner report ${batch}` : `open ${status.report}/report.html`;

@@ -141,3 +141,22 @@ test('rows of a cancelled batch that the file given again pays are left out of i
   const left = await almoner('run', rest(first), '--new-rows-only', '--yes', '--json');
   expect([left.status, field(left, 'counts')]).toEqual([0, { duplicate: 8 }]);
 });
+
+test('status says where dead letters went once none is left, and dead list that there were some', async () => {
+  const batch = await pay('gone.csv', 'member,tokens,reference\n1,5,g1\n931,6,g2\n932,6,g3\n');
+  await takeIn('931');
+  expect(next(await almoner('status', batch))).toContain(`almoner dead retry --batch ${batch}`);
+  const other = await pay('g2.csv', `member,tokens,reference,almoner_order\n931,6,g2,${batch}-2\n`);
+  const half = await almoner('dead', 'list', '--batch', batch);
+  expect(half.stdout).toContain('1 more was discarded or put into another file: --all lists them.');
+  expect(next(await almoner('status', batch))).toContain(`almoner dead retry --batch ${batch}`);
+
+  const last = await pay('g3.csv', `member,tokens,reference,almoner_order\n932,6,g3,${batch}-3\n`);
+  const status = await almoner('status', batch);
+  expect(status.stdout).toContain(`2 put into another file (batch ${other}, ${last})`);
+  expect(next(status)).toBe(`almoner status ${other}; almoner status ${last}`);
+  expect(next(await almoner('status', last))).toContain(`almoner dead retry --batch ${last}`);
+  const none = await almoner('dead', 'list', '--batch', batch);
+  expect(none.stdout).toContain('No dead letter is left. 2 were discarded or put into another file.');
+  expect((await almoner('dead', 'list', '--all', '--batch', batch)).stdout).toMatch(/^2 dead letters/);
+});

@@ -1,4 +1,5 @@
 import { DEAD_STATES } from '../../core/states.js';
+import { counted } from '../../report/spelling.js';
 import { chooseBatches } from '../../runtime/operations/choosing.js';
 import { type DeadLetter, deadLetters, heldByImports } from '../../runtime/operations/dead-letters.js';
 import { defineCommand, type ExitStatus } from '../command.js';
@@ -26,7 +27,12 @@ export const command = defineCommand({
       const orders: DeadLetter[] = [];
       const { batch, state, all } = options;
       const filter = { batch, realm: context.global.realm, class: wanted, state, all };
-      for await (const letter of deadLetters(app.caller, filter)) {
+      let hidden = 0;
+      for await (const letter of deadLetters(app.caller, { ...filter, all: true })) {
+        if (letter.marks.length > 0 && !all) {
+          hidden += 1;
+          continue;
+        }
         summary.add(letter);
         if (output.json) orders.push(letter);
       }
@@ -34,18 +40,29 @@ export const command = defineCommand({
       output.print({
         json: { orders, unfinished: held },
         text: [
-          ...(summary.count > 0 ? summary.lines('dead letter') : [none(held.length)]),
+          ...(summary.count === 0 ? [noneWords(hidden)] : summary.lines('dead letter')),
+          ...(summary.count > 0 && hidden > 0
+            ? [`${counted(hidden, 'more was', 'more were')} ${GONE}: --all lists them.`]
+            : []),
           ...held.map(heldLine),
         ],
-        next: next(summary),
+        next: summary.count === 0 && hidden > 0 ? allOf(batch) : next(summary),
       });
       return 0;
     });
   },
 });
 
-function none(imports: number): string {
-  return imports === 0 ? 'There are no dead letters.' : 'There are no other dead letters than these:';
+function noneWords(hidden: number): string {
+  return hidden === 0
+    ? 'There are no dead letters.'
+    : `No dead letter is left. ${counted(hidden, 'was', 'were')} ${GONE}.`;
+}
+
+const GONE = 'discarded or put into another file';
+
+function allOf(batch: string | undefined): string {
+  return `almoner dead list --all${batch === undefined ? '' : ` --batch ${batch}`}; almoner dead show ORDER says where one went`;
 }
 
 function next({ count, batches, shown }: LetterSummary): string | null {

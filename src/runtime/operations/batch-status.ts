@@ -7,6 +7,7 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { Config } from '../config/config.js';
 import type { ExitStatus } from '../exit-status.js';
 import { haltedHere } from './batch-realm.js';
+import { type DeadGone, deadGone } from './dead-gone.js';
 import { waitingOf } from './waiting.js';
 
 /** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
@@ -27,6 +28,8 @@ export type BatchStatus = {
   /** Every order that is neither final nor moving, by why. */
   readonly waiting: readonly Waiting[];
   readonly report: string | null;
+  /** Null where there are no dead letters, or some of them may still be retried or mended. */
+  readonly deadGone: DeadGone | null;
   /** What must be known beside the numbers. */
   readonly notes: readonly string[];
   readonly source: string;
@@ -73,6 +76,7 @@ export async function batchStatus(
     etaSeconds: await eta(ref, view, state, waiting),
     waiting,
     report: more.report ?? null,
+    deadGone: hasDead(view) ? await deadGone(ref) : null,
     notes: view.notes ?? [],
     source: manifest.source,
     again: manifest.again,
@@ -81,6 +85,11 @@ export async function batchStatus(
     startedAt: iso(view.startedAt),
     finishedAt: iso(view.finishedAt),
   };
+}
+
+/** Of an archive nothing can be retried or mended, whatever it says. */
+function hasDead({ archived, counts }: BatchView): boolean {
+  return !archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0;
 }
 
 const INTERRUPTED = reasonOf(
