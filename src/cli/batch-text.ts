@@ -17,7 +17,7 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
     ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
     ...counts,
-    `  ${grouped(status.requests)} requests, ${grouped(status.retries)} retries${limited}`,
+    `  ${counted(status.requests, 'request')}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
     ...(status.etaSeconds !== null && status.etaSeconds > 0
       ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
       : []),

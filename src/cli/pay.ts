@@ -1,5 +1,6 @@
 import type { BatchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import { counted } from '../report/spelling.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { type BatchStatus, exitOf } from '../runtime/operations/batch-status.js';
 import { payPlan } from '../runtime/operations/pay-file.js';
@@ -64,7 +65,7 @@ export async function payAndReport(
     text: [
       ...(status.existing ? [existingLine(status, begunAt)] : []),
       ...batchLines(status, context.output.colours),
-      ...(interrupted ? [`${status.counts.paid ?? 0} orders were paid. Nothing else is being sent.`] : []),
+      ...(interrupted ? [paidSoFar(status)] : []),
     ],
     next: batchNext(status, options.rerun),
   });
@@ -77,5 +78,10 @@ export function existingLine({ state, finishedAt }: BatchStatus, begunAt: number
   const over = finishedAt !== null && Date.parse(finishedAt) < begunAt;
   return over
     ? 'These orders are a batch already, which was over before: nothing was sent, and nobody is paid twice.'
-    : 'These orders are a batch already; it was gone on with, and nobody is paid twice.';
+    : 'These orders are a batch already; it went on, and nobody is paid twice.';
+}
+
+/** Of a run that was interrupted. */
+export function paidSoFar({ counts }: BatchStatus): string {
+  return `${counted(counts.paid ?? 0, 'order was', 'orders were')} paid. Nothing else is being sent.`;
 }

@@ -2,7 +2,7 @@ import { CATALOGUE } from '../core/errors/catalogue.js';
 import type { RealmProfile } from '../core/profile.js';
 import { formatRate } from '../core/rate.js';
 import type { Finding } from '../intake/row.js';
-import { duration, grouped } from '../report/spelling.js';
+import { counted, duration, grouped } from '../report/spelling.js';
 import type { Planned } from '../runtime/operations/planning.js';
 import { isOver } from '../runtime/operations/running.js';
 import type { Colours } from './colour.js';
@@ -41,7 +41,7 @@ export function planLines(
       : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
     [
       'Pace',
-      `${formatRate(profile.rate)}: ${grouped(preview.requests)} requests, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
+      `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
     ],
     ['Books', `${books}; ${pastWords(preview.past)}`],
     ['Batch', batchWords(plan)],
@@ -95,7 +95,7 @@ function toPayWords(
 ): string {
   return existing?.view != null && isOver(existing.view)
     ? `nothing: batch ${existing.id} is ${existing.view.state}`
-    : `${grouped(payable)} orders, ${grouped(payableTokens)} tokens`;
+    : `${counted(payable, 'order')}, ${counted(payableTokens, 'token')}`;
 }
 
 function batchWords({ batch, existing }: Planned['plan']): string {
@@ -130,7 +130,7 @@ function pastWords(past: Planned['preview']['past']): string {
     past.lastAt === null
       ? ''
       : `, last on ${new Date(past.lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `${grouped(past.paid)} orders paid to this realm in ${grouped(past.batches)} batches${last}`;
+  return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
 }
 
 function endWords(seconds: number): string {

@@ -7,6 +7,7 @@ import { countWorkers } from '../runtime/operations/workers.js';
 import { listenForStop } from '../runtime/stop-signals.js';
 import { batchLines, batchNext } from './batch-text.js';
 import type { CommandBase, ExitStatus } from './command.js';
+import { paidSoFar } from './pay.js';
 import { Progress } from './progress.js';
 
 type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
@@ -36,10 +37,7 @@ export async function payRuleRun(
   const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
   output.print({
     json: { ...status, ...told },
-    text: [
-      ...batchLines(status, output.colours),
-      ...(interrupted ? [`${status.counts.paid ?? 0} orders were paid. Nothing else is being sent.`] : []),
-    ],
+    text: [...batchLines(status, output.colours), ...(interrupted ? [paidSoFar(status)] : [])],
     next: batchNext(status, `almoner rules run --plan ${run.id}`),
   });
   return exitOf(status);

@@ -30,11 +30,16 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
   }
   const named = batches.slice(0, BATCHES_NAMED).map(({ batch, view, rows }) => {
     const lines = lineRanges(rows.map(([, line]) => line));
-    return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${view.state})`;
+    return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${stands(view)})`;
   });
   const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
   const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
   findings.fault({ line: 0, column: null, code, message });
+}
+
+/** Whether anybody works at it only its process could say. */
+function stands({ state }: Repeats['batches'][number]['view']): string {
+  return state === 'running' || state === 'planned' ? 'not finished' : state;
 }
 
 function made({ manifest }: Repeats['batches'][number]['view']): string {

@@ -17,6 +17,7 @@ export type Preview = {
 };
 
 export type BooksPast = {
+  /** Those that paid something. */
   readonly batches: number;
   readonly paid: number;
   readonly tokens: bigint;
@@ -88,11 +89,12 @@ export async function booksPast(books: Books): Promise<BooksPast> {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(books)) {
     const batch = await readBatch(ref);
-    if (batch === undefined) continue;
+    const count = batch?.counts.paid ?? 0;
+    if (batch === undefined || count === 0) continue;
     batches += 1;
-    paid += batch.counts.paid ?? 0;
+    paid += count;
     tokens += batch.sums.paid ?? 0n;
-    if ((batch.counts.paid ?? 0) > 0) lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? 0);
+    lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? 0);
   }
   return { batches, paid, tokens, lastAt };
 }

@@ -17,8 +17,8 @@ export function grouped(value: number | bigint): string {
   return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function counted(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${BigInt(count) === 1n ? one : many}`;
 }
 
 export function duration(ms: number): string {

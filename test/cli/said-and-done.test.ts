@@ -114,7 +114,8 @@ const next = ({ stdout }: { stdout: string }) => /^Next: (.*)$/m.exec(stdout)?.[
 
 /** Cancels a batch and writes its report, as its advice says. */
 async function cancel(batch: string): Promise<void> {
-  expect((await almoner('cancel', batch)).status).toBe(0);
+  const cancelled = await almoner('cancel', batch);
+  expect(cancelled.stdout).toContain('orders stay unsent; any reference they have is free again.');
   expect(next(await almoner('status', batch))).toMatch(/^to pay what was never sent: .*unprocessed\.csv/);
   expect((await almoner('report', batch)).status).toBe(0);
 }
@@ -159,4 +160,26 @@ test('status says where dead letters went once none is left, and dead list that 
   const none = await almoner('dead', 'list', '--batch', batch);
   expect(none.stdout).toContain('No dead letter is left. 2 were discarded or put into another file.');
   expect((await almoner('dead', 'list', '--all', '--batch', batch)).stdout).toMatch(/^2 dead letters/);
+});
+
+test('numbers are in words that fit them, and only batches that paid are counted', async () => {
+  const fresh = await startRulesWorld({ members: [1, 2, 3].map((n) => ({ member: String(n), tokens: 0 })) });
+  const run = async (csv: string, ...options: string[]) =>
+    rulesCommand(['run', await fresh.file('a.csv', csv), '--yes', ...options], fresh.env, fresh.folder);
+  const paid = await run('member,tokens\n1,5\n');
+  expect(paid.stdout).toMatch(/To pay +1 order, 5 tokens\n/);
+  expect(paid.stdout).toMatch(/: 1 request, about/);
+  expect(paid.stdout).toMatch(/^ {2}1 request, 0 retries$/m);
+  expect((await run('member,tokens\n99,5\n')).stdout).toContain(
+    '1 order paid to this realm in 1 batch, last',
+  );
+  const two = 'member,tokens\n2,5\n3,1\n';
+  const some = await run(two, '--first', '1');
+  expect(some.stdout).toContain('1 order paid to this realm in 1 batch, last');
+  expect(some.stdout).toContain('The first order is through');
+  expect((await run(two)).stdout).toContain('a batch already; it went on, and nobody is paid twice');
+  expect((await run('member,tokens\n1,7\n2,7\n')).stdout).toContain(
+    '3 orders paid to this realm in 2 batches',
+  );
+  await fresh.end();
 });

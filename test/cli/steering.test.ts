@@ -67,7 +67,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     const cancelled = await town.run('cancel', batch, '--reason', 'wrong file');
     expect([cancelled.status, cancelled.stdout]).toEqual([
       0,
-      expect.stringContaining('their references are free'),
+      expect.stringContaining('any reference they have is free again'),
     ]);
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toBe(0);

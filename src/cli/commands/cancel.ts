@@ -37,7 +37,7 @@ export const command = defineCommand({
           ...(changed ? [] : [`Batch ${status.batch} was cancelled already.`]),
           ...batchLines(status, output.colours),
           ...underWayLines(status),
-          `${counted(status.counts.cancelled ?? 0, 'order stays unsent; its reference is free', 'orders stay unsent; their references are free')}.`,
+          `${counted(status.counts.cancelled ?? 0, 'order stays unsent; any reference it has is free again', 'orders stay unsent; any reference they have is free again')}.`,
         ],
         next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
       });

@@ -123,7 +123,7 @@ async function takeOver({ ref, session }: RunRequest, from: string, first: First
 }
 
 function firstOf(orders: number): First {
-  const message = `The first ${orders} orders are through (--first). The rest stays planned.`;
+  const message = `${orders === 1 ? 'The first order is' : `The first ${orders} orders are`} through (--first). The rest stays planned.`;
   return { orders, reason: reasonOf('ALM_BATCH_FIRST', message) };
 }
 

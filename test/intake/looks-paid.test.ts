@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
+import { ledgerBench } from '../support/ledger.js';
+
+const bench = ledgerBench();
+const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
+
+test('a batch that is not over is not said to run: its process may be gone', async () => {
+  const books = await bench.books();
+  const first = await settleRows(await putPlan(books, await planCsv(books, bare(1, 2))), 'P');
+  const [fault] = (await planCsv(books, bare(1, 2, 3))).findings.faults();
+  expect(fault?.message).toMatch(new RegExp(`lines 2-3 in batch ${first.ref.id} .*, not finished\\)`));
+});
