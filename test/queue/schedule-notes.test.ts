@@ -5,9 +5,9 @@ import { lastRuns, scheduledRules } from '../../src/intake/rules/approvals.js';
 import { listRuns } from '../../src/intake/rules/run-store.js';
 import { listBatches } from '../../src/ledger/batches.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
-import type { App } from '../../src/runtime/app.js';
 import { deskRules } from '../../src/runtime/operations/desk-rules.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
+import { dying } from '../support/dying.js';
 import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID } from '../support/rules-world.js';
 import { until } from '../support/until.js';
@@ -86,31 +86,6 @@ describe('a machine whose clock is a year ahead', () => {
       expect(Math.abs((time ?? 0) - Date.now())).toBeLessThan(2 * DAY_MS);
   }, 60_000);
 });
-
-/** The process dies before it opens its batch, or once the first block of it is stored. */
-function dying({ caller }: App, at: 'opening' | 'storing'): Promise<void> {
-  let [dead, die] = [false, () => {}];
-  const death = new Promise<void>((resolve) => {
-    die = () => {
-      dead = true;
-      resolve();
-    };
-  });
-  const [script, send] = [caller.script.bind(caller), caller.redis.sendCommand.bind(caller.redis)];
-  caller.script = async (...call) => {
-    const [name, , args] = call;
-    if (name === 'open-batch' && at === 'opening') die();
-    if (name === 'put-block' && args[2] !== 0) await death;
-    const reply = await script(...call);
-    if (name === 'put-block') die();
-    return reply;
-  };
-  caller.redis.sendCommand = (sent, stream) => {
-    if (dead && sent.name !== 'quit') throw new Error('this process is dead');
-    return send(sent, stream);
-  };
-  return death;
-}
 
 /** Somebody pays a member by hand what the rule would, but another amount. */
 async function payByHand(member: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { findBatch } from '../../ledger/batches.js';
 import { counted } from '../../report/spelling.js';
 import { cancel } from '../../runtime/operations/steering-batches.js';
-import { releaseImport } from '../../runtime/operations/unfinished-imports.js';
+import { cancelImport } from '../../runtime/operations/unfinished-runs.js';
 import { batchLines } from '../batch-text.js';
 import { defineCommand, type ExitStatus } from '../command.js';
 import { withApp } from '../open-app.js';
@@ -20,7 +20,7 @@ export const command = defineCommand({
     withApp<ExitStatus>(context, 'cancel', async (app) => {
       const { output, args, options } = context;
       const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
-      const released = await releaseImport(ref, app.newNonce());
+      const released = await cancelImport(app, ref);
       if (released !== null) {
         output.print({
           json: { ...released, state: 'cancelled', changed: true },

@@ -9,7 +9,7 @@ import { isEdited, usablePlan } from '../../runtime/operations/rules-running.js'
 import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
 import { runToGoOnWith } from '../../runtime/operations/unfinished-runs.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
-import { confirmTotal } from '../confirm.js';
+import { confirmRisk, confirmTotal } from '../confirm.js';
 import { withApp } from '../open-app.js';
 import { flag, optionalArgument, text, usage, wholeNumber } from '../options.js';
 import { findingLines, refusedNext } from '../preview-text.js';
@@ -44,7 +44,7 @@ export const command = defineCommand({
         await refuseUnsafeStore(app);
         const chosen =
           options.plan === undefined
-            ? await fromFile(context, app, args.FILE, options.at)
+            ? await fromFile(context, app, args.FILE, options)
             : await fromPlan(context, app, options.plan, args.FILE);
         if (chosen === null) return 3;
         const { realm, run, edited } = chosen;
@@ -104,7 +104,7 @@ async function fromFile(
   context: CommandBase,
   app: App,
   file: string | undefined,
-  at: string | undefined,
+  { at, yes }: { readonly at?: string | undefined; readonly yes: boolean },
 ): Promise<Chosen | null> {
   if (file === undefined) throw usage('Name a rule file, or a plan with --plan ID.');
   const session = await openRuleSession(context, app, file, at);
@@ -115,10 +115,14 @@ async function fromFile(
   if (givenUp !== null) context.output.note(givenUp);
   if (open !== undefined) {
     const { run } = open;
+    const edited = run.ruleHash !== rule.hash;
+    // What the person has in hand is another text, so that no --yes is meant for this one.
+    if (edited && yes) throw otherText(run, file);
+    if (edited) await confirmRisk(otherText(run, file), false);
     context.output.note(
       `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
     );
-    return { realm, run, edited: run.ruleHash !== rule.hash };
+    return { realm, run, edited };
   }
   const planned = await planWithProgress(context, app, session);
   if (planned.meta.state === 'planned') {
@@ -135,6 +139,16 @@ async function fromFile(
     next: 'mend the rule, its limits or its audience; then run it again',
   });
   return null;
+}
+
+function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_RULE_EDITED',
+    `Run ${id} of ${period} is not through, and it was planned from another text of the rule than ${file} holds: ${grouped(awards)} awards, ${grouped(BigInt(tokens))} tokens. Nothing was done.`,
+    {
+      next: `\`almoner rules run --plan ${id}\` goes on with it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as it stands now.`,
+    },
+  );
 }
 
 async function fromPlan(

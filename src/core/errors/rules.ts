@@ -130,8 +130,9 @@ export const RULE_ERRORS = {
     exit: 3,
   },
   ALM_RULE_EDITED: {
-    means: 'Warning: the rule file was edited after the plan was made; the plan is paid as it was planned.',
-    next: 'Plan again with `almoner rules plan FILE` if the edit should count.',
+    means:
+      'The rule file is not the text that the plan was made of. Named with --plan, the plan is paid as it was planned, with this warning; a run of another text that is not through is not gone on with by itself.',
+    next: 'Plan again with `almoner rules plan FILE` if the edit should count; cancel the batch of a run that should not go on.',
     exit: 3,
   },
 } as const satisfies Record<string, ErrorEntry>;

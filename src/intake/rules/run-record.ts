@@ -24,8 +24,8 @@ export const runMeta = z.object({
   zone: z.string(),
   startedAt: z.number(),
   plannedAt: z.number().nullable(),
-  /** reading → planned or stopped; planned → run. */
-  state: z.enum(['reading', 'planned', 'stopped', 'run']),
+  /** reading → planned or stopped; planned → run, or cancelled with the import of its batch. */
+  state: z.enum(['reading', 'planned', 'stopped', 'run', 'cancelled']),
   scheduled: z.boolean(),
   who: z.string(),
   op: z.enum(['credit', 'debit', 'transfer']),

@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Books } from '../../ledger/books.js';
+import { changeField } from './change-field.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
 /**
@@ -15,6 +16,22 @@ export async function putRun(books: Books, meta: RunMeta): Promise<void> {
   await caller.patiently('keep run', () => caller.redis.hset(runsKey(books), meta.id, JSON.stringify(meta)));
 }
 
+/** Changes a run as it stands now; `change` says what becomes of it, or null to leave it. Returns what stands then. */
+export async function changeRun(
+  books: Books,
+  id: string,
+  change: (known: RunMeta | null) => RunMeta | null,
+): Promise<RunMeta | null> {
+  let stands: RunMeta | null = null;
+  await changeField(books, runsKey(books), id, (known) => {
+    const before = known === null ? null : runMeta.parse(JSON.parse(known));
+    const after = change(before);
+    stands = after ?? before;
+    return after === null ? known : JSON.stringify(after);
+  });
+  return stands;
+}
+
 /** All runs of a realm, oldest first. */
 export async function listRuns(books: Books): Promise<RunMeta[]> {
   const { caller } = books;
@@ -25,7 +42,8 @@ export async function listRuns(books: Books): Promise<RunMeta[]> {
 /** By id, a unique prefix of one, the batch that was made of it, or `last`. */
 export async function findRun(books: Books, named: string, rule?: string): Promise<RunMeta> {
   const runs = (await listRuns(books)).filter((run) => rule === undefined || run.rule === rule);
-  const exact = runs.find(({ id, batch }) => id === named || batch === named);
+  // Of two that name one batch, the later made it: the import of the earlier was cancelled.
+  const exact = runs.find(({ id }) => id === named) ?? runs.findLast(({ batch }) => batch === named);
   if (exact !== undefined) return exact;
   const matching = named === 'last' ? runs.slice(-1) : runs.filter(({ id }) => id.startsWith(named));
   const [only, ...others] = matching;
@@ -103,13 +121,15 @@ export async function openFacts(books: Books, id: string): Promise<FactsKept> {
   };
 }
 
-/** Plans that nobody ran are kept for a while only; runs for as long as the rule says. */
+/** Plans that nobody ran are kept for a while only; runs for as long as the rule says; unfinished ones stay. */
 const PLANS_KEPT = 10;
 
 export async function forgetOldRuns(books: Books, rule: string, keepRuns: number): Promise<void> {
   const runs = (await listRuns(books)).filter((run) => run.rule === rule).reverse();
   const ran = runs.filter(({ state }) => state === 'run');
-  const others = runs.filter(({ state }) => state !== 'run');
+  const others = runs.filter(
+    ({ state, batch }) => state !== 'run' && !(state === 'planned' && batch !== null),
+  );
   for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) await forgetRun(books, run);
 }
 

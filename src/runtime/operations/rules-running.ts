@@ -5,7 +5,7 @@ import type { Imported } from '../../intake/import.js';
 import { type LastRun, lastRunOf } from '../../intake/rules/approvals.js';
 import { hashOf } from '../../intake/rules/load-rule.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
-import { putRun } from '../../intake/rules/run-store.js';
+import { changeRun, putRun } from '../../intake/rules/run-store.js';
 import { accountName } from '../../ledger/accounts.js';
 import { batchNumber } from '../../ledger/batches.js';
 import type { Books } from '../../ledger/books.js';
@@ -27,15 +27,21 @@ export async function usablePlan(
   now: number,
   newAddress = false,
 ): Promise<Planned | null> {
-  if (run.state === 'reading' || run.state === 'stopped')
-    throw new AlmonerError(
-      'ALM_RULE_PLAN_UNUSABLE',
-      run.state === 'reading'
-        ? `The facts of plan ${run.id} were never read to their end. Nothing was enqueued.`
-        : `Plan ${run.id} was stopped: ${run.stops[0]?.message ?? ''} Nothing was enqueued.`,
-      { details: run.stops.map(({ message }) => message) },
-    );
+  refuseUnusable(run);
   return batchOfRun(realm, run, now, newAddress);
+}
+
+function refuseUnusable(run: RunMeta): void {
+  const { id, state, stops } = run;
+  if (state === 'planned' || state === 'run') return;
+  const why = {
+    reading: `The facts of plan ${id} were never read to their end.`,
+    stopped: `Plan ${id} was stopped: ${stops[0]?.message ?? ''}`,
+    cancelled: `Plan ${id} was cancelled, with the import of its batch ${run.batch}.`,
+  }[state];
+  throw new AlmonerError('ALM_RULE_PLAN_UNUSABLE', `${why} Nothing was enqueued.`, {
+    details: stops.map(({ message }) => message),
+  });
 }
 
 export async function payRun(
@@ -94,7 +100,13 @@ async function makingBatch<T extends { existing: boolean }>(
   if (batch === null) throw new Error('only a whole plan becomes a batch');
   const begun: RunMeta = { ...run, batch, number: plan.run };
   const record: RunMeta = { ...begun, state: 'run' };
-  if (plan.existing?.view == null) await putRun(books, begun);
+  if (plan.existing?.view == null) {
+    // As it stands now: a person may have cancelled it since it was read, or another process made its batch.
+    const stands = await changeRun(books, run.id, (known) =>
+      known === null || known.state === 'planned' ? begun : null,
+    );
+    refuseUnusable(stands ?? begun);
+  }
   // A schedule's run that was cut off may be gone on with by hand; its time is dealt with then as well.
   const last =
     scheduled ??
@@ -120,8 +132,10 @@ async function makingBatch<T extends { existing: boolean }>(
 
 /** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */
 export async function takeBatchBack(books: Books, run: RunMeta): Promise<void> {
-  if ((await batchNumber(books, batchId(run.batch ?? ''))) === null)
-    await putRun(books, { ...run, batch: null, number: null });
+  if ((await batchNumber(books, batchId(run.batch ?? ''))) !== null) return;
+  await changeRun(books, run.id, (known) =>
+    known?.state === 'planned' && known.batch === run.batch ? { ...known, batch: null, number: null } : null,
+  );
 }
 
 /** True when the rule's file is no longer the one that the plan was made from. */

@@ -134,8 +134,9 @@ class RealmWatch {
     const due = dueRuns(entry, since, now);
     // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
     const begun = (await listRuns(this.realm.books)).find(
-      ({ rule, scheduled, at, state }) =>
+      ({ rule, ruleHash, scheduled, at, state }) =>
         rule === entry.rule &&
+        ruleHash === entry.hash &&
         scheduled &&
         at > since &&
         at <= now &&
@@ -167,18 +168,37 @@ class RealmWatch {
     const { app, realm, options } = this;
     const { rule } = loaded;
     const period = periodName(rule.period, at, rule.zone);
-    const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period);
+    // The go is for one text, and each time has a run of its own. A run by hand is its person's to go on with, or to cancel.
+    const whyNotMeant = (run: RunMeta) => {
+      if (!run.scheduled || (run.ruleHash === rule.hash && run.at === at)) return null;
+      return run.ruleHash === rule.hash
+        ? 'it is of an earlier time of the schedule.'
+        : 'it is of another text of the rule than the approved one.';
+    };
+    const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period, whyNotMeant);
     if (givenUp !== null) app.logger.warn({ rule: rule.name, message: givenUp }, 'schedule');
-    const skipped = ({ id }: RunMeta, batch: string, how: string) =>
+    const skipped = (
+      { id }: RunMeta,
+      batch: string,
+      how: string,
+      next = `\`almoner status ${batch}\` says how it stands.`,
+    ) =>
       became({
         result: 'skipped',
         run: id,
         batch,
-        message: `Nothing was enqueued: batch ${batch}, run ${id} of ${period}, ${how}. Once it is over, the next time pays who is missing; \`almoner status ${batch}\` says how it stands.`,
+        message: `Nothing was enqueued: batch ${batch}, run ${id} of ${period}, ${how}. Once it is over, the next time pays who is missing; ${next}`,
       });
-    // A run by hand is its person's to go on with, or to cancel.
     if (open !== undefined && open.batch !== null)
       return skipped(open.run, open.batch.manifest.batch, `is ${open.batch.state} and not through`);
+    if (open !== undefined && (!open.run.scheduled || whyNotMeant(open.run) !== null)) {
+      const { id, batch, scheduled } = open.run;
+      const how = scheduled
+        ? 'has payments that only the same batch puts right'
+        : 'was begun by hand and is not sealed yet';
+      const next = `\`almoner rules run --plan ${id}\` goes on with it, \`almoner cancel ${batch}\` takes it back.`;
+      return skipped(open.run, batch ?? '', how, next);
+    }
     const run =
       open?.run ??
       (await planRule(app, realm, loaded, { at, scheduled: true, stop: options.stop, onProgress: () => {} }))

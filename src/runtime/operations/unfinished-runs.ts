@@ -1,15 +1,15 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
 import type { RunMeta } from '../../intake/rules/run-record.js';
-import { listRuns } from '../../intake/rules/run-store.js';
-import { batchNumber, readBatch } from '../../ledger/batches.js';
+import { changeRun, listRuns } from '../../intake/rules/run-store.js';
+import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
 import { hasParked } from '../../ledger/parked.js';
 import type { BatchView } from '../../ledger/views.js';
 import type { App, OpenRealm } from '../app.js';
 import { batchOfRun } from './rules-planning.js';
 import { takeBatchBack } from './rules-running.js';
 import { isOver } from './running.js';
-import { releaseImport } from './unfinished-imports.js';
+import { isUnfinished, releaseImport, type UnfinishedImport } from './unfinished-imports.js';
 
 /**
  * A run of a rule's period that is not through: its enqueuing was cut off, or the process that worked it was. Its
@@ -27,7 +27,7 @@ export async function unfinishedRun(
   period: string,
 ): Promise<UnfinishedRun | undefined> {
   const runs = (await listRuns(books)).filter(
-    (run) => run.rule === rule && run.period === period && run.batch !== null,
+    (run) => run.rule === rule && run.period === period && run.batch !== null && run.state !== 'cancelled',
   );
   for (const run of runs.reverse()) {
     const id = batchId(run.batch ?? '');
@@ -50,11 +50,14 @@ export async function runToGoOnWith(
   realm: OpenRealm,
   rule: string,
   period: string,
+  /** Why it is not to be gone on with, though it could be. */
+  whyNotMeant: (run: RunMeta) => string | null = () => null,
 ): Promise<{ readonly open: UnfinishedRun | undefined; readonly givenUp: string | null }> {
   let givenUp: string | null = null;
   for (;;) {
     const open = await unfinishedRun(realm, rule, period);
-    const why = open === undefined || open.batch !== null ? null : await whyNoBatch(realm, open.run);
+    const why =
+      open === undefined || open.batch !== null ? null : await whyGivenUp(realm, open.run, whyNotMeant);
     if (open === undefined || why === null) return { open, givenUp };
     await giveUp(app, realm, open.run);
     givenUp = `Run ${open.run.id} of ${period}, which was cut off before its batch was made, is given up: ${why} Nothing of it was enqueued.`;
@@ -64,9 +67,15 @@ export async function runToGoOnWith(
 /** A person says whether these are to be paid; the run waits for that. */
 const FOR_A_PERSON: readonly ErrorCode[] = ['ALM_PLAN_OTHER_ADDRESS', 'ALM_PLAN_MAYBE_FORGOTTEN'];
 
-async function whyNoBatch(realm: OpenRealm, run: RunMeta): Promise<string | null> {
+async function whyGivenUp(
+  realm: OpenRealm,
+  run: RunMeta,
+  whyNotMeant: (run: RunMeta) => string | null,
+): Promise<string | null> {
   // Payments of a batch that the store has forgotten are put right only when the very same batch is made again.
   if (await hasParked(realm.books, batchId(run.batch ?? ''))) return null;
+  const notMeant = whyNotMeant(run);
+  if (notMeant !== null) return notMeant;
   const planned = await batchOfRun(realm, run, Date.now());
   const faults = planned?.plan.findings.faults() ?? [];
   return faults.find(({ code }) => !FOR_A_PERSON.includes(code))?.message ?? null;
@@ -77,4 +86,19 @@ async function giveUp(app: App, { books }: OpenRealm, run: RunMeta): Promise<voi
   const no = await batchNumber(books, id);
   if (no !== null) await releaseImport({ books, no, id }, app.newNonce());
   await takeBatchBack(books, run);
+}
+
+/**
+ * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
+ * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
+ */
+export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
+  const { books, id } = ref;
+  if (!(await isUnfinished(ref))) return null;
+  for (const run of await listRuns(books))
+    if (run.batch === id)
+      await changeRun(books, run.id, (known) =>
+        known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
+      );
+  return releaseImport(ref, app.newNonce());
 }

@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RunMeta } from '../../src/intake/rules/run-record.js';
+import { listRuns } from '../../src/intake/rules/run-store.js';
+import { listBatches, readBatch } from '../../src/ledger/batches.js';
+import type { App } from '../../src/runtime/app.js';
+import { openRule } from '../../src/runtime/operations/rules-files.js';
+import { planRule } from '../../src/runtime/operations/rules-planning.js';
+import { makeBatch } from '../../src/runtime/operations/rules-running.js';
+import { syncRules } from '../../src/runtime/operations/rules-sync.js';
+import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
+import { dying } from '../support/dying.js';
+import { rulesCommand } from '../support/rules-commands.js';
+import { until } from '../support/until.js';
+
+/** A schedule pays what a person approved, and nothing that somebody else has begun. */
+const daily = dailySchedule();
+
+const command = (...args: string[]) => rulesCommand(args, daily.world().env, daily.world().folder);
+/** Two blocks, so that a batch may be half stored. */
+const EVERYBODY = Array.from({ length: 300 }, (_, index) => String(101 + index));
+
+/** The same rule with another award, which nobody has approved. */
+async function edited(file: string, award: number): Promise<string> {
+  const text = await readFile(join(daily.world().folder, 'jobs/daily.yaml'), 'utf8');
+  await daily.world().file(join(file, '../audience.csv'), `member\n${EVERYBODY.join('\n')}\n`);
+  return daily.world().file(file, text.replace('tokens: 5', `tokens: ${award}`));
+}
+
+async function planned(app: App, file: string): Promise<{ run: RunMeta; importing: () => Promise<unknown> }> {
+  const [profile] = app.config.profiles;
+  if (profile === undefined) throw new Error('no profile');
+  const realm = await app.realm(profile);
+  const rule = await openRule(app.config, daily.world().folder, file);
+  const { signal: stop } = new AbortController();
+  const { meta } = await planRule(app, realm, rule, {
+    ...{ at: MONDAY, scheduled: false, stop },
+    onProgress: () => {},
+  });
+  return { run: meta, importing: () => makeBatch(app, realm, meta, null, Date.now()) };
+}
+
+/** A run by hand whose process dies while its batch is put in. */
+async function cutOff(file: string): Promise<RunMeta> {
+  const app = await daily.app();
+  const { run, importing } = await planned(app, file);
+  const death = dying(app, 'storing');
+  await Promise.all([importing().catch(() => {}), death]);
+  const left = (await listRuns(booksOf(await daily.app()))).find(({ id }) => id === run.id);
+  if (left?.batch == null) throw new Error('it has not begun its batch');
+  return left;
+}
+
+async function paidByBatch(app: App): Promise<(bigint | undefined)[]> {
+  const views = await Promise.all((await listBatches(booksOf(app))).map((ref) => readBatch(ref)));
+  return views.map((view) => view?.sums.planned);
+}
+
+describe('a run whose import was cancelled', () => {
+  test('is over: the schedule plans anew, and nobody goes on with it', async () => {
+    await daily.audience(...EVERYBODY);
+    const draft = await cutOff(await edited('drafts/daily.yaml', 20));
+    const cancelled = await command('cancel', draft.batch ?? '', '--reason', 'wrong amounts');
+    expect(cancelled.status, cancelled.stderr).toBe(0);
+    const app = await daily.app();
+    expect(await listRuns(booksOf(app))).toMatchObject([{ state: 'cancelled', batch: draft.batch }]);
+    const again = await command('rules', 'run', '--plan', draft.id, '--yes', '--import');
+    expect(again.status).toBe(3);
+    expect(again.stderr).toMatch(`Plan ${draft.id} was cancelled`);
+
+    const runs = await daily.schedule(app);
+    daily.clock = MONDAY;
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued', message: null }]);
+    expect(runs[0]?.run).not.toBe(draft.id);
+    expect(await paidByBatch(app)).toEqual([1500n]);
+  }, 60_000);
+
+  test('stays over, also where its importer lives and is only shut out', async () => {
+    const slow = await daily.app();
+    const { run, importing } = await planned(slow, 'jobs/daily.yaml');
+    const { goOn, held } = heldAtSeal(slow);
+    const making = importing();
+    await held;
+    const app = await daily.app();
+    const [half] = await listBatches(booksOf(app));
+    expect((await command('cancel', half?.id ?? '')).status).toBe(0);
+    goOn();
+    await expect(making).rejects.toThrow(/was cancelled while it was being imported/);
+    expect(await listRuns(booksOf(app))).toMatchObject([{ id: run.id, state: 'cancelled' }]);
+  }, 60_000);
+});
+
+test('a run of a text that is no longer the approved one is given up, with a word', async () => {
+  await daily.audience(...EVERYBODY);
+  const first = await daily.app();
+  const death = dying(first, 'storing');
+  await daily.schedule(first);
+  daily.clock = MONDAY;
+  await death;
+  await daily.endClaims();
+  await edited('jobs/daily.yaml', 1);
+  const app = await daily.app();
+  const [old] = await listRuns(booksOf(app));
+  daily.clock = MONDAY + 1;
+  await syncRules(app, { cwd: daily.world().folder, approve: ['daily'], prune: false, now: daily.clock });
+  const runs = await daily.schedule(app);
+  daily.clock = MONDAY + DAY_MS;
+  await until('the run', () => runs.length > 0);
+  const why = expect.stringMatching(`Run ${old?.id} .* given up: it is of another text of the rule`);
+  expect(runs).toMatchObject([{ at: MONDAY + DAY_MS, result: 'enqueued', message: why }]);
+  expect(await paidByBatch(app)).toEqual([300n]);
+}, 60_000);
+
+describe('a run by hand that is not sealed yet', () => {
+  test('is its person’s while it is put in: the schedule is skipped, and says so', async () => {
+    const slow = await daily.app();
+    const { run, importing } = await planned(slow, 'jobs/daily.yaml');
+    const { goOn, held } = heldAtSeal(slow);
+    const making = importing();
+    await held;
+    const app = await daily.app();
+    const runs = await daily.schedule(app);
+    daily.clock = MONDAY;
+    await until('the note', () => runs.length > 0);
+    const [half] = await listBatches(booksOf(app));
+    const message = expect.stringMatching(`Nothing was enqueued: batch ${half?.id}, run ${run.id}.*by hand`);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', run: run.id, batch: half?.id, message }]);
+    expect(await batchRows(app)).toEqual([undefined]);
+    goOn();
+    expect(await making).toMatchObject({ existing: false });
+    expect(await batchRows(app)).toEqual([2]);
+  }, 60_000);
+
+  test('is its person’s also after its process died; of another text it is gone on with by its id only', async () => {
+    await daily.audience(...EVERYBODY);
+    const draft = await cutOff(await edited('drafts/daily.yaml', 20));
+    const app = await daily.app();
+    const runs = await daily.schedule(app);
+    daily.clock = MONDAY;
+    await until('the note', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', run: draft.id, batch: draft.batch }]);
+
+    const run = ['rules', 'run', 'daily', '--at', '2020-11-16', '--import'];
+    for (const given of [run, [...run, '--yes']]) {
+      const refused = await command(...given);
+      expect(refused.status).toBe(3);
+      expect(refused.stderr).toMatch(`Run ${draft.id} of 2020-11 is not through`);
+      expect(refused.stderr).toMatch('ALM_RULE_EDITED');
+      expect(refused.stderr).toMatch(`almoner rules run --plan ${draft.id}`);
+    }
+    expect(await paidByBatch(app)).toEqual([undefined]);
+    const gone = await command('rules', 'run', '--plan', draft.id, '--yes', '--import', '--json');
+    expect(gone.status, gone.stderr).toBe(0);
+    expect(await paidByBatch(app)).toEqual([6000n]);
+  }, 60_000);
+});
+
+/** Stops before it asks for the seal, like a process that is frozen there. */
+function heldAtSeal({ caller }: App): { goOn: () => void; held: Promise<void> } {
+  const script = caller.script.bind(caller);
+  let [isHeld, goOn] = [() => {}, () => {}];
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  caller.script = async (...call) => {
+    if (call[0] === 'seal-batch') {
+      isHeld();
+      await going;
+    }
+    return script(...call);
+  };
+  return { goOn, held };
+}
