@@ -135,6 +135,45 @@ describe('a rule whose orders equal those of an earlier batch', () => {
     expect([await balance(311), await balance(312)]).toEqual([160, 160]);
   });
 
+  test('pays them also while another batch of the period is open', async () => {
+    await enrol('331', '332', '333');
+    await rule('beside', ['331', '332']);
+    const handed = (name: string) => document('rules', 'run', name, '--yes', '--import');
+    const first = await handed('beside');
+    await rule('beside', ['331', '332', '333']);
+    const other = await handed('beside');
+    expect(other.counts).toEqual({ planned: 1 });
+    const batches = [first.batch];
+    for (const _ of [1, 2]) {
+      expect((await run('cancel', batches.at(-1) ?? '')).status).toBe(0);
+      const next = await handed('beside');
+      expect(next).toMatchObject({ state: 'planned', counts: { planned: 2 }, existing: false });
+      batches.push(next.batch);
+    }
+    expect(new Set(batches).size).toBe(3);
+    expect(await handed('beside')).toMatchObject({ state: 'nothing' });
+  }, 120_000);
+
+  test('of two terminals with the same plan, the later meets the living batch of the earlier', async () => {
+    await enrol('341', '342', '343');
+    await rule('twice', ['341', '342']);
+    const cancelled = await document('rules', 'run', 'twice', '--yes', '--import');
+    await rule('twice', ['341', '342', '343']);
+    await document('rules', 'run', 'twice', '--yes', '--import');
+    await run('cancel', cancelled.batch ?? '');
+    const plans = [
+      await run('rules', 'plan', 'twice', '--json'),
+      await run('rules', 'plan', 'twice', '--json'),
+    ];
+    const [one, two] = plans.map(
+      ({ stdout }) => z.object({ plan: z.string() }).parse(JSON.parse(stdout)).plan,
+    );
+    const made = await document('rules', 'run', '--plan', one ?? '', '--yes', '--import');
+    expect(made).toMatchObject({ counts: { planned: 2 }, existing: false });
+    const met = await document('rules', 'run', '--plan', two ?? '', '--yes', '--import');
+    expect(met).toMatchObject({ batch: made.batch, state: 'planned', existing: true });
+  });
+
   test('resumes the same run when it is given again', async () => {
     await enrol('321', '322', '323');
     await rule('resumed', ['321', '322', '323']);

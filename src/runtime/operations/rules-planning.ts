@@ -15,6 +15,7 @@ import { pacedReads } from '../paced-reads.js';
 import type { Planned } from './planning.js';
 import { mergeIfRestored } from './recovery.js';
 import { makeAudienceMembers } from './rules-members.js';
+import { isOver } from './running.js';
 
 export type PlanRuleRequest = {
   /** The time that the run stands for. */
@@ -58,11 +59,24 @@ export async function batchOfRun(
   if (run.awards === 0) return null;
   const { books, plans, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
-  const number = await runNumber(books, run);
   const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
-  const rows = awardRows(run, readEntries(books, run));
-  const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
-  return { plan, preview: await previewPlan(plan, profile, books, now) };
+  const numbered = async (number: number | null): Promise<Planned> => {
+    const rows = awardRows(run, readEntries(books, run));
+    const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
+    return { plan, preview: await previewPlan(plan, profile, books, now) };
+  };
+  const number = await runNumber(books, run);
+  const first = await numbered(number);
+  if (number === null || run.number !== null || run.scheduled) return first;
+  // While another batch of the period is open, the number may be that of an earlier one with the very same orders,
+  // which is over: a run is met there only where these orders leave nothing to be paid.
+  let last = first;
+  for (let next = number + 1; meetsOver(last); next++) last = await numbered(next);
+  return last.preview.payable > 0 || last.plan.findings.faultCount > 0 ? last : first;
+}
+
+function meetsOver({ plan: { existing } }: Planned): boolean {
+  return existing?.view != null && isOver(existing.view);
 }
 
 /** Runs are named like batches, so that both are typed alike. */
