@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RedisKey } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { syncRules } from '../../src/runtime/operations/rules-sync.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 
 let world: RulesWorld;
@@ -52,6 +54,42 @@ test('sync makes the store equal to the files, shows the difference, and a go co
   expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'beta', state: 'gone' }]);
   expect((await world.run('sync', '--prune')).stdout).toMatch(/^- beta .*: removed$/m);
   expect(await listed()).toMatchObject([{ rule: 'alpha' }]);
+});
+
+test('goes given at once, and syncs beside them, do not undo each other', async () => {
+  const names = ['one', 'two', 'three', 'four'];
+  for (const name of names) await world.file(`jobs/${name}.yaml`, RULE(name));
+  const ran = await Promise.all([
+    ...names.map((name) => world.run('sync', '--approve', name)),
+    world.run('sync'),
+    world.run('sync', '--prune'),
+  ]);
+  expect(ran.map(({ status }) => status)).toEqual(ran.map(() => 0));
+  const states = (await listed()).filter(({ rule }: { rule: string }) => names.includes(rule));
+  expect(states).toMatchObject(names.map(() => ({ state: 'approved' })));
+  for (const name of names) await rm(join(world.folder, `jobs/${name}.yaml`));
+  await world.run('sync', '--prune');
+});
+
+test('a go for a text that another process has replaced meanwhile is none, and undoes nothing', async () => {
+  await world.file('jobs/late.yaml', RULE('late'));
+  const [slow, quick] = [await world.app(), await world.app()];
+  const request = { cwd: world.folder, prune: false };
+  const hget = slow.caller.redis.hget.bind(slow.caller.redis);
+  let held = false;
+  slow.caller.redis.hget = async (key: RedisKey, field: string | Buffer) => {
+    if (field === 'late' && !held) {
+      held = true;
+      await world.file('jobs/late.yaml', RULE('late', 9));
+      await syncRules(quick, { ...request, approve: ['late'] });
+    }
+    return hget(key, field);
+  };
+  await expect(syncRules(slow, { ...request, approve: ['late'] })).rejects.toThrow(/was not approved/);
+  expect(held).toBe(true);
+  expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'late', state: 'approved' }]);
+  await rm(join(world.folder, 'jobs/late.yaml'));
+  await world.run('sync', '--prune');
 });
 
 test('a faulty rule is told and not synced; an unknown name is not approved', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Books } from '../../ledger/books.js';
+import { changeField } from './change-field.js';
 
 /**
  * Which rules run by themselves. `rules sync` writes the entries; a rule runs only while its file is the very
@@ -41,16 +42,21 @@ export async function scheduledRules(books: Books): Promise<ScheduledRule[]> {
     .sort((a, b) => a.rule.localeCompare(b.rule));
 }
 
-export async function putScheduledRule(books: Books, entry: ScheduledRule): Promise<void> {
-  const { caller } = books;
-  await caller.patiently('keep schedule', () =>
-    caller.redis.hset(entriesKey(books), entry.rule, JSON.stringify(entry)),
-  );
-}
-
-export async function dropScheduledRule(books: Books, rule: string): Promise<void> {
-  const { caller } = books;
-  await caller.patiently('drop schedule', () => caller.redis.hdel(entriesKey(books), rule));
+/** `change` sees the entry as it stands, and gives the very same one back to leave it, or null to remove it. */
+export async function changeScheduledRule(
+  books: Books,
+  rule: string,
+  change: (known: ScheduledRule | null) => ScheduledRule | null,
+): Promise<Record<'before' | 'after', ScheduledRule | null>> {
+  let changed: Record<'before' | 'after', ScheduledRule | null> = { before: null, after: null };
+  await changeField(books, entriesKey(books), rule, (text) => {
+    const before = text === null ? null : scheduledRule.parse(JSON.parse(text));
+    const after = change(before);
+    changed = { before, after };
+    if (after === before) return text;
+    return after === null ? null : JSON.stringify(after);
+  });
+  return changed;
 }
 
 export async function lastRuns(books: Books): Promise<Map<string, LastRun>> {

@@ -1,11 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  dropScheduledRule,
-  putScheduledRule,
-  type ScheduledRule,
-  scheduledRules,
-} from '../../intake/rules/approvals.js';
+import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../intake/rules/approvals.js';
 import type { RuleFault } from '../../intake/rules/fault.js';
 import type { Rule } from '../../intake/rules/rule.js';
 import { registerRealm } from '../../ledger/books.js';
@@ -41,8 +37,12 @@ export type SyncRequest = {
 /**
  * Makes the store equal to the files. A new or changed rule is put there without a go: it runs only after one
  * person has approved exactly this text. Rules whose file or schedule is gone never run; `prune` removes them.
+ * Others may do the same at the same moment: only what is to change is written, each rule by itself, as it stands.
  */
 export async function syncRules(app: App, request: SyncRequest): Promise<SyncResult> {
+  // Before the files are read: an entry that is another one later was made of files that may be newer than these.
+  const present = new Map<RealmProfile, readonly ScheduledRule[]>();
+  for (const profile of app.config.profiles) present.set(profile, await scheduledRules(app.books(profile)));
   const found = await findRules(app.config, request.cwd);
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
@@ -80,7 +80,7 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
       });
   }
   for (const [profile, own] of byProfile)
-    rules.push(...(await syncRealm(app, profile, own, { ...request, approve })));
+    rules.push(...(await syncRealm(app, profile, own, present.get(profile) ?? [], { ...request, approve })));
   return { rules, faults };
 }
 
@@ -90,33 +90,47 @@ async function syncRealm(
   app: App,
   profile: RealmProfile,
   rules: readonly Rule[],
+  present: readonly ScheduledRule[],
   request: SyncRequest,
 ): Promise<SyncedRule[]> {
   const books = app.books(profile);
-  const present = await scheduledRules(books);
   if (rules.length > 0) await registerRealm(books);
-  const now = request.now ?? (await storeNowMs(books));
+  const go = { who: app.config.operator, at: request.now ?? (await storeNowMs(books)) };
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
-    const before = present.find((entry) => entry.rule === rule.name);
-    const entry = entryOf(rule, before, request.approve, { who: app.config.operator, at: now });
+    const { schedule } = rule;
+    if (schedule === null) continue;
+    const seen = present.find((entry) => entry.rule === rule.name);
+    const isApproved = request.approve.includes(rule.name);
+    const { before, after: entry } = await changeScheduledRule(books, rule.name, (known) => {
+      const wanted = entryOf({ ...rule, schedule }, known, isApproved ? go : null);
+      const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
+      return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
+    });
     if (entry === null) continue;
-    await putScheduledRule(books, entry);
+    if (isApproved && entry.hash !== rule.hash)
+      throw new AlmonerError(
+        'ALM_DESK_CHANGED',
+        `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
+        { next: 'Look at the rule as it stands now, then approve it again.' },
+      );
     kept.push(entry);
     synced.push({
       rule: rule.name,
       realm: profile.name,
       file: rule.file,
-      change: before === undefined ? 'new' : before.hash === rule.hash ? 'same' : 'changed',
+      change: before === null ? 'new' : before.hash === entry.hash ? 'same' : 'changed',
       approved: entry.approved !== null,
-      approvedNow: entry.approved?.at === now,
+      approvedNow: entry.approved === go,
     });
   }
   for (const entry of present) {
     if (rules.some((rule) => rule.name === entry.rule)) continue;
-    if (request.prune) await dropScheduledRule(books, entry.rule);
-    const change = request.prune ? 'removed' : 'gone';
+    const { after } = await changeScheduledRule(books, entry.rule, (known) =>
+      request.prune && isDeepStrictEqual(known, entry) ? null : known,
+    );
+    const change = after === null ? 'removed' : 'gone';
     synced.push({
       rule: entry.rule,
       realm: profile.name,
@@ -131,18 +145,16 @@ async function syncRealm(
 }
 
 function entryOf(
-  rule: Rule,
-  before: ScheduledRule | undefined,
-  approve: readonly string[],
-  go: { readonly who: string; readonly at: number },
-): ScheduledRule | null {
-  if (rule.schedule === null) return null;
-  const stillApproved = before?.hash === rule.hash ? before.approved : null;
+  rule: Rule & { readonly schedule: NonNullable<Rule['schedule']> },
+  known: ScheduledRule | null,
+  go: ScheduledRule['approved'],
+): ScheduledRule {
+  const stillApproved = known?.hash === rule.hash ? known.approved : null;
   return {
     rule: rule.name,
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
-    approved: stillApproved ?? (approve.includes(rule.name) ? go : null),
+    approved: stillApproved ?? go,
   };
 }
