@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { dailySchedule } from '../support/daily-schedule.js';
+import { listRuns } from '../../src/intake/rules/run-store.js';
+import type { App } from '../../src/runtime/app.js';
+import { openRule } from '../../src/runtime/operations/rules-files.js';
+import { planRule } from '../../src/runtime/operations/rules-planning.js';
+import { makeBatch } from '../../src/runtime/operations/rules-running.js';
+import { booksOf, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID } from '../support/rules-world.js';
 
@@ -20,4 +25,59 @@ test('a paused run, a refused row of which was paid otherwise since, names the c
   const again = await command(...run);
   expect(again.stdout).toMatch(`ALM_ROW_REFERENCE_SPENT`);
   expect(again.stdout).toMatch(`Next: almoner resume ${batch}`);
+}, 60_000);
+
+/** Stops while it reads who was awarded already, until it is let go on. */
+function heldInReading({ caller }: App): { goOn: () => void; held: Promise<void> } {
+  const script = caller.script.bind(caller);
+  let [isHeld, goOn] = [() => {}, () => {}];
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  caller.script = async (...call) => {
+    if (call[0] === 'find-spent') {
+      isHeld();
+      await going;
+    }
+    return script(...call);
+  };
+  return { goOn, held };
+}
+
+test('a plan beside a run that is being read has a record of its own, and leaves the run its batch', async () => {
+  const [running, planning] = [await daily.app(), await daily.app()];
+  const rule = await openRule(running.config, daily.world().folder, 'daily');
+  const request = { at: MONDAY, scheduled: false, stop: new AbortController().signal, onProgress: () => {} };
+  const plan = async (app: App) => {
+    const [profile] = app.config.profiles;
+    if (profile === undefined) throw new Error('no profile');
+    const realm = await app.realm(profile);
+    return { realm, meta: (await planRule(app, realm, rule, request)).meta };
+  };
+  const [run, beside] = [heldInReading(running), heldInReading(planning)];
+  const ran = plan(running);
+  await run.held;
+  const planned = plan(planning);
+  await beside.held;
+  run.goOn();
+  const { realm, meta } = await ran;
+  const made = await makeBatch(running, realm, meta, null, Date.now());
+  beside.goOn();
+  expect((await planned).meta).toMatchObject({ awards: 0, batch: null });
+  const records = await listRuns(booksOf(running));
+  expect(records).toHaveLength(2);
+  expect(records.find(({ id }) => id === meta.id)).toMatchObject({
+    state: 'run',
+    batch: made?.ref.id,
+    awards: 2,
+  });
+  const explained = await rulesCommand(
+    ['rules', 'explain', made?.ref.id ?? '', '101', '--json'],
+    daily.world().env,
+    daily.world().folder,
+  );
+  expect(JSON.parse(explained.stdout)).toMatchObject({ batch: made?.ref.id });
 }, 60_000);

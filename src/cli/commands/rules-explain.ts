@@ -1,3 +1,4 @@
+import type { RunMeta } from '../../intake/rules/run-record.js';
 import { spellMoment } from '../../intake/rules/zone.js';
 import { explainMember } from '../../runtime/operations/rules-explaining.js';
 import { defineCommand, type ExitStatus } from '../command.js';
@@ -29,7 +30,7 @@ export const command = defineCommand({
           ...explanationDocument(explained),
         },
         text: [
-          `Rule ${meta.rule}, period ${meta.period}, ${spellMoment(meta.at, meta.zone)}, ${meta.op}; run ${meta.id}${meta.batch === null ? ', no batch was made of it' : `, batch ${meta.batch}`}`,
+          `Rule ${meta.rule}, period ${meta.period}, ${spellMoment(meta.at, meta.zone)}, ${meta.op}; run ${meta.id}${batchWords(meta)}`,
           `Member ${explained.decision.member}, line ${explained.decision.line} of the audience`,
           ...explanationLines(explained),
         ],
@@ -38,3 +39,8 @@ export const command = defineCommand({
       return 0;
     }),
 });
+
+function batchWords({ state, batch }: RunMeta): string {
+  if (batch === null) return ', no batch was made of it';
+  return state === 'cancelled' ? `, cancelled while its batch ${batch} was made` : `, batch ${batch}`;
+}

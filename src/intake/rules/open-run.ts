@@ -3,7 +3,7 @@ import type { PackedAudience } from './packed-audience.js';
 import { periodName } from './period.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { RunMeta } from './run-record.js';
-import { listRuns, putRun } from './run-store.js';
+import { listRuns, putRun, takeReading } from './run-store.js';
 
 export type OpenRunRequest = {
   readonly books: Books;
@@ -20,22 +20,27 @@ export type OpenRunRequest = {
 /** An unfinished plan is gone on with for this long; after that its facts are too old. */
 const RESUMED_WITHIN_MS = 24 * 3_600_000;
 
-/** Goes on with a plan of the same rule, audience and period whose reading was interrupted, or begins one. */
+/**
+ * Goes on with a plan of the same rule, audience and period whose reading was interrupted, or begins one. Either way the
+ * run has a new id, under which nobody else writes.
+ */
 export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
   const { books, rule, audience, at, now } = request;
   const period = periodName(rule.period, at, rule.zone);
   const audienceHash = audience.hash;
-  const open = (await listRuns(books)).findLast(
-    (run) =>
-      run.state === 'reading' &&
-      run.rule === rule.name &&
-      run.ruleHash === rule.hash &&
-      run.audienceHash === audienceHash &&
-      run.period === period &&
-      run.scheduled === request.scheduled &&
-      now - run.startedAt < RESUMED_WITHIN_MS,
-  );
-  if (open !== undefined) return { meta: open, resumed: true };
+  const isOpen = (run: RunMeta) =>
+    run.state === 'reading' &&
+    run.rule === rule.name &&
+    run.ruleHash === rule.hash &&
+    run.audienceHash === audienceHash &&
+    run.period === period &&
+    run.scheduled === request.scheduled &&
+    (!run.scheduled || run.at === at) &&
+    now - run.startedAt < RESUMED_WITHIN_MS;
+  for (const open of (await listRuns(books)).filter(isOpen).reverse()) {
+    const taken = { ...open, id: request.newId };
+    if (await takeReading(books, open.id, taken)) return { meta: taken, resumed: true };
+  }
   const meta: RunMeta = {
     id: request.newId,
     rule: rule.name,

@@ -6,7 +6,7 @@ import { type OpenRunRequest, openRun } from './open-run.js';
 import { rowsOf } from './packed-audience.js';
 import type { RuleThread } from './rule-thread.js';
 import type { RunMeta } from './run-record.js';
-import { forgetOldRuns, openFacts, putEntries, putRun } from './run-store.js';
+import { changeRun, forgetOldRuns, openFacts, putEntries } from './run-store.js';
 
 export type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
@@ -52,7 +52,8 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
     requests,
     blocks,
   };
-  await putRun(books, planned);
+  // A plan never takes the place of a run that has a batch.
+  await changeRun(books, meta.id, (known) => (known === null || known.batch === null ? planned : null));
   await facts.drop();
   await forgetOldRuns(books, rule.name, rule.keepRuns);
   return { meta: planned, resumed };

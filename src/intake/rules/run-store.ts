@@ -32,6 +32,29 @@ export async function changeRun(
   return stands;
 }
 
+const TAKE_READING = `
+if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 1 end
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if not known or cjson.decode(known).state ~= 'reading' then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[3]) end
+return 1`;
+
+/**
+ * Goes on with a run whose reading was interrupted, under another id, with the facts that were read so far. Its process
+ * may live after all, and what it writes of facts, decisions and batch under its own id must meet nobody else's: it has
+ * in memory what it has read, and finishes its run as if nothing had happened. False where it is not being read any more.
+ */
+export async function takeReading(books: Books, from: string, taken: RunMeta): Promise<boolean> {
+  const { caller } = books;
+  const keys = [runsKey(books), factsKey(books, from), factsKey(books, taken.id)];
+  const reply = await caller.patiently('take run', () =>
+    caller.redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
+  );
+  return reply === 1;
+}
+
 /** All runs of a realm, oldest first. */
 export async function listRuns(books: Books): Promise<RunMeta[]> {
   const { caller } = books;
