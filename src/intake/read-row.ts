@@ -59,7 +59,10 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
     (recipient === null || typeof recipient === 'string');
   if (right) {
     const order = decideOrder({ op, member, recipient, tokens, recipientColumn: at.recipient !== -1 });
-    const other = 'code' in order || typeof reference !== 'string' ? undefined : awardFault(reference, order);
+    const other =
+      'code' in order || typeof reference !== 'string'
+        ? undefined
+        : awardFault(reference, order, replaces !== null);
     if (other !== undefined) report('reference', other);
     if ('code' in order) report(order.column, { code: order.code, message: order.message });
     else if (

@@ -13,7 +13,7 @@ import {
   planCsv,
   putPlan,
 } from '../support/csv-plans.js';
-import { ledgerBench, type TestBatch } from '../support/ledger.js';
+import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { audit, moment } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
@@ -136,9 +136,53 @@ test.each([
   ['Rule:thanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
   ['rule:thanks', 'ALM_ROW_REFERENCE_INVALID'],
   ['rule:thanks:2026-W09:2', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-w09:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W9:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W54:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-13:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:Once:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W09: 1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W09:1:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W09:\uff11', 'ALM_ROW_REFERENCE_INVALID'],
+  ['rule:thanks:2026-W09:x', 'ALM_ROW_REFERENCE_INVALID'],
+  ['r u l e                    :thanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
+  ['\uff32ULE\uff1athanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
 ])('the reference %s on a row of member 1 is a fault', async (reference, code) => {
   const planned = await planCsv(await bench.books(), `member,tokens,reference\n1,5,${reference}\n`);
   expect(codes(planned)).toEqual([code]);
+});
+
+describe('an award that takes points', () => {
+  const AWARD = 'rule:fines:2026-W09:1';
+  const ours = (op: string, order = '') =>
+    `member,op,tokens,reference,almoner_order\n1,${op},5,${AWARD},${order}\n`;
+
+  test('is not typed by a person: the rule would take the member for rewarded', async () => {
+    const planned = await planCsv(await bench.books(), ours('debit'));
+    expect(codes(planned)).toEqual(['ALM_ROW_REFERENCE_INVALID']);
+    expect(planned.findings.faults()[0]?.message).toMatch(/takes points/);
+  });
+
+  test.each([
+    ['debit', 'debit', []],
+    ['debit', 'credit', ['ALM_ROW_REFERENCE_INVALID']],
+    ['credit', 'credit', []],
+    ['credit', 'debit', ['ALM_ROW_REFERENCE_INVALID']],
+  ] as const)('a refused %s of a rule is followed by a %s: %j', async (was, is, faults) => {
+    const books = await bench.books();
+    const batch = await settleRows(
+      await sealed(books, [{ member: '1', op: was, tokens: 5, reference: AWARD }]),
+      'R',
+    );
+    const planned = await planCsv(books, ours(is, `${batch.ref.id}-1`));
+    expect(codes(planned)).toEqual(faults);
+  });
+
+  test('nor is it one by standing in for a row without a reference', async () => {
+    const first = await run('member,op,tokens\n1,debit,5\n', 'R');
+    const planned = await planCsv(first.books, ours('debit', `${first.ref.id}-1`));
+    expect(codes(planned)).toEqual(['ALM_ROW_REFERENCE_INVALID']);
+  });
 });
 
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {

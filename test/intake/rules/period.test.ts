@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { awardReference } from '../../../src/intake/rules/awarded.js';
 import { hadBegun, periodName } from '../../../src/intake/rules/period.js';
 import { readAt } from '../../../src/intake/rules/read-at.js';
+import { PERIODS } from '../../../src/intake/rules/schema.js';
+import { parseAward } from '../../../src/ledger/accounts.js';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -30,6 +33,15 @@ test.each([
   ['once', '2026-12-01T09:00:00Z', '2026-11-10T00:00:00Z', true],
 ])('whether period %s of a run at %s had begun by %s: %s', (period, run, moment, begun) => {
   expect(hadBegun({ period, at: at(run), zone: 'Europe/Berlin' }, at(moment))).toBe(begun);
+});
+
+test('what a run writes into its references is read as an award, whatever the day', () => {
+  for (let day = at('2026-12-20T12:00:00Z'); day < at('2028-03-10T00:00:00Z'); day += 24 * 3_600_000)
+    for (const one of PERIODS) {
+      const period = periodName(one, day, 'UTC');
+      const award = parseAward(awardReference('thanks', period, '7'));
+      expect(award, period).toEqual({ account: `thanks:${period}`, member: '7' });
+    }
 });
 
 test('every hour of the days of change has a day, and each day comes once', () => {
