@@ -58,19 +58,33 @@ const STEP_MS = 3 * 3_600_000;
 /** A rule that runs every minute passes 180 times within STEP_MS. */
 const STEPS_MAX = 500;
 
-const FIELD = /^[0-9*,/\-A-Za-z#L?]+$/;
+/**
+ * What may stand in each field. cron-parser knows more: its `H` is drawn anew at every parse, so that a schedule would
+ * have other times at every look. `L` and `#` name days, which are the same whoever looks, and when.
+ */
+const FIELDS = [
+  /^[0-9*,/-]+$/,
+  /^[0-9*,/-]+$/,
+  /^[0-9*,/?L-]+$/,
+  /^([0-9*,/-]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)+$/i,
+  /^([0-9*,/?L#-]|SUN|MON|TUE|WED|THU|FRI|SAT)+$/i,
+];
+const EXPECTED = 'expected five fields: minute, hour, day of month, month, day of week';
 
 /** What is wrong with a cron text, or undefined. */
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/);
-  const expected = 'expected five fields: minute, hour, day of month, month, day of week';
-  if (fields.length !== 5 || !fields.every((field) => FIELD.test(field)))
-    return `${JSON.stringify(cron)} is no schedule; ${expected}.`;
+  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is no schedule; ${EXPECTED}.`;
+  const odd = fields.find((field, at) => FIELDS[at]?.test(field) !== true);
+  if (odd !== undefined) {
+    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at every look)' : '';
+    return `${JSON.stringify(cron)} is no schedule: ${JSON.stringify(odd)} cannot stand there${drawn}; ${EXPECTED}.`;
+  }
   try {
     const times = CronExpressionParser.parse(cron, { currentDate: new Date(0), tz: 'UTC' });
     times.next();
     return undefined;
   } catch (error) {
-    return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${expected}.`;
+    return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
   }
 }

@@ -151,6 +151,13 @@ describe('cron nonsense', () => {
     '0 9 31 2 *',
     '@weekly',
     '0 9 * * 8',
+    'H 9 * * *',
+    '0 H(1-3) * * *',
+    '0 9 * * THUH',
+    '0 9 * MARH *',
+    '? ? * * *',
+    '0 9 15W * *',
+    '0 9 LW * *',
   ])('%j is refused with what was expected', (cron) => {
     expect(cronFault(cron)).toMatch(/expected five fields/);
   });
@@ -161,6 +168,26 @@ describe('cron nonsense', () => {
       expect(cronFault(cron)).toBeUndefined();
     },
   );
+
+  test('the fault of H, which draws its time anew at every look, names it', () => {
+    expect(cronFault('H 9 * * *')).toMatch(
+      /"H" cannot stand there \(H would be another time at every look\)/,
+    );
+    expect(cronFault('0 9 * * THU')).toBeUndefined();
+  });
+
+  test.each([
+    ['0 9 L * *', ['2026-01-31', '2026-02-28', '2026-03-31']],
+    ['0 9 * * 5L', ['2026-01-30', '2026-02-27', '2026-03-27']],
+    ['0 9 * * MON#1', ['2026-01-05', '2026-02-02', '2026-03-02']],
+    ['0 9 ? * 1#1', ['2026-01-05', '2026-02-02', '2026-03-02']],
+  ])('%s is the same days whoever looks, and when', (cron, days) => {
+    expect(cronFault(cron)).toBeUndefined();
+    const found = days.map((day) => `${day}T09:00:00.000Z`);
+    const of = schedule(cron, 'UTC');
+    expect(times(of, '2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z')).toEqual(found);
+    expect(runs(of, '2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z', 12 * 60)).toEqual(found);
+  });
 });
 
 test('every wall time has exactly one moment, also in zones with half-hour changes', () => {
