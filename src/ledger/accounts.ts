@@ -48,6 +48,12 @@ export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): Acc
   return ranges;
 }
 
+/**
+ * The most that an account holds, also where its rule has no limit: the scripts reckon with it in doubles, and beyond
+ * this a sum would be rounded when it is taken and not when it is given back. As in lua/includes/account.
+ */
+export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** What orders of the period hold: paid, or still to be paid. */
 export async function heldOf(books: Books, account: string): Promise<bigint> {
   const { caller, realm } = books;
@@ -78,9 +84,11 @@ export async function overLimits(books: Books, ranges: readonly AccountRange[]):
   const { caller, realm } = books;
   const over: OverLimit[] = [];
   for (const [account, tokens] of sums) {
-    const limit = await caller.patiently('read limit', () => caller.redis.hget(`${realm}:limits`, account));
+    const limit =
+      (await caller.patiently('read limit', () => caller.redis.hget(`${realm}:limits`, account))) ??
+      String(ACCOUNT_MOST);
     const held = await heldOf(books, account);
-    if (limit !== null && held + tokens > BigInt(limit))
+    if (held + tokens > BigInt(limit))
       over.push({ account, limit, held: String(held), tokens: String(tokens) });
   }
   return over;

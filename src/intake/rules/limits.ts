@@ -1,3 +1,4 @@
+import { ACCOUNT_MOST } from '../../ledger/accounts.js';
 import type { Stop } from './decision.js';
 import { type Draft, leaveOut } from './draft.js';
 import type { LimitName, Rule } from './rule.js';
@@ -24,6 +25,12 @@ export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds
     const budget = left[name];
     if (budget !== null && total > budget) stops.push(overTotal(rule, name, total, budget, bounds));
   }
+  if (left.perPeriod === null && total + bounds.awardedInPeriod > ACCOUNT_MOST)
+    stops.push(
+      limitStop(
+        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the books hold for one rule and period.`,
+      ),
+    );
   stops.push(...overOrderCap(awarded, bounds.maxTokensPerOrder));
   return stops;
 }

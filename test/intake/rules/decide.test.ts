@@ -167,6 +167,13 @@ describe('limits', () => {
     );
   });
 
+  test('without a limit, a period pays no more than the books can add up', async () => {
+    const awardedInPeriod = BigInt(Number.MAX_SAFE_INTEGER) - 150n;
+    expect(decided(await rule({}), {}, { awardedInPeriod }).stops).toEqual([]);
+    const over = decided(await rule({}), {}, { awardedInPeriod: awardedInPeriod + 1n });
+    expect(over.stops).toMatchObject([{ code: 'ALM_RULE_OVER_LIMIT' }]);
+  });
+
   test('the realm’s own cap for an order stops the run', async () => {
     expect(decided(await rule({}), {}, { maxTokensPerOrder: 49 }).stops[0]?.message).toMatch(
       /maxTokensPerOrder/,

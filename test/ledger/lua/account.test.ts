@@ -61,6 +61,24 @@ describe('the account of a rule and a period', () => {
     await expectHeld(books, 240n);
   });
 
+  test('holds no more than is exact, also without a limit', async () => {
+    const books = await bench.books();
+    const most = Number.MAX_SAFE_INTEGER;
+    const three = [award(5, most), award(6, most), award(7, most)];
+    await expect(sealed(books, three, { run: runOf(null) })).rejects.toThrow(/"limit":"9007199254740991"/);
+    await expectHeld(books, 0n);
+    const batch = await sealed(books, [award(1, most - 1), award(2, 1)], { run: runOf(null) });
+    await expectHeld(books, BigInt(most));
+    await expect(sealed(books, [award(8, 1)], { run: runOf(null) })).rejects.toThrow(/"tokens":"1"/);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    await sendAs(batch, 2, 'R');
+    await expectHeld(books, 0n);
+    expect(await retry(batch, 1)).toBe('ok');
+    await sealed(books, [award(4, 1)], { run: runOf(null) });
+    expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('9007199254740991') });
+  });
+
   test('of two runs that are sealed at once, one passes', async () => {
     const books = await bench.books();
     const both = await Promise.allSettled([

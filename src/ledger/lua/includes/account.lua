@@ -9,6 +9,9 @@
     B:accounts   plan block → JSON [[account, first index, last index, tokens], …]
     B:n          a:<account> → what the planned orders of the batch hold of it
 ]]
+-- The most that an account holds, also without a limit: up to here a sum in doubles is exact, and one that is beyond
+-- it is never taken for one that is not.
+local ACCOUNT_MOST = '9007199254740991'
 local HOLDING = { p = true, s = true, u = true, D = true, P = true }
 
 local accountRanges = {}
@@ -38,8 +41,9 @@ end
 --- What stands against so many more tokens: {account, limit, held, tokens}, or nil. `limit` is false for none.
 local function overLimit(T, account, limit, tokens)
   local held = counter(T .. ':held', account)
-  if not limit or held + tonumber(tokens) <= tonumber(limit) then return nil end
-  return { account, tostring(limit), string.format('%.0f', held), tostring(tokens) }
+  local most = limit or ACCOUNT_MOST
+  if held + tonumber(tokens) <= tonumber(most) then return nil end
+  return { account, most, string.format('%.0f', held), tostring(tokens) }
 end
 
 local function limitOf(T, account)
