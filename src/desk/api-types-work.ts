@@ -202,6 +202,8 @@ export type RulePlanPage = {
   readonly tokens: string;
   /** Why no batch can be made of it; empty when one can. */
   readonly stops: readonly string[];
+  /** The rule's file is another one by now: the desk makes no batch of this plan. */
+  readonly edited: boolean;
   readonly awards: readonly RuleAward[];
   readonly next: string | null;
 };

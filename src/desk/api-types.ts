@@ -62,7 +62,7 @@
  * | viewer   | GET  /metrics · /queues · /api/openapi.json         | Prometheus text · queue board · OpenAPI  |
  *
  * Changes since the first version (additions, but for the last): FilesReply was missing; RealmCard.fence;
- * RulePlanPage.stops; RealmCard.pace.configured, learntBy, others and holdSeconds; ResolveRequest.mayArrive;
+ * RulePlanPage.stops and edited; RealmCard.pace.configured, learntBy, others and holdSeconds; ResolveRequest.mayArrive;
  * BatchSummary.waiting; RuleRow.text, whose hash an approval must carry.
  */
 export type * from './api-types-batches.js';

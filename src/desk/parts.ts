@@ -80,7 +80,10 @@ export type PlannableFile = {
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
 export type PlannedUpload = {
   readonly document: PlanReply;
-  /** Equal where the same rows would be paid, the same ones were paid before, and at the same earlier addresses. */
+  /**
+   * Equal where the same rows would be paid, the same ones were paid before, at the same earlier addresses, and a batch
+   * that these orders are already stands still for the same reason, or does not.
+   */
   readonly verdict: string;
   writeFaults(path: string): void;
   enqueue(options: { readonly inOrder: boolean }): Promise<{ ref: BatchRef; existing: boolean }>;

@@ -62,6 +62,32 @@ describe('an import through the desk', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  test('a batch that was started and paused since a preview is not set going by it', async () => {
+    const csv = `member,tokens\n${Array.from({ length: 10 }, (_, i) => `${22_000 + i},777\n`).join('')}`;
+    const confirmed = { rows: 10, tokens: '7770' };
+    const ids: string[] = [];
+    for (let tab = 0; tab < 2; tab++) {
+      const { upload: id } = await upload(csv);
+      expect((await post(`/api/uploads/${id}/plan`, {})).json()).toMatchObject({ existing: false });
+      ids.push(id);
+    }
+    const [one, two] = ids;
+    const { summary } = started.parse((await post(`/api/uploads/${one}/start`, confirmed)).json());
+    expect((await post(`/api/batches/${summary.batch}/pause`, { reason: 'wrong file' })).status).toBe(200);
+    const state = async () =>
+      batch.parse((await desk.call(`/api/batches/${summary.batch}`)).json()).summary.state;
+    const oscar = await new Tokens(desk.app.caller).add('oskar', 'operator', 'tester', Date.now());
+    for (const as of [desk.tokens.operator, oscar]) {
+      const stale = await desk.call(`/api/uploads/${two}/start`, { method: 'POST', body: confirmed, as });
+      expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
+      expect([stale.status, await state()]).toEqual([409, 'paused']);
+    }
+    // Who has seen that it is paused may let it go on.
+    expect((await post(`/api/uploads/${two}/plan`, {})).json()).toMatchObject({ existingState: 'paused' });
+    const again = started.parse((await post(`/api/uploads/${two}/start`, confirmed)).json());
+    expect([again.existing, await state()]).not.toContain('paused');
+  });
+
   test('a good file starts only with its own rows and total, and a worker pays it', async () => {
     const rows = Array.from({ length: 30 }, (_, i) => `${1000 + i},${i + 1}`);
     const { upload: id, name } = await upload(`member,tokens\n${rows.join('\n')}\n`, '../../etc/June.csv');

@@ -127,6 +127,18 @@ describe('rules at the desk', () => {
     expect(told.json()).toMatchObject({ rule: 'missed-days', awarded: true, facts: { row: {} } });
   });
 
+  test('are not run from a plan that was made before their file was edited', async () => {
+    const { result } = await settle('/api/rules/missed-days/plan');
+    const plan = `/api/rule-plans/${result.plan}`;
+    const shown = page.parse((await desk.call(plan)).json());
+    expect((await desk.call(plan)).json()).toMatchObject({ edited: false });
+    await appendFile(join(desk.folder, 'jobs', 'penalty.yaml'), '# another rule\n');
+    expect((await desk.call(plan)).json()).toMatchObject({ edited: true });
+    const body = { plan: result.plan, members: shown.awarded, tokens: shown.tokens };
+    const ran = await settle('/api/rules/missed-days/run', body);
+    expect([ran.error?.code, ran.result.batch]).toEqual(['ALM_RULE_EDITED', null]);
+  });
+
   test('are explained one after the other, and to nobody who has gone', async () => {
     const BLOCKS = 200;
     const [books] = await allBooks(desk.app.caller);

@@ -12,6 +12,7 @@ import {
   giveCsv as given,
   planCsv,
   putPlan,
+  settleRows,
 } from '../support/csv-plans.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { audit, moment } from '../support/order-moves.js';

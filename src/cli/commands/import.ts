@@ -37,7 +37,7 @@ export const command = defineCommand({
         mode: 'import',
         session: null,
       });
-      if (existing) await handToWorkers(app, realm, ref);
+      if (existing) await handToWorkers(app, realm, ref, planned.plan);
       const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
       output.print({
         json: { ...status, workers },

@@ -10,7 +10,7 @@ export const PLAN_ERRORS = {
   },
   ALM_PLAN_CHANGED: {
     means:
-      'Between the preview and the start other batches were sealed, cancelled or refused, and the file would not do what was shown.',
+      'Between the preview and the start other batches were sealed, cancelled or refused, or the file’s own was started and stands still, and the file would not do what was shown.',
     next: 'Plan the file again, look at the new numbers and confirm those.',
     exit: 3,
   },

@@ -131,8 +131,8 @@ export const RULE_ERRORS = {
   },
   ALM_RULE_EDITED: {
     means:
-      'The rule file is not the text that the plan was made of. Named with --plan, the plan is paid as it was planned, with this warning; a run of another text that is not through is not gone on with by itself.',
-    next: 'Plan again with `almoner rules plan FILE` if the edit should count; cancel the batch of a run that should not go on.',
+      'The rule file is not the text that the plan was made of. Named with --plan, the plan is paid as it was planned, with this warning; the desk makes no batch of it, and a run of another text that is not through goes on by nobody’s hand but a person’s.',
+    next: 'Plan again with `almoner rules plan FILE` if the edit should count; `almoner rules run --plan ID` pays the plan as it was; cancel the batch of a run that should not go on.',
     exit: 3,
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -124,13 +124,13 @@ function checkConfirmed(
       'ALM_PLAN_FAULTS',
       `${document.source} has ${document.faultCount} faults and was refused as a whole. Nothing was enqueued and nothing was sent.`,
     );
-  const { rows, payable, existing } = document;
-  // Nothing new is made of orders that are a batch already.
-  if (existing) return;
+  const { rows, payable, existing, existingState } = document;
+  // Nothing new is made of orders that are a batch already; one that stands still would go on.
+  if (existing && (asShown || (existingState !== 'paused' && existingState !== 'halted'))) return;
   if (!asShown)
     throw new AlmonerError(
       'ALM_PLAN_CHANGED',
-      'What the file would do is not what was shown: what other batches pay has changed since. Nothing was enqueued and nothing was sent.',
+      'What the file would do is not what was shown: what other batches pay, or how its own stands, has changed since. Nothing was enqueued and nothing was sent.',
     );
   if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
   throw new AlmonerError(

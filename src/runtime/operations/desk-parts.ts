@@ -11,7 +11,7 @@ import { pickProfile } from '../config/config.js';
 import { standsStill } from './batch-status.js';
 import { doubtEvidence } from './doubt-evidence.js';
 import { discardDead, type Mended as MendedOrders, refuseMoved, retryDead } from './mending-dead.js';
-import { enqueue, handToWorkers } from './pay-file.js';
+import { enqueue, handToWorkers, standing } from './pay-file.js';
 import { planDocument } from './plan-document.js';
 import { type Planned, planFile } from './planning.js';
 import { mergeIfRestored } from './recovery.js';
@@ -109,15 +109,16 @@ async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Pro
       await refuseUnsafeStore(app);
       const options = { batchId: null, inOrder, mode: 'import', session: null } as const;
       const { ref, existing } = await enqueue(app, realm, planned, options);
-      if (existing) await handToWorkers(app, realm, ref);
+      if (existing) await handToWorkers(app, realm, ref, plan);
       return { ref, existing };
     },
     close: () => plan.findings.close(),
   };
 }
 
-function verdictOf({ blocks, repeats, movedFrom }: Planned['plan']): string {
+function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): string {
   const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
+  hash.update(standing(existing?.view));
   for (const block of blocks) hash.update(block);
   for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
   return hash.digest('hex');

@@ -16,6 +16,7 @@ import { explainMember } from './rules-explaining.js';
 import { findRules, openRule, profileOfRule } from './rules-files.js';
 import { type ListedRule, listRules } from './rules-listing.js';
 import { planRule } from './rules-planning.js';
+import { isEdited } from './rules-running.js';
 import { syncRules } from './rules-sync.js';
 import { refuseUnsafeStore } from './store-safety.js';
 
@@ -48,6 +49,14 @@ export function deskRules(
     async run(plan, { who }) {
       await refuseUnsafeStore(app);
       const { realm, meta } = await findPlan(app, plan);
+      if (await isEdited(meta))
+        throw new AlmonerError(
+          'ALM_RULE_EDITED',
+          `The file of rule ${meta.rule} was edited after plan ${meta.id} was made. Nothing was enqueued.`,
+          {
+            next: `Plan the rule again, or pay the plan as it was with \`almoner rules run --plan ${meta.id}\`.`,
+          },
+        );
       return (await makeBatchApart(app.as(who), realm, meta, null, Date.now()))?.ref ?? null;
     },
     async approve(rule, seen, { who }) {
@@ -117,6 +126,7 @@ async function planPage(
     awarded: meta.awards,
     tokens: meta.tokens,
     stops: meta.stops.map(({ message }) => message),
+    edited: await isEdited(meta),
     awards,
     next: from + awards.length < meta.members && awards.length > 0 ? String(from + awards.length) : null,
   };

@@ -1,9 +1,11 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import { importPlan } from '../../intake/import.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { SealedRun } from '../../ledger/sealing.js';
 import type { Session } from '../../ledger/sessions.js';
 import { resumeBatch } from '../../ledger/steering.js';
+import type { BatchView } from '../../ledger/views.js';
 import type { App, OpenRealm } from '../app.js';
 import { type BatchStatus, batchStatus } from './batch-status.js';
 import type { Planned } from './planning.js';
@@ -47,11 +49,27 @@ export async function enqueue(
   });
 }
 
-/** The same orders again are the same batch: one that stands still goes on, in the workers' hands. */
-export async function handToWorkers(app: App, realm: OpenRealm, ref: BatchRef): Promise<void> {
+/**
+ * The same orders again are the same batch: one that stands still goes on, in the workers' hands. Only as it stood when
+ * the person saw it: one that was started elsewhere since, and paused there, was paused by somebody who knew more.
+ */
+export async function handToWorkers(
+  app: App,
+  realm: OpenRealm,
+  ref: BatchRef,
+  { existing }: Planned['plan'],
+): Promise<void> {
   const view = await readBatch(ref);
   if (view === undefined || isOver(view) || (await isOwnedByLiving(ref, view.owner, ''))) return;
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
+  if (standing(existing?.view) !== standing(view))
+    throw new AlmonerError(
+      'ALM_PLAN_CHANGED',
+      `The file’s orders are batch ${ref.id}, which is ${view.state} by now${view.reason === null ? '' : ` (${view.reason.message})`} and was not when the plan was shown. Nothing was enqueued, and the batch was left as it is.`,
+      {
+        next: `Look at the batch, and plan the file again or \`almoner resume ${ref.id}\` if it is to go on.`,
+      },
+    );
   await letRealmGoOn(realm);
   const audit = {
     at: Date.now(),
@@ -60,6 +78,12 @@ export async function handToWorkers(app: App, realm: OpenRealm, ref: BatchRef): 
     why: null,
   };
   await resumeBatch(ref.books, ref.no, audit, { owner: '' });
+}
+
+/** How a batch stands still, for comparing: of a running one nothing is said. */
+export function standing(view: Pick<BatchView, 'state' | 'reason'> | null | undefined): string {
+  if (view?.state !== 'paused' && view?.state !== 'halted') return '';
+  return `${view.state} ${view.reason?.code} ${view.reason?.message}`;
 }
 
 export type PayRequest = {

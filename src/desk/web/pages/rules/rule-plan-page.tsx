@@ -6,7 +6,7 @@ import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Empty, Failure, Loading } from '../../parts/notice.js';
+import { Empty, Failure, Loading, Notice } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';
 import { Scroll } from '../../parts/scroll.js';
 import { TaskProgress } from '../../parts/task-progress.js';
@@ -46,6 +46,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
         operator &&
         value !== null &&
         value.awarded > 0 &&
+        !value.edited &&
         task === null && (
           <button type="button" class="primary" onClick={() => setAsking(true)}>
             Run now
@@ -54,6 +55,12 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
       }
     >
       {failure !== null && <Failure failure={failure} onRetry={reload} />}
+      {value?.edited === true && task === null && (
+        <Notice tone="warn">
+          The rule was edited after this plan was made. Plan it again; this one can only be paid on the
+          command line.
+        </Notice>
+      )}
       {task !== null && (
         <TaskProgress
           key={task.task}
