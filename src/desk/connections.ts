@@ -1,34 +1,64 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ACCESSES, type Access } from './access/tokens.js';
+import { ACCESSES, type Identity } from './access/tokens.js';
+
+/** Of all places, those that are kept for connections over which nobody was admitted yet. */
+const NEWCOMERS = 1 / 4;
+
+type Holder = { readonly rank: number; readonly sockets: Set<Socket> };
 
 /**
- * At most so many connections, and nobody is turned away: where all are taken, the one gives way that was of
- * use longest ago, a stranger's first, then a viewer's. So nobody keeps an operator out, from however many
- * addresses. A share for each address would not do that: behind a proxy, and on this machine, all have one.
+ * At most so many connections, and nobody is turned away: where all are taken, one gives way. Strangers have a share
+ * for themselves, because everybody is one until the first request is read: where it is used up, the stranger's gives
+ * way that came longest ago. Otherwise it is one of the token that holds most, a viewer's before an operator's, and
+ * the one that was of use longest ago. So nobody keeps an operator out, from however many addresses, with a token or
+ * without. A share for each address would not do that: behind a proxy, and on this machine, all have one.
  */
 export class Connections {
-  /** By the rank of who was last admitted over them, each in the order of that. */
-  private readonly held = ACCESSES.map(() => new Set<Socket>());
+  private readonly strangers: Holder = { rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
+  /** By token; the sockets of each in the order in which they were of use. */
+  private readonly known = new Map<string, Holder>();
+  private readonly holderOf = new Map<Socket, Holder>();
 
   constructor(private readonly most: number) {}
 
   add(socket: Socket): void {
-    if (this.held.reduce((sum, { size }) => sum + size, 0) >= this.most) {
-      const [least] = this.held.find(({ size }) => size > 0) ?? [];
+    if (this.holderOf.size >= this.most) {
+      const [least] = this.givesWay().sockets;
       least?.destroy();
       if (least !== undefined) this.leave(least);
     }
-    this.held[ACCESSES.indexOf('anyone')]?.add(socket);
+    this.take(socket, this.strangers);
     socket.once('close', () => this.leave(socket));
   }
 
-  admitted(socket: Socket, access: Access): void {
-    if (this.leave(socket)) this.held[ACCESSES.indexOf(access)]?.add(socket);
+  admitted(socket: Socket, { role, tokenHash }: Pick<Identity, 'role' | 'tokenHash'>): void {
+    if (!this.leave(socket)) return;
+    const holder = this.known.get(tokenHash) ?? { rank: ACCESSES.indexOf(role), sockets: new Set() };
+    this.known.set(tokenHash, holder);
+    this.take(socket, holder);
+  }
+
+  private givesWay(): Holder {
+    if (this.strangers.sockets.size >= this.most * NEWCOMERS) return this.strangers;
+    let found: Holder | undefined;
+    for (const holder of this.known.values()) {
+      if (holder.sockets.size === 0) continue;
+      const lower = (found?.rank ?? ACCESSES.length) - holder.rank;
+      if (lower > 0 || (lower === 0 && holder.sockets.size > (found?.sockets.size ?? 0))) found = holder;
+    }
+    return found ?? this.strangers;
+  }
+
+  private take(socket: Socket, holder: Holder): void {
+    holder.sockets.add(socket);
+    this.holderOf.set(socket, holder);
   }
 
   private leave(socket: Socket): boolean {
-    return this.held.some((sockets) => sockets.delete(socket));
+    const holder = this.holderOf.get(socket);
+    holder?.sockets.delete(socket);
+    return this.holderOf.delete(socket);
   }
 }
 

@@ -61,7 +61,7 @@ export async function createDesk(parts: DeskParts, options: DeskOptions): Promis
   app.server.on('connection', (socket) => connections.add(socket));
   app.addHook('onRequest', async (request) => {
     const visitor = door.visitorOf(request);
-    if (visitor !== null) connections.admitted(request.raw.socket, visitor.identity.role);
+    if (visitor !== null) connections.admitted(request.raw.socket, visitor.identity);
   });
 
   for (const route of ROUTES) serveRoute(app, desk, route, { door, bodies });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Tokens } from '../../src/desk/access/tokens.js';
 import { bareHttp } from '../support/bare-http.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -112,5 +113,28 @@ describe('where all connections are taken', () => {
     await until('the first viewers to be cut off', () => viewers[0]?.isOpen() === false);
     expect(operator.isOpen()).toBe(true);
     expect(await operator.asks()).toBe(200);
+  });
+
+  const request = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, `host: 127.0.0.1:${desk.port}`, ...headers, '', ''].join('\r\n');
+  const answered = async (socket: Socket) => String((await once(socket, 'data'))[0]).slice(0, 12);
+
+  test('a viewer who holds them leaves room for newcomers, among whom an operator is until the first request', async () => {
+    const viewers = Array.from({ length: 2 * CONNECTIONS_MAX }, () => person(desk.tokens.viewer));
+    for (const viewer of viewers) expect(await viewer.asks()).toBe(200);
+    const operator = await stranger();
+    for (let more = 0; more < 2; more++)
+      expect(await answered(await stranger(request('/health')))).toBe('HTTP/1.1 200');
+    operator.write(request('/api/session', `authorization: Bearer ${desk.tokens.operator}`));
+    expect(await answered(operator)).toBe('HTTP/1.1 200');
+  });
+
+  test('the viewer who holds many gives way before one who holds few', async () => {
+    const token = await new Tokens(desk.app.caller).add('modest', 'viewer', 'tester', Date.now());
+    const modest = person(token);
+    expect(await modest.asks()).toBe(200);
+    const viewers = Array.from({ length: 2 * CONNECTIONS_MAX }, () => person(desk.tokens.viewer));
+    for (const viewer of viewers) expect(await viewer.asks()).toBe(200);
+    expect(modest.isOpen()).toBe(true);
   });
 });
