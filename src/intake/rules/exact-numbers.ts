@@ -26,6 +26,7 @@ export function addExactNumbers(environment: Environment): Environment {
       (a: Exact, b: Fraction) => Fraction.of(a).compare(b) === 0,
     );
   return environment
+    .registerFunction(`${WHOLES}(dyn): dyn`, wholes)
     .registerOperator('-fraction', (a: Fraction) => a.negated())
     .registerFunction('int(fraction): int', (a: Fraction) => a.numerator / a.denominator)
     .registerFunction('string(fraction): string', String)
@@ -51,13 +52,48 @@ export function makeExact(node: ASTNode): void {
   for (const child of childrenOf(node.args)) makeExact(child);
 }
 
+/** Lets the check pass what `mixMembership` makes possible; beside CEL's own `in` it could not be evaluated. */
+export function addMixedMembership(environment: Environment): Environment {
+  for (const [left, right] of MIXED)
+    environment.registerOperator(`${left} in list<${right}>`, () => {
+      throw new EvaluationError('only for the check');
+    });
+  return environment;
+}
+
+/**
+ * CEL's own `in` takes 1 and 1.0 for different, so that an exclusion `!(row.tier in [1, 2])` would pass over a cell
+ * `1.0`. Both its sides are evaluated with every fraction that is whole as a whole number. Not before the check, which
+ * would no longer see what cannot go together.
+ */
+export function mixMembership(node: ASTNode, wrap: (name: string) => ASTNode): void {
+  for (const child of childrenOf(node.args)) mixMembership(child, wrap);
+  if (node.op === 'in')
+    for (const side of [0, 1] as const) {
+      const inner = node.args[side];
+      const call = wrap(WHOLES);
+      if (call.op !== 'call') throw new Error('expected a call');
+      call.args[1].splice(0, 1, inner);
+      node.args[side] = Object.assign(call, { pos: inner.pos, start: inner.start, end: inner.end });
+    }
+}
+
+/** No name that an expression could say by accident. */
+const WHOLES = 'almoner_wholes';
+
+function wholes(value: unknown): unknown {
+  if (value instanceof Fraction)
+    return value.numerator % value.denominator === 0n ? value.numerator / value.denominator : value;
+  return Array.isArray(value) ? value.map(wholes) : value;
+}
+
 type Exact = bigint | Fraction;
 
-const PAIRS = [
-  ['fraction', 'fraction'],
+const MIXED = [
   ['int', 'fraction'],
   ['fraction', 'int'],
 ] as const;
+const PAIRS = [['fraction', 'fraction'], ...MIXED] as const;
 
 const ARITHMETIC: Readonly<Record<string, (a: Fraction, b: Fraction) => Fraction>> = {
   '+': (a, b) => a.plus(b),

@@ -1,5 +1,5 @@
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
-import { addExactNumbers, makeExact } from './exact-numbers.js';
+import { addExactNumbers, addMixedMembership, makeExact, mixMembership } from './exact-numbers.js';
 import { type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
 
 /**
@@ -31,22 +31,29 @@ const LIMITS = {
 };
 
 const environment = createEnvironment();
+const checking = addMixedMembership(createEnvironment());
 
 type Program = ReturnType<Environment['parse']>;
 
 /** An expression that came from elsewhere is parsed again when it is first used. */
 const programs = new WeakMap<object, Program>();
 
-function parsed(text: string): Program {
-  const program = environment.parse(text);
+function parsed(text: string, by: Environment): Program {
+  const program = by.parse(text);
   makeExact(program.ast);
+  return program;
+}
+
+function evaluable(text: string): Program {
+  const program = parsed(text, environment);
+  mixMembership(program.ast, (name) => environment.parse(`${name}(0)`).ast);
   return program;
 }
 
 export function compileExpression(text: string): Expression | { readonly misuses: readonly Misuse[] } {
   let program: Program;
   try {
-    program = parsed(text);
+    program = parsed(text, checking);
   } catch (error) {
     return { misuses: [misuse(error)] };
   }
@@ -57,7 +64,7 @@ export function compileExpression(text: string): Expression | { readonly misuses
 }
 
 export function evaluate(expression: Expression, facts: Facts): Evaluated {
-  const program = programs.get(expression) ?? parsed(expression.text);
+  const program = programs.get(expression) ?? evaluable(expression.text);
   programs.set(expression, program);
   try {
     return { kind: 'value', value: program(facts) };

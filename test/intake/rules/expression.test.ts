@@ -18,6 +18,8 @@ const FACTS = {
   row: celMap([
     ['score', celCell('7')],
     ['name', celCell('Ada')],
+    ['tier', celCell('1.0')],
+    ['ones', celValue(parse('[1.0]'))],
     ['active', celCell('TRUE')],
     ['empty', celCell(' ')],
     ['id', celCell('119032211700000001')],
@@ -27,6 +29,12 @@ const FACTS = {
 };
 
 const value = (text: string) => evaluate(compiled(text), FACTS);
+
+test('what cannot be among the others is a fault of the rule', () => {
+  expect(compileExpression('"a" in [1, 2]')).toMatchObject({
+    misuses: [{ message: expect.stringContaining('string in list<int>') }],
+  });
+});
 
 test('a value that outgrows the engine is a fault of the expression', () => {
   const longer = Array.from({ length: 10 }, () => '.map(a, a + a + a + a + a + a + a + a)').join('');
@@ -54,6 +62,19 @@ describe('what expressions give', () => {
     ['has(member.level) ? 1 : 0', 0n],
     ['run.weekday == 1', true],
     ['row["score"] > 6.5', true],
+    ['row.tier in [1, 2]', true],
+    ['!(row.tier in [1, 2])', false],
+    ['row.tier in [2, 3]', false],
+    ['row.score in [6.5, 7.0]', true],
+    ['7.0 in [row.score]', true],
+    ['balance in [99.5, 100.0]', true],
+    ['1.0 in [1]', true],
+    ['[row.score] in [[7.0]]', true],
+    ['0.5 in [1 / 2.0]', true],
+    ['row.tier in {1: "a"}', true],
+    ['row.tier in {1.0: "a"} && 1 in row.ones', true],
+    ['"score" in row && !("x" in row)', true],
+    ['"a" in member.tags && row.name in ["Ada", 7.0]', true],
   ])('%s', (text, expected) => {
     expect(value(text)).toEqual({ kind: 'value', value: expected });
   });
@@ -79,6 +100,7 @@ describe('what a member lacks is told, never taken for zero', () => {
     '1 / (row.score - 7)',
     '1 / (row.score - 7.0)',
     'min(row.name, 1)',
+    'row.score in row.name',
   ])('a wrong type or a division by zero is a fault: %s', (text) => {
     expect(value(text)).toMatchObject({ kind: 'fault' });
   });
