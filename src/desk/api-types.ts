@@ -42,7 +42,7 @@
  * | operator | POST /api/dead/retry                                | RetryRequest → TaskReply                 |
  * | operator | POST /api/dead/discard                              | DiscardRequest → TaskReply               |
  * | viewer   | GET  /api/doubts ?realm ?batch ?cursor ?limit≤200   | OrdersPage                               |
- * | viewer   | GET  /api/doubts/:order ?now=true                   | DoubtReply (now=true reads the realm)    |
+ * | viewer   | GET  /api/doubts/:order ?now=true                   | DoubtReply (now: operators, from realm)  |
  * | operator | POST /api/doubts/resolve                            | ResolveRequest → TaskReply               |
  * | viewer   | GET  /api/members/:member/history ?realm ?since ?cursor | HistoryPage                          |
  * | operator | POST /api/uploads ?name=FILE, body text/csv raw     | UploadReply                              |

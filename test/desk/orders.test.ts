@@ -200,6 +200,11 @@ describe('doubts', () => {
     expect(evidence).toMatchObject({ requestId: 'req-800002', sides: [{ member: '800002', now: null }] });
     const now = (await desk.call(`/api/doubts/${order}?now=true`)).json();
     expect(now).toMatchObject({ sides: [{ member: '800002', now: '100' }] });
+    // Reads go at the pace of the payments: a viewer's would slow them down.
+    const as = desk.tokens.viewer;
+    expect((await desk.call(`/api/doubts/${order}`, { as })).status).toBe(200);
+    const refused = await desk.call(`/api/doubts/${order}?now=true`, { as });
+    expect(refused.json()).toMatchObject({ error: { code: 'ALM_DESK_ROLE' } });
   });
 
   test('end by an operator’s word with a reason, and nothing is sent', async () => {

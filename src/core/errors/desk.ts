@@ -18,7 +18,7 @@ export const DESK_ERRORS = {
     exit: 2,
   },
   ALM_DESK_ROLE: {
-    means: 'The signed-in person’s role does not allow a change.',
+    means: 'The signed-in person’s role does not allow a change, or to have the realm asked.',
     next: 'Ask somebody with the role operator, or sign in with such a token.',
     exit: 2,
   },

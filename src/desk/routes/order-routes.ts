@@ -119,12 +119,18 @@ export const ORDER_ROUTES = [
     handle: (desk, { query }) => listPage(desk.parts.caller, { ...query, states: ['doubt'] }, () => true),
   }),
   route('GET /api/doubts/:order', 'viewer', {
-    summary: 'The evidence about one doubt; `now=true` also reads the realm, at its pace.',
+    summary: 'The evidence about one doubt; `now=true`, for operators, also reads the realm, at its pace.',
     params: orderParams,
     query: z.object({ now: z.enum(['true', 'false']).default('false') }),
     reply: 'DoubtReply',
-    async handle(desk, { params, query }): Promise<DoubtReply> {
+    async handle(desk, { params, query, visitor }): Promise<DoubtReply> {
       const { caller, doubt } = desk.parts;
+      // Reads take of the pace that payments go at: who may only look must not slow them down.
+      if (query.now === 'true' && visitor.identity.role !== 'operator')
+        throw new AlmonerError(
+          'ALM_DESK_ROLE',
+          `${visitor.identity.name} may look, but not have the realm asked: that takes of the pace of payments. Nothing was done.`,
+        );
       const place = await findOrder(caller, params.order);
       const rowAt = async ({ ref, index }: typeof place) =>
         orderRow(ref, await readRow(await rowContext(ref, new PlanReader(ref.books)), index));

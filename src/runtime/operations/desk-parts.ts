@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AlmonerError } from '../../core/errors/error.js';
+import { Line } from '../../core/line.js';
 import { isAtWork } from '../../core/what-waits.js';
 import type { OrderPlace } from '../../desk/by.js';
 import type { DeskParts, DoubtEvidence, Mended, PlannedUpload } from '../../desk/parts.js';
@@ -25,6 +26,8 @@ import { waitingOfAll } from './waiting.js';
 /** The operations of the command line, handed to the desk: both do the same thing in the same way. */
 export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolder' | 'rules'>): DeskParts {
   const { config, logger, caller, store } = app;
+  // Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace.
+  const asking = new Line(1);
   return {
     ...given,
     logger,
@@ -61,7 +64,8 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
     checkAddresses: refuseMoved,
     discardDead: async (places, { who, why }, onProgress) =>
       mended(await discardDead(app, places, { who, why: why ?? '' }, onProgress)),
-    doubt: (place, readNow) => evidence(app, place, readNow),
+    doubt: (place, readNow) =>
+      readNow ? asking.through(() => evidence(app, place, true)) : evidence(app, place, false),
     resolveDoubts: (places, decision, by, onProgress) => resolve(app, places, decision, by, onProgress),
     async checkArriving(places) {
       const rulings = places.map((place) => ({ place, verdict: 'unpaid' as const }));

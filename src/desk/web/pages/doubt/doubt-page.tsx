@@ -56,10 +56,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
             <Evidence
               reply={value}
               busy={loading}
-              onAskRealm={() => {
-                if (askRealm) reload();
-                else setAskRealm(true);
-              }}
+              onAskRealm={operator ? () => (askRealm ? reload() : setAskRealm(true)) : null}
             />
             <div class="stack">
               {value.decisions.map(({ decision, does }) => (

@@ -8,7 +8,8 @@ import { grouped } from '../../words/numbers.js';
 type EvidenceProps = {
   readonly reply: DoubtReply;
   readonly busy: boolean;
-  readonly onAskRealm: () => void;
+  /** Null for who may not have the realm asked. */
+  readonly onAskRealm: (() => void) | null;
 };
 
 type Side = DoubtReply['sides'][number];
@@ -28,9 +29,11 @@ export function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
       title="Evidence"
       flush
       aside={
-        <button type="button" disabled={busy} onClick={onAskRealm}>
-          {busy ? 'Reading…' : 'Read the balance now'}
-        </button>
+        onAskRealm !== null && (
+          <button type="button" disabled={busy} onClick={onAskRealm}>
+            {busy ? 'Reading…' : 'Read the balance now'}
+          </button>
+        )
       }
     >
       {reply.sides.length === 0 ? (
