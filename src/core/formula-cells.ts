@@ -4,7 +4,7 @@
  * run again. So one apostrophe is put in front when writing and exactly one is taken away when reading.
  *
  * Quotes do not keep a cell together: a spreadsheet that splits by another delimiter than the file's takes
- * them for text and cuts the cell at every `;`, tab or line end. So each piece that would run gets an
+ * them for text and cuts the cell at every `;`, tab or line end, or, told so, at every blank. So each piece that would run gets an
  * apostrophe too; the one in front of the whole cell tells ours from those that people wrote.
  *
  * Text that already looks defused gets one more of each; without that `'=1` and `=1` would be written alike
@@ -16,7 +16,12 @@
 const DROPPED = String.raw`(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*`;
 const SIGN = '[=+\\-@＝＋－＠]';
 const RUNS = new RegExp(`^'*(?:[\\t\\r]|${DROPPED}${SIGN})`, 'u');
-const PIECE = new RegExp(`([,;|\\t\\r\\n]${DROPPED})('*)(?=${SIGN})`, 'gu');
+/** Behind a blank only what calls or links something: prose is full of dashes, and of names behind an `@`. */
+const BEHIND_BLANK = String.raw` [\p{Cf}"]{0,4}`;
+const PIECE = new RegExp(
+  `([,;|\\t\\r\\n]${DROPPED}(?='*${SIGN})|${BEHIND_BLANK}(?='*${SIGN}\\S*[(|!]))('*)`,
+  'gu',
+);
 const HAS_SIGN = new RegExp(`^'*[\\t\\r]|${SIGN}`, 'u');
 const PLAIN_NUMBER = /^-?[0-9]+([.,][0-9]+)?$/;
 

@@ -24,6 +24,7 @@ const cell = fc.oneof(
         '"',
         'a',
         ' ',
+        '(',
         '\u00a0',
         '＝',
         '＠',
@@ -56,6 +57,7 @@ describe('formula cells', () => {
         if (PLAIN_NUMBER.test(written)) return;
         expect(pieces(written).filter((piece) => /^[=+\-@＝＋－＠]/.test(piece))).toEqual([]);
         expect(written).not.toMatch(/^[\t\r]/);
+        expect(written).not.toMatch(/ [=+\-@＝＠][^\s]*\(/u);
       }),
       { numRuns: 2_000 },
     );
@@ -69,6 +71,10 @@ describe('formula cells', () => {
     ['\tx', "'\tx"],
     ["'=1", "''=1"],
     ['hello;=1+1;x', "'hello;'=1+1;x"],
+    ['thanks =HYPERLINK("x") all', `'thanks '=HYPERLINK("x") all`],
+    ['thanks "+cmd|x!A1', `'thanks "'+cmd|x!A1`],
+    ["it's '@SUM(1)", "'it's ''@SUM(1)"],
+    ['a - b = c, see @ada -5 (x)', 'a - b = c, see @ada -5 (x)'],
     ['a,b\t=1', "'a,b\t'=1"],
     ['a|@x', "'a|'@x"],
     ['two\n=lines', "'two\n'=lines"],
@@ -82,7 +88,7 @@ describe('formula cells', () => {
   });
 
   test('a long cell costs no more than its length', () => {
-    for (const unit of [';', '\n', ' ', '"', "'", ';=', "'; '"]) {
+    for (const unit of [';', '\n', ' ', '"', "'", ';=', "'; '", ' =a', ' "=(', " '"]) {
       const text = unit.repeat(200_000);
       const begun = performance.now();
       expect(undefuse(defuse(text))).toBe(text);
