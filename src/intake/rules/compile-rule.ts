@@ -1,4 +1,5 @@
-import { compileExpression, type Expression } from './expression.js';
+import { compileExpression } from './expression.js';
+import type { FactsUsed } from './facts-used.js';
 import type { RuleFault } from './fault.js';
 import type { Award, PlacedExpression } from './rule.js';
 import { RUN_FIELDS } from './run-facts.js';
@@ -31,13 +32,15 @@ export function compileRule(
     const compiled = compileExpression(text);
     if ('misuses' in compiled) {
       for (const { offset, message } of compiled.misuses) fault(offset, message);
+      if (compiled.used !== null)
+        for (const message of unknownNames(compiled.used, columns)) fault(0, message);
       return null;
     }
     if (!types.includes(compiled.type)) {
       fault(0, `It gives ${compiled.type}, expected ${types.filter((type) => type !== 'dyn').join(' or ')}.`);
-      return null;
     }
-    for (const message of unknownNames(compiled, columns)) fault(0, message);
+    for (const message of unknownNames(compiled.used, columns)) fault(0, message);
+    if (!types.includes(compiled.type)) return null;
     return { ...compiled, field, written: source.written(path) };
   };
   const condition =
@@ -66,6 +69,8 @@ function compileAward(
 ): Award | null {
   const { share, tokens: written, rounding = null } = award ?? {};
   if (share !== undefined) {
+    // Only one of the two may stand there; what is wrong with the other is told in the same look.
+    if (typeof written === 'string') compile(written, ['award', 'tokens'], NUMBERS);
     const { pot, weight: text } = share;
     const weight = text === undefined ? null : compile(text, ['award', 'share', 'weight'], NUMBERS);
     return weight === null || pot === undefined ? null : { kind: 'share', pot, weight };
@@ -76,7 +81,7 @@ function compileAward(
 }
 
 /** A column or a part of the run's time that does not exist would leave everybody out. */
-function unknownNames({ used }: Expression, columns: readonly string[] | null): string[] {
+function unknownNames(used: FactsUsed, columns: readonly string[] | null): string[] {
   const messages: string[] = [];
   if (columns !== null && used.row instanceof Set)
     for (const name of used.row)

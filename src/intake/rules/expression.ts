@@ -50,17 +50,21 @@ function evaluable(text: string): Program {
   return program;
 }
 
-export function compileExpression(text: string): Expression | { readonly misuses: readonly Misuse[] } {
+/** `used` is null where the text could not even be parsed. */
+export type Misused = { readonly misuses: readonly Misuse[]; readonly used: FactsUsed | null };
+
+export function compileExpression(text: string): Expression | Misused {
   let program: Program;
   try {
     program = parsed(text, checking);
   } catch (error) {
-    return { misuses: [misuse(error)] };
+    return { misuses: [misuse(error)], used: null };
   }
   const checked = program.check();
-  if (!checked.valid) return { misuses: [misuse(checked.error)] };
-  const { used, misuses } = factsUsed(program.ast);
-  return misuses.length > 0 ? { misuses } : { text, type: checked.type ?? 'dyn', used };
+  const { used, misuses: found } = factsUsed(program.ast);
+  // The check ends at the first type that does not fit; what else is wrong is seen without it.
+  const misuses = checked.valid ? found : [misuse(checked.error), ...found];
+  return misuses.length > 0 ? { misuses, used } : { text, type: checked.type ?? 'dyn', used };
 }
 
 export function evaluate(expression: Expression, facts: Facts): Evaluated {
