@@ -50,6 +50,10 @@ export class BareRows {
     return this.#index.seek(mix(a, 0, 0), same);
   }
 
+  wordsOf(entry: number): ContentWords {
+    return [this.#a.get(entry), this.#b.get(entry)];
+  }
+
   /** The rows of a content, one after the other: 0 is the end. */
   firstOf(entry: number): number {
     return this.#first.get(entry);

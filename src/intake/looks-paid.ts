@@ -5,7 +5,7 @@ import { decodePlanBlock, encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, DUPLICATE_RECORD } from '../ledger/plan-store.js';
 import type { Findings } from './findings.js';
 import { lineRanges } from './line-ranges.js';
-import type { Repeats } from './repeats.js';
+import type { ComparedRows, Repeats } from './repeats.js';
 
 /** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
 const STOPS_FROM_ROWS = 5;
@@ -13,14 +13,14 @@ const STOPS_FROM_SHARE = 1 / 5;
 const BATCHES_NAMED = 5;
 
 export function noteRepeats(findings: Findings, repeats: Repeats): void {
-  const { count, compared, batches, unread } = repeats;
+  const { count, compared, standIns, batches, unread } = repeats;
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
     const message = `Batch ${batch} is archived where this process cannot read it: nothing was compared with it.`;
     findings.warning({ line: 0, column: null, code, message });
   }
   if (count === 0) return;
-  if (count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
+  if (standIns === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
     for (const { batch, view, rows } of batches)
       for (const [, line, order] of rows) {
         const message = `The same row is order ${orderId(batch, order)} of ${made(view)} (${view.manifest.source}), which is paid or may still be. It is paid once more; --new-rows-only leaves it out.`;
@@ -35,6 +35,17 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
   const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
   const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
   findings.fault({ line: 0, column: null, code, message });
+}
+
+/** Rows put together from the reports of two batches. */
+export function noteTwins(findings: Findings, rows: ComparedRows): void {
+  for (const [line, other] of rows.twins())
+    findings.fault({
+      line,
+      column: 'almoner_order',
+      code: 'ALM_PLAN_LOOKS_PAID',
+      message: `The same row as line ${other}, and they stand in for orders of two batches. Where that is one payment, delete one of them; where both are meant, give the file with --again LABEL.`,
+    });
 }
 
 /** Whether anybody works at it only its process could say. */

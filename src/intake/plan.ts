@@ -5,7 +5,7 @@ import type { BlockClaims } from '../ledger/plan-store.js';
 import { BrokenFile } from './broken-file.js';
 import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './earlier.js';
 import { Findings } from './findings.js';
-import { leaveOut, noteRepeats } from './looks-paid.js';
+import { leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import type { Source } from './open.js';
 import { addressFinding } from './other-address.js';
 import { parseSheet } from './parse.js';
@@ -136,6 +136,7 @@ async function planBlocks(
   const compares = isNew && !putBack;
   const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats);
+  if (compares) noteTwins(findings, pass.bare);
   // A batch that these books have already is only gone on with.
   const movedFrom = over === null ? await earlierAddresses(books) : [];
   if (movedFrom.length > 0)

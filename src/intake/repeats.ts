@@ -20,6 +20,8 @@ import { type EqualOrder, equalOrders, readSketch, sketchHits } from './equal-or
 export type Repeats = {
   readonly compared: number;
   readonly count: number;
+  /** How many of these stand in for an order: such a row is the same debt, and never meant by chance. */
+  readonly standIns: number;
   /** Newest first. */
   readonly batches: readonly RepeatedBatch[];
   /** Archived where this process cannot read, by a version that kept no sketch. */
@@ -35,7 +37,7 @@ export type RepeatedBatch = {
 /** A row of the file and the order it repeats, by their indexes: a million of them are kept. */
 export type Repeat = readonly [index: number, line: number, order: number];
 
-export const NO_REPEATS: Repeats = { compared: 0, count: 0, batches: [], unread: [] };
+export const NO_REPEATS: Repeats = { compared: 0, count: 0, standIns: 0, batches: [], unread: [] };
 
 /**
  * The rows of a file to compare, or dead letters. One that stands in for an order of an earlier batch is known by
@@ -69,6 +71,26 @@ export class ComparedRows {
     rows.add(index, line, content);
   }
 
+  /**
+   * Equal rows that stand in for orders of two batches, by their lines: a file with rows of another that were refused
+   * there, and that it was given for, has them too. Nobody but a person can tell whether that is one debt or two.
+   */
+  twins(): (readonly [line: number, other: number])[] {
+    const standing = this.groups().flatMap(([no, rows]) => (no === null ? [] : [rows]));
+    return standing.flatMap((later, at) =>
+      standing.slice(0, at).flatMap((earlier) => {
+        const lines: [number, number][] = [];
+        for (let entry = 0; entry < later.contents; entry++) {
+          const same = earlier.find(...later.wordsOf(entry));
+          let [one, other] = [later.firstOf(entry), same === -1 ? 0 : earlier.firstOf(same)];
+          for (; one !== 0 && other !== 0; one = later.after(one), other = earlier.after(other))
+            lines.push([later.lineOf(one), earlier.lineOf(other)]);
+        }
+        return lines;
+      }),
+    );
+  }
+
   /** By the number of the batch whose orders they stand in for; null for those that stand in for none. */
   groups(): (readonly [replacedNo: string | null, rows: BareRows])[] {
     return [...this.byReplaced];
@@ -97,12 +119,14 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
   const count = batches.reduce((sum, batch) => sum + batch.rows.length, 0);
-  return { compared: rows.size, count, batches, unread };
+  const standIns = matching.reduce((sum, { no, matched }) => sum + (no === null ? 0 : matched), 0);
+  return { compared: rows.size, count, standIns, batches, unread };
 }
 
 /** Which rows of a content are spoken for already. */
 class Matching {
   private readonly next: Uint32Array;
+  matched = 0;
 
   constructor(
     /** The batch of the orders that the rows stand in for, and its seal: whatever is older was known to it. */
@@ -131,6 +155,7 @@ class Matching {
     const row = entry === -1 ? 0 : (this.next[entry] ?? 0);
     if (row === 0) return undefined;
     this.next[entry] = this.rows.after(row);
+    this.matched += 1;
     return [this.rows.indexOf(row), this.rows.lineOf(row)];
   }
 }

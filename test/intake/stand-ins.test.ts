@@ -186,6 +186,30 @@ describe('an award that takes points', () => {
   });
 });
 
+test('equal rows that stand in for orders of two batches are one debt or two: a person has to tell', async () => {
+  const first = await run(bare(1, 2, 2), 'P', 'R', 'R');
+  const { books } = first;
+  const copy = await given(books, bare(2, 3), {}, 'R', 'P');
+  const together = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n2,5,${copy.ref.id}-1\n2,5,${first.ref.id}-3\n`;
+  const twin = [{ line: 3, column: 'almoner_order', code: 'ALM_PLAN_LOOKS_PAID' }];
+  for (const newRowsOnly of [false, true])
+    expect((await planCsv(books, together, { newRowsOnly })).findings.faults()).toMatchObject(twin);
+  // Two of one file are both meant.
+  const own = together.replace(/^.*-1\n/m, '');
+  expect(codes(await planCsv(books, own))).toEqual([]);
+  expect(codes(await planCsv(books, together, { again: 'both' }))).toEqual([]);
+});
+
+test('a row that stands in for an order and was paid since stops its file, however few they are', async () => {
+  const rows = Array.from({ length: 18 }, (_, i) => i + 1);
+  const first = await run(bare(100, ...rows), 'P', ...rows.map(() => 'R' as const));
+  const { books } = first;
+  await given(books, bare(7, 101), {}, 'P', 'P');
+  expect(codes(await planCsv(books, bare(...rows)))).toEqual([]);
+  const stands = failed(first, 100, ...rows).replace(/^100,.*\n/m, '');
+  expect(codes(await planCsv(books, stands))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+});
+
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
   const first = await run(bare(1, 2, 3), 'P');
   await cancelBatch(first.books, first.no, audit('cancelled'));

@@ -15,6 +15,7 @@ export async function planCsv(
   csv: string,
   changes: {
     currency?: string;
+    again?: string;
     skipInvalid?: boolean;
     newRowsOnly?: boolean;
     maxTokensPerBatch?: number;
@@ -27,7 +28,7 @@ export async function planCsv(
   const source = await openSource('-', { stdin: Readable.from([csv]) });
   const planned = await planSource(source, {
     ...{ books, plans: new PlanReader(books), profile: { ...profile, caps }, map: new Map() },
-    ...{ again: null, skipInvalid, newRowsOnly, now },
+    ...{ again: changes.again ?? null, skipInvalid, newRowsOnly, now },
   });
   await source.close();
   return planned;
