@@ -372,7 +372,7 @@ const SABOTAGES = [
   {
     name: 'recover-is-not-waited-for',
     file: 'src/runtime/operations/recovery.ts',
-    find: '      await session.register(books, profile.settleMs);',
+    find: '    await session.register(books, profile.settleMs);',
     put: '',
     test: 'test/queue/recovering-command.test.ts',
   },
