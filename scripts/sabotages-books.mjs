@@ -168,7 +168,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'another-address-is-a-line',
     file: 'src/intake/plan.ts',
-    find: "    findings[options.newAddress ? 'warning' : 'fault'](",
+    find: "    findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](",
     put: "    findings['warning'](",
     test: 'test/intake/other-address.test.ts',
   },
@@ -309,7 +309,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'two-reports-put-together',
     file: 'src/intake/plan.ts',
-    find: '  if (compares) noteTwins(findings, pass.bare);',
+    find: '  if (compares && again === null) noteTwins(findings, pass.bare);',
     put: '',
     test: 'test/intake/stand-ins.test.ts',
   },
@@ -351,8 +351,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'put-back-under-a-label',
     file: 'src/intake/plan.ts',
-    find: '  const compares = isNew && !putBack;',
-    put: '  const compares = isNew && (putBack || true);',
+    find: '  const compares = !isSealed && !putBack;',
+    put: '  const compares = !isSealed && (putBack || true);',
     test: 'test/intake/put-back.test.ts',
   },
   {

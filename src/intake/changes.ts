@@ -16,8 +16,7 @@ import { findRepeats, type Repeats } from './repeats.js';
 export async function refuseChanged(plan: Plan, books: Books, now: number): Promise<void> {
   const freed = await linesWhere(plan, books, 'held', (spent) => !spent);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
-  if (plan.again !== null) return;
-  const forgotten = await maybeForgotten(books, plan, plan.mayPrecede, now);
+  const forgotten = plan.again === null ? await maybeForgotten(books, plan, plan.mayPrecede, now) : null;
   if (forgotten !== null)
     throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
   if (!plan.compares) return;

@@ -12,7 +12,7 @@ const STOPS_FROM_ROWS = 5;
 const STOPS_FROM_SHARE = 1 / 5;
 const BATCHES_NAMED = 5;
 
-export function noteRepeats(findings: Findings, repeats: Repeats): void {
+export function noteRepeats(findings: Findings, repeats: Repeats, label: string | null): void {
   const { count, compared, standIns, batches, unread } = repeats;
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
@@ -23,7 +23,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
   if (standIns === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
     for (const { batch, view, rows } of batches)
       for (const [, line, order] of rows) {
-        const message = `The same row is order ${orderId(batch, order)} of ${made(view)} (${view.manifest.source}), which is paid or may still be. It is paid once more; --new-rows-only leaves it out.`;
+        const message = `The same row is order ${orderId(batch, order)} of ${made(view)} (${view.manifest.source}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
         findings.warning({ line, column: null, code, message });
       }
     return;
@@ -33,7 +33,11 @@ export function noteRepeats(findings: Findings, repeats: Repeats): void {
     return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${stands(view)})`;
   });
   const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
-  const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. --new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`;
+  const out =
+    label === null
+      ? `--new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`
+      : `They were given under the label ${JSON.stringify(label)} before: another label pays all of them on purpose; to pay the other ${compared - count} rows, take these out of the file.`;
+  const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. ${out}`;
   findings.fault({ line: 0, column: null, code, message });
 }
 

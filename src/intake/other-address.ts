@@ -12,6 +12,7 @@ import type { Finding } from './row.js';
 export function addressFinding(
   { owner }: Books,
   earlier: readonly EarlierAddress[],
+  newRowsOnly = false,
 ): Pick<Finding, 'line' | 'column' | 'code' | 'message'> {
   const places = earlier.map(
     ({ baseUrl, paid, open, tokens, lastAt }) =>
@@ -27,7 +28,7 @@ export function addressFinding(
     line: 0,
     column: null,
     code: 'ALM_PLAN_OTHER_ADDRESS',
-    message: `Realm ${owner.realmId} was paid before under another address: ${places.join(', ')}. The books of ${owner.baseUrl} know nothing of that: whatever was paid there would be paid again.`,
+    message: `Realm ${owner.realmId} was paid before under another address: ${places.join(', ')}. The books of ${owner.baseUrl} know nothing of that: whatever was paid there would be paid again.${newRowsOnly ? ' Nor does --new-rows-only know which rows those are: take the rows of paid.csv of its reports out of the file yourself, and give it with --new-address alone.' : ''}`,
   };
 }
 

@@ -39,7 +39,7 @@ export type Plan = {
   /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
   readonly bare: ComparedRows;
   readonly repeats: Repeats;
-  /** Not where they are paid on purpose, or were paid as this very batch. */
+  /** Not where they were paid as this very batch. */
   readonly compares: boolean;
   /** The store has forgotten its batch, and the journals know it. */
   readonly putBack: boolean;
@@ -123,9 +123,11 @@ async function planBlocks(
   pass.bare.whenever = identity?.cancelled ?? [];
   pass.bare.exact = newRowsOnly;
   pass.bare.own = identity?.batch ?? null;
+  pass.bare.label = again;
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.
-  const isNew = identity !== null && over === null && again === null;
+  const isSealed = identity === null || over !== null;
+  const isNew = !isSealed && again === null;
   const { mayPrecede = NOTHING.mayPrecede } = options;
   const forgotten =
     (isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null) ??
@@ -133,14 +135,16 @@ async function planBlocks(
   if (forgotten !== null) findings.fault(forgotten);
   // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
   const putBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
-  const compares = isNew && !putBack;
+  const compares = !isSealed && !putBack;
   const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
-  if (!newRowsOnly) noteRepeats(findings, repeats);
-  if (compares) noteTwins(findings, pass.bare);
+  if (!newRowsOnly) noteRepeats(findings, repeats, again);
+  if (compares && again === null) noteTwins(findings, pass.bare);
   // A batch that these books have already is only gone on with.
   const movedFrom = over === null ? await earlierAddresses(books) : [];
   if (movedFrom.length > 0)
-    findings[options.newAddress ? 'warning' : 'fault'](addressFinding(books, movedFrom));
+    findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
+      addressFinding(books, movedFrom, newRowsOnly),
+    );
   pass.replaced.fault(findings, identity?.existing?.no ?? null);
   const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);

@@ -52,6 +52,8 @@ export class ComparedRows {
    * An archive that cannot be read is the end then.
    */
   exact = false;
+  /** Under a label all is meant once more, but for what was given under the same label; null: no label. */
+  label: string | null = null;
   /** The batch that they are: another terminal may seal it meanwhile. */
   own: BatchId | null = null;
 
@@ -109,6 +111,7 @@ export async function findRepeats(books: Books, rows: ComparedRows, now: number)
     const view = await readBatch(ref);
     if (view === undefined || ref.id === rows.own) continue;
     if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
+    if (rows.label !== null && view.manifest.again !== rows.label) continue;
     const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
     const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
     const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOf(ref);

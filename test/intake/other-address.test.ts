@@ -28,11 +28,19 @@ function row(member: number): OrderRow {
   return { kind: 'order', line: 2, order, reference: `r${member}`, reason: null, replaces: null, cells: [] };
 }
 
-function planned(books: Books, member: number, newAddress = false): Promise<Plan> {
+function planned(books: Books, member: number, newAddress = false, newRowsOnly = false): Promise<Plan> {
   const { baseUrl, realmId, rehearsal } = books.owner;
   const profile = { ...testProfile(), baseUrl, realmId, rehearsal };
   return planRows('pay.csv', AWARD_SHEET, [[row(member)]], {
-    ...{ books, plans: new PlanReader(books), profile, again: null, newAddress, skipInvalid: false },
+    ...{
+      books,
+      plans: new PlanReader(books),
+      profile,
+      again: null,
+      newAddress,
+      newRowsOnly,
+      skipInvalid: false,
+    },
     now: START,
   });
 }
@@ -44,6 +52,16 @@ function imported(books: Books, plan: Plan) {
 const faults = (plan: Plan) => plan.findings.faults().map(({ code }) => code);
 
 describe('a realm id that was paid under another address', () => {
+  test('stops new rows only, also where the new address is meant: which rows are new nobody here knows', async () => {
+    const before = await bench.books();
+    await imported(before, await planned(before, 1));
+    const now = elsewhere(before, { baseUrl: 'http://localhost:1' });
+    expect(faults(await planned(now, 1, true))).toEqual([]);
+    expect((await planned(now, 1, true, true)).findings.faults()).toMatchObject([
+      { code: 'ALM_PLAN_OTHER_ADDRESS', message: expect.stringContaining('take the rows of paid.csv') },
+    ]);
+  });
+
   test('stops the plan and names the address, what was paid there, and when', async () => {
     const before = await bench.books();
     await imported(before, await planned(before, 1));

@@ -210,6 +210,18 @@ test('a row that stands in for an order and was paid since stops its file, howev
   expect(codes(await planCsv(books, stands))).toEqual(['ALM_PLAN_LOOKS_PAID']);
 });
 
+test('under a label all is meant once more, but for what was given under that label', async () => {
+  const first = await run(bare(1, 2, 3, 4, 5, 6), 'P', 'P', 'P', 'P', 'P', 'P');
+  const { books } = first;
+  await given(books, bare(1, 2, 3, 4, 5, 6), { again: 'week 46' }, 'P');
+  const copy = bare(1, 2, 3, 4, 5, 6, 7);
+  expect(codes(await planCsv(books, copy, { again: 'week 47' }))).toEqual([]);
+  const again = await planCsv(books, copy, { again: 'week 46' });
+  expect(again.findings.faults()).toMatchObject([
+    { code: 'ALM_PLAN_LOOKS_PAID', message: expect.stringContaining('under the label "week 46" before') },
+  ]);
+});
+
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
   const first = await run(bare(1, 2, 3), 'P');
   await cancelBatch(first.books, first.no, audit('cancelled'));

@@ -4,7 +4,7 @@ import type { ErrorEntry } from './entry.js';
 export const PLAN_ERRORS = {
   ALM_PLAN_LOOKS_PAID: {
     means:
-      'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on the file is refused, below that it is a warning.',
+      'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches.',
     next: 'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',
     exit: 3,
   },
