@@ -3,7 +3,7 @@ import { Caller } from '../../src/ledger/caller.js';
 import { Here } from '../../src/ledger/liveness.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { listSessions } from '../../src/ledger/sessions.js';
-import type { App } from '../../src/runtime/app.js';
+import { App } from '../../src/runtime/app.js';
 import { recoverRealms } from '../../src/runtime/operations/recovery.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
@@ -44,7 +44,7 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   };
   const { name, baseUrl, realmId } = batch.books.owner;
   const profile = testProfile({ name, baseUrl, realmId, certainty: 'manual' });
-  const app: App = Object.create(null, {
+  const app: App = Object.create(App.prototype, {
     caller: { value: caller },
     config: { value: { profiles: [profile], dataFolder: folder, operator: 'ada' } },
     logger: { value: { warn: () => {} } },
