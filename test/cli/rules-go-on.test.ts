@@ -5,6 +5,7 @@ import { openRule } from '../../src/runtime/operations/rules-files.js';
 import { planRule } from '../../src/runtime/operations/rules-planning.js';
 import { makeBatch } from '../../src/runtime/operations/rules-running.js';
 import { booksOf, dailySchedule, MONDAY } from '../support/daily-schedule.js';
+import { heldBefore } from '../support/held-script.js';
 import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID } from '../support/rules-world.js';
 
@@ -27,26 +28,6 @@ test('a paused run, a refused row of which was paid otherwise since, names the c
   expect(again.stdout).toMatch(`Next: almoner resume ${batch}`);
 }, 60_000);
 
-/** Stops while it reads who was awarded already, until it is let go on. */
-function heldInReading({ caller }: App): { goOn: () => void; held: Promise<void> } {
-  const script = caller.script.bind(caller);
-  let [isHeld, goOn] = [() => {}, () => {}];
-  const held = new Promise<void>((resolve) => {
-    isHeld = resolve;
-  });
-  const going = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  caller.script = async (...call) => {
-    if (call[0] === 'find-spent') {
-      isHeld();
-      await going;
-    }
-    return script(...call);
-  };
-  return { goOn, held };
-}
-
 test('a plan beside a run that is being read has a record of its own, and leaves the run its batch', async () => {
   const [running, planning] = [await daily.app(), await daily.app()];
   const rule = await openRule(running.config, daily.world().folder, 'daily');
@@ -57,7 +38,7 @@ test('a plan beside a run that is being read has a record of its own, and leaves
     const realm = await app.realm(profile);
     return { realm, meta: (await planRule(app, realm, rule, request)).meta };
   };
-  const [run, beside] = [heldInReading(running), heldInReading(planning)];
+  const [run, beside] = [heldBefore(running, 'find-spent'), heldBefore(planning, 'find-spent')];
   const ran = plan(running);
   await run.held;
   const planned = plan(planning);

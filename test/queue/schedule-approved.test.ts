@@ -11,6 +11,7 @@ import { makeBatch } from '../../src/runtime/operations/rules-running.js';
 import { syncRules } from '../../src/runtime/operations/rules-sync.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { dying } from '../support/dying.js';
+import { heldBefore } from '../support/held-script.js';
 import { rulesCommand } from '../support/rules-commands.js';
 import { until } from '../support/until.js';
 
@@ -78,11 +79,7 @@ describe('a run whose import was cancelled', () => {
   }, 60_000);
 
   test('stays over, also where its importer lives and is only shut out', async () => {
-    const slow = await daily.app();
-    const { run, importing } = await planned(slow, 'jobs/daily.yaml');
-    const { goOn, held } = heldAtSeal(slow);
-    const making = importing();
-    await held;
+    const { run, making, goOn } = await heldAtSeal();
     const app = await daily.app();
     const [half] = await listBatches(booksOf(app));
     expect((await command('cancel', half?.id ?? '')).status).toBe(0);
@@ -115,11 +112,7 @@ test('a run of a text that is no longer the approved one is given up, with a wor
 
 describe('a run by hand that is not sealed yet', () => {
   test('is its person’s while it is put in: the schedule is skipped, and says so', async () => {
-    const slow = await daily.app();
-    const { run, importing } = await planned(slow, 'jobs/daily.yaml');
-    const { goOn, held } = heldAtSeal(slow);
-    const making = importing();
-    await held;
+    const { run, making, goOn } = await heldAtSeal();
     const app = await daily.app();
     const runs = await daily.schedule(app);
     daily.clock = MONDAY;
@@ -157,22 +150,12 @@ describe('a run by hand that is not sealed yet', () => {
   }, 60_000);
 });
 
-/** Stops before it asks for the seal, like a process that is frozen there. */
-function heldAtSeal({ caller }: App): { goOn: () => void; held: Promise<void> } {
-  const script = caller.script.bind(caller);
-  let [isHeld, goOn] = [() => {}, () => {}];
-  const held = new Promise<void>((resolve) => {
-    isHeld = resolve;
-  });
-  const going = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  caller.script = async (...call) => {
-    if (call[0] === 'seal-batch') {
-      isHeld();
-      await going;
-    }
-    return script(...call);
-  };
-  return { goOn, held };
+/** A run by hand whose process is frozen before its seal. */
+async function heldAtSeal() {
+  const slow = await daily.app();
+  const { run, importing } = await planned(slow, 'jobs/daily.yaml');
+  const { goOn, held } = heldBefore(slow, 'seal-batch');
+  const making = importing();
+  await held;
+  return { run, making, goOn };
 }
