@@ -38,6 +38,7 @@ export async function retryDead(
   const seen = new Map<string, readonly EarlierAddress[]>();
   for (const ref of batchesOf(places)) {
     const { books } = ref;
+    if (seen.has(books.realm)) continue;
     const profile = profileOfBatch(app.config, ref);
     if (profile !== undefined) await mergeIfRestored(app, profile);
     seen.set(books.realm, by.newAddress ? await earlierAddresses(books) : []);
