@@ -198,7 +198,7 @@ const SABOTAGES = [
   },
   {
     name: 'forgotten-batch-taken-for-new',
-    file: 'src/intake/earlier.ts',
+    file: 'src/planning/earlier.ts',
     find: '  if (at === null || now',
     put: '  if (at !== 0 || now',
     test: 'test/chaos/further-back.test.ts',
@@ -251,7 +251,7 @@ const SABOTAGES = [
     file: 'src/core/what-waits.ts',
     find: "  if (sign.life === 'elsewhere') return [{ ...cause, why: 'missing-session', ...missingSaid(sign) }];",
     put: '',
-    test: 'test/runtime/operations/waiting-sessions.test.ts',
+    test: 'test/operations/batches/waiting-sessions.test.ts',
   },
   {
     name: 'settle-time-skipped',
@@ -335,7 +335,7 @@ const SABOTAGES = [
   },
   {
     name: 'a-watcher-stays-registered',
-    file: 'src/runtime/operations/running.ts',
+    file: 'src/operations/pay/run-batch.ts',
     find: '    await session.deregister(ref.books);',
     put: '    await Promise.resolve();',
     test: 'test/e2e/two-runs.test.ts',
@@ -371,7 +371,7 @@ const SABOTAGES = [
   },
   {
     name: 'recover-is-not-waited-for',
-    file: 'src/runtime/operations/recovery.ts',
+    file: 'src/operations/services/recover.ts',
     find: '    await session.register(books, profile.settleMs);',
     put: '',
     test: 'test/queue/recovering-command.test.ts',

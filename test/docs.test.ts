@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { TABLE } from '../src/cli/table.js';
+import { TABLE } from '../src/cli/frame/table.js';
 
 const pages = [
   'README.md',

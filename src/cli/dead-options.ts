@@ -1,6 +1,6 @@
 import { type ErrorCode, isErrorCode } from '../core/errors/catalogue.js';
-import type { DeadSelection } from '../runtime/operations/dead-letters.js';
-import { argumentList, text, usage } from './options.js';
+import type { DeadSelection } from '../operations/dead/dead-letters.js';
+import { argumentList, text, usage } from './frame/options.js';
 
 /** How `dead retry` and `dead discard` are told which orders they are about. */
 export const ORDERS = { ORDER: argumentList('order ids, as `almoner dead list` prints them') } as const;

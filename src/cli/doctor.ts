@@ -1,10 +1,10 @@
 import { type AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
 import { type DescribedSetting, describeConfig } from '../runtime/config/config.js';
-import type { Colours } from './colour.js';
-import type { CommandBase } from './command.js';
 import { type Check, type CheckResult, failed, ok } from './doctor/check.js';
 import { nodeVersion } from './doctor/checks/node-version.js';
 import { checksFor } from './doctor/checks.js';
+import type { Colours } from './frame/colour.js';
+import type { CommandBase } from './frame/command.js';
 
 export type Finding = CheckResult & { readonly name: string };
 

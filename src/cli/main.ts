@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import { AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
 import { createRedactor } from '../runtime/redaction.js';
-import type { ExitStatus } from './command.js';
-import { createContext } from './context.js';
-import { hasOption, locate } from './locate.js';
-import { usage } from './options.js';
-import { createOutput } from './output.js';
-import { groupOverview, overview } from './overview.js';
-import { parseCommandLine } from './program.js';
-import { loadCommand, TABLE } from './table.js';
-import { version } from './version.js';
+import type { ExitStatus } from './frame/command.js';
+import { createContext } from './frame/context.js';
+import { hasOption, locate } from './frame/locate.js';
+import { usage } from './frame/options.js';
+import { createOutput } from './frame/output.js';
+import { groupOverview, overview } from './frame/overview.js';
+import { parseCommandLine } from './frame/program.js';
+import { loadCommand, TABLE } from './frame/table.js';
+import { version } from './frame/version.js';
 
 // `almoner help run` is what many try first.
 const typed = process.argv.slice(2);

@@ -1,15 +1,15 @@
 import type { BatchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import { type BatchStatus, exitOf } from '../operations/batches/batch-status.js';
+import { payPlan } from '../operations/pay/pay-file.js';
+import { type Planned, refuseFaults, writeFaultsFile } from '../operations/pay/plan-file.js';
 import { counted } from '../report/spelling.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import { type BatchStatus, exitOf } from '../runtime/operations/batch-status.js';
-import { payPlan } from '../runtime/operations/pay-file.js';
-import { type Planned, refuseFaults, writeFaultsFile } from '../runtime/operations/planning.js';
 import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
-import { batchLines, batchNext } from './batch-text.js';
-import type { CommandBase, ExitStatus } from './command.js';
-import { findingLines, planDocument, planLines, refusedNext } from './preview-text.js';
-import { Progress } from './progress.js';
+import type { CommandBase, ExitStatus } from './frame/command.js';
+import { Progress } from './frame/progress.js';
+import { batchLines, batchNext } from './text/batch-text.js';
+import { findingLines, planDocument, planLines, refusedNext } from './text/preview-text.js';
 
 /** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
 export function showPlan(context: CommandBase, app: App, planned: Planned, profile: RealmProfile): boolean {

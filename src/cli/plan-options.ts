@@ -1,6 +1,6 @@
 import { isBatchId } from '../core/ids.js';
-import type { PlanRequest } from '../runtime/operations/planning.js';
-import { flag, text, texts, usage, wholeNumber } from './options.js';
+import type { PlanRequest } from '../operations/pay/plan-file.js';
+import { flag, text, texts, usage, wholeNumber } from './frame/options.js';
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {

@@ -1,7 +1,7 @@
 import type { RealmProfile } from '../core/profile.js';
 import { App } from '../runtime/app.js';
 import { type PacedReads, pacedReads } from '../runtime/paced-reads.js';
-import type { CommandBase, ExitStatus } from './command.js';
+import type { CommandBase, ExitStatus } from './frame/command.js';
 
 /** A command that only asks has a person waiting; a store that stays away is told soon. */
 const PATIENCE_MS = 10_000;

@@ -1,14 +1,14 @@
-import type { RunMeta } from '../intake/rules/run-record.js';
+import { type BatchStatus, batchStatus, exitOf } from '../operations/batches/batch-status.js';
+import type { Planned } from '../operations/pay/plan-file.js';
+import { importRun, payRun } from '../operations/rules/run.js';
+import { countWorkers } from '../operations/services/count-workers.js';
+import type { RunMeta } from '../rules/run-record.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import { type BatchStatus, batchStatus, exitOf } from '../runtime/operations/batch-status.js';
-import type { Planned } from '../runtime/operations/planning.js';
-import { importRun, payRun } from '../runtime/operations/rules-running.js';
-import { countWorkers } from '../runtime/operations/workers.js';
 import { listenForStop } from '../runtime/stop-signals.js';
-import { batchLines, batchNext } from './batch-text.js';
-import type { CommandBase, ExitStatus } from './command.js';
+import type { CommandBase, ExitStatus } from './frame/command.js';
+import { Progress } from './frame/progress.js';
 import { paidSoFar } from './pay.js';
-import { Progress } from './progress.js';
+import { batchLines, batchNext } from './text/batch-text.js';
 
 type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
 

@@ -1,18 +1,18 @@
-import { secondsFor } from '../intake/preview.js';
-import type { Decision } from '../intake/rules/decision.js';
-import type { PlannedRun } from '../intake/rules/plan-run.js';
-import { readAt } from '../intake/rules/read-at.js';
-import { requestsAtMost } from '../intake/rules/read-candidates.js';
-import type { PackedRule } from '../intake/rules/rule.js';
-import { readEntries } from '../intake/rules/run-store.js';
+import { openRule, profileOfRule } from '../operations/rules/files.js';
+import { planRule } from '../operations/rules/plan.js';
+import { secondsFor } from '../planning/preview.js';
 import { duration, grouped } from '../report/spelling.js';
+import type { Decision } from '../rules/decision.js';
+import type { PlannedRun } from '../rules/plan-run.js';
+import { readAt } from '../rules/read-at.js';
+import { requestsAtMost } from '../rules/read-candidates.js';
+import type { PackedRule } from '../rules/rule.js';
+import { readEntries } from '../rules/run-store.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import { openRule, profileOfRule } from '../runtime/operations/rules-files.js';
-import { planRule } from '../runtime/operations/rules-planning.js';
 import { listenForStop } from '../runtime/stop-signals.js';
-import type { CommandBase } from './command.js';
 import { FactsProgress } from './facts-progress.js';
-import { usage } from './options.js';
+import type { CommandBase } from './frame/command.js';
+import { usage } from './frame/options.js';
 
 /** What the commands on one rule have in common: its file, its realm, and a plan with progress. */
 export type RuleSession = { readonly loaded: PackedRule; readonly realm: OpenRealm; readonly at: number };

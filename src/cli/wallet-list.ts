@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { usage } from './options.js';
+import { usage } from './frame/options.js';
 
 const HEADER = /^(wallets?|address(es)?|wallet_?address)$/i;
 

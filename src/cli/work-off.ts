@@ -1,14 +1,14 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchRef, readBatch } from '../ledger/batches.js';
+import { changeHere, realmOfBatch } from '../operations/batches/batch-realm.js';
+import { type BatchStatus, batchStatus } from '../operations/batches/batch-status.js';
+import { reportBatch } from '../operations/batches/report.js';
+import { runBatch } from '../operations/pay/run-batch.js';
+import { refuseUnsafeStore } from '../operations/services/store-safety.js';
 import type { App } from '../runtime/app.js';
-import { changeHere, realmOfBatch } from '../runtime/operations/batch-realm.js';
-import { type BatchStatus, batchStatus } from '../runtime/operations/batch-status.js';
-import { reportBatch } from '../runtime/operations/reporting.js';
-import { runBatch } from '../runtime/operations/running.js';
-import { refuseUnsafeStore } from '../runtime/operations/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
-import type { CommandBase } from './command.js';
-import { Progress } from './progress.js';
+import type { CommandBase } from './frame/command.js';
+import { Progress } from './frame/progress.js';
 
 /** Whoever moves orders first and works them off then asks this before: "nothing was done" must be true. */
 export async function needWorkable(app: App, ref: BatchRef): Promise<void> {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type Command, type CommandBase, defineCommand } from '../../src/cli/command.js';
+import { type Command, type CommandBase, defineCommand } from '../../src/cli/frame/command.js';
 import {
   argument,
   argumentList,
@@ -10,9 +10,9 @@ import {
   text,
   texts,
   wholeNumber,
-} from '../../src/cli/options.js';
-import { createOutput } from '../../src/cli/output.js';
-import { parseCommandLine } from '../../src/cli/program.js';
+} from '../../src/cli/frame/options.js';
+import { createOutput } from '../../src/cli/frame/output.js';
+import { parseCommandLine } from '../../src/cli/frame/program.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
 
 function printing(json: boolean) {

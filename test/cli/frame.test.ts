@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { moduleNameOf, TABLE } from '../../src/cli/table.js';
+import { moduleNameOf, TABLE } from '../../src/cli/frame/table.js';
 import { almoner, MAIN } from '../support/almoner.js';
 
 let cwd: string;

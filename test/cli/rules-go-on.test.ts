@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { listRuns } from '../../src/intake/rules/run-store.js';
+import { openRule } from '../../src/operations/rules/files.js';
+import { planRule } from '../../src/operations/rules/plan.js';
+import { makeBatch } from '../../src/operations/rules/run.js';
+import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { openRule } from '../../src/runtime/operations/rules-files.js';
-import { planRule } from '../../src/runtime/operations/rules-planning.js';
-import { makeBatch } from '../../src/runtime/operations/rules-running.js';
 import { booksOf, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { heldBefore } from '../support/held-script.js';
 import { rulesCommand } from '../support/rules-commands.js';

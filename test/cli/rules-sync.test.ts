@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RedisKey } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { syncRules } from '../../src/runtime/operations/rules-sync.js';
+import { syncRules } from '../../src/operations/rules/sync.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 
 let world: RulesWorld;

@@ -1,11 +1,11 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { lastRuns, scheduledRules } from '../../src/intake/rules/approvals.js';
-import { listRuns } from '../../src/intake/rules/run-store.js';
+import { deskRules } from '../../src/desk/desk-rules.js';
 import { listBatches } from '../../src/ledger/batches.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
-import { deskRules } from '../../src/runtime/operations/desk-rules.js';
+import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
+import { listRuns } from '../../src/rules/run-store.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { dying } from '../support/dying.js';
 import { rulesCommand } from '../support/rules-commands.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { lastRunOf, lastRuns, noteLastRun } from '../../src/intake/rules/approvals.js';
-import { listRuns } from '../../src/intake/rules/run-store.js';
 import { listBatches } from '../../src/ledger/batches.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
+import { lastRunOf, lastRuns, noteLastRun } from '../../src/rules/approvals.js';
+import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { until } from '../support/until.js';

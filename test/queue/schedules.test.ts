@@ -1,13 +1,13 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listRuns } from '../../src/intake/rules/run-store.js';
 import { listBatches, readBatch } from '../../src/ledger/batches.js';
 import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
+import { syncRules } from '../../src/operations/rules/sync.js';
+import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import { queuePrefixOf } from '../../src/queue/queues.js';
 import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
+import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { syncRules } from '../../src/runtime/operations/rules-sync.js';
-import { type ScheduledRun, startSchedules } from '../../src/runtime/operations/schedules.js';
 import { sealed } from '../support/ledger.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { until } from '../support/until.js';

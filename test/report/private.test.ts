@@ -1,10 +1,10 @@
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Findings } from '../../src/intake/findings.js';
+import { writeFaultsFile } from '../../src/operations/pay/plan-file.js';
+import { Findings } from '../../src/planning/findings.js';
 import { NewFile } from '../../src/report/new-file.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { writeFaultsFile } from '../../src/runtime/operations/planning.js';
 import { START } from '../support/batch-record.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { lateVersion, soonVersion } from './two-versions.js';

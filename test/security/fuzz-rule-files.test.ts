@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadRule } from '../../src/intake/rules/load-rule.js';
-import type { RuleResult } from '../../src/intake/rules/rule.js';
+import { loadRule } from '../../src/rules/load-rule.js';
+import type { RuleResult } from '../../src/rules/rule.js';
 import { hostileText, hostileValue } from '../support/hostile.js';
 import { yamlBomb } from '../support/yaml-bomb.js';
 

@@ -1,10 +1,10 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
-import { importPlan } from '../../src/intake/import.js';
-import { type Plan, planRows, planSource } from '../../src/intake/plan.js';
-import type { OrderRow } from '../../src/intake/row.js';
-import { AWARD_SHEET } from '../../src/intake/rules/award-rows.js';
+import type { OrderRow } from '../../src/csv/row.js';
 import type { Books } from '../../src/ledger/books.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
+import { importPlan } from '../../src/planning/store-plan.js';
+import { AWARD_SHEET } from '../../src/rules/award-rows.js';
 import { importing } from '../support/importing.js';
 import { ruleLimit, sealedRun } from './rules.js';
 import { csvOf, type File, type Given } from './sheet.js';

@@ -1,5 +1,4 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
-import { PaidSince } from '../../src/intake/paid-since.js';
 import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
 import { Caller, newNonce } from '../../src/ledger/caller.js';
 import { readFence } from '../../src/ledger/fence.js';
@@ -11,9 +10,10 @@ import { listSessions } from '../../src/ledger/sessions.js';
 import { conclude } from '../../src/ledger/settling.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/steering.js';
 import type { Reason } from '../../src/ledger/views.js';
+import { writeUndo } from '../../src/operations/batches/undo.js';
+import { recoverRealms } from '../../src/operations/services/recover.js';
+import { PaidSince } from '../../src/planning/paid-since.js';
 import { App } from '../../src/runtime/app.js';
-import { recoverRealms } from '../../src/runtime/operations/recovery.js';
-import { writeUndo } from '../../src/runtime/operations/undoing.js';
 import { namedOrders } from '../support/named-orders.js';
 import { Intake } from './intake.js';
 import { type Machine, on } from './machine.js';

@@ -1,10 +1,10 @@
 import { memberId, type OrderId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
-import { alreadyAwarded, awardReference } from '../../src/intake/rules/awarded.js';
-import { runNumber } from '../../src/intake/rules/run-number.js';
 import { accountName, heldOf } from '../../src/ledger/accounts.js';
 import type { Books } from '../../src/ledger/books.js';
 import type { SealedRun } from '../../src/ledger/sealing.js';
+import { alreadyAwarded, awardReference } from '../../src/rules/awarded.js';
+import { runNumber } from '../../src/rules/run-number.js';
 import { type Given, type Row, rowsGiven } from './sheet.js';
 
 /** A rule that rewards each member once in its period, as long as the period's limit lasts. */

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { importPlan } from '../../src/intake/import.js';
-import { openSource } from '../../src/intake/open.js';
-import { type Plan, planSource } from '../../src/intake/plan.js';
+import { openSource } from '../../src/csv/open.js';
 import type { Books } from '../../src/ledger/books.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { type Plan, planSource } from '../../src/planning/plan.js';
+import { importPlan } from '../../src/planning/store-plan.js';
 import { importing } from './importing.js';
 import { START, type TestBatch, testBatch } from './ledger.js';
 import { feedAll, sendAs } from './order-moves.js';

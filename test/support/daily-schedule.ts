@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from 'vitest';
 import { listBatches, readBatch } from '../../src/ledger/batches.js';
 import type { Books } from '../../src/ledger/books.js';
+import { syncRules } from '../../src/operations/rules/sync.js';
+import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import type { App } from '../../src/runtime/app.js';
-import { syncRules } from '../../src/runtime/operations/rules-sync.js';
-import { type ScheduledRun, startSchedules } from '../../src/runtime/operations/schedules.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from './rules-world.js';
 import { until } from './until.js';
 

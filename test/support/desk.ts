@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { deskAddress } from '../../src/desk/access/address.js';
 import { Tokens } from '../../src/desk/access/tokens.js';
+import { deskParts } from '../../src/desk/desk-parts.js';
+import { deskRules } from '../../src/desk/desk-rules.js';
 import type { DeskParts } from '../../src/desk/parts.js';
 import { createDesk, type DeskOptions, type DeskServer } from '../../src/desk/server.js';
+import { workRealms } from '../../src/operations/services/run-workers.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
-import { deskParts } from '../../src/runtime/operations/desk-parts.js';
-import { deskRules } from '../../src/runtime/operations/desk-rules.js';
-import { workRealms } from '../../src/runtime/operations/working.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
 /** The real desk on a real store, over HTTP, with one token of each role. */

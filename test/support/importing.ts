@@ -1,6 +1,6 @@
-import type { ImportOptions } from '../../src/intake/import.js';
 import type { Books } from '../../src/ledger/books.js';
 import { newNonce } from '../../src/ledger/caller.js';
+import type { ImportOptions } from '../../src/planning/store-plan.js';
 import { testProfile } from './realm-profile.js';
 
 /** How a plan is imported where a test does not care: for the workers, by an importer of its own. */

@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream';
-import type { Command, CommandBase } from '../../src/cli/command.js';
 import { command as cancel } from '../../src/cli/commands/cancel.js';
 import { command as deadList } from '../../src/cli/commands/dead-list.js';
 import { command as retry } from '../../src/cli/commands/dead-retry.js';
@@ -17,8 +16,9 @@ import { command as attempt } from '../../src/cli/commands/rules-try.js';
 import { command as pay } from '../../src/cli/commands/run.js';
 import { command as status } from '../../src/cli/commands/status.js';
 import { command as undo } from '../../src/cli/commands/undo.js';
-import { createOutput } from '../../src/cli/output.js';
-import { parseCommandLine } from '../../src/cli/program.js';
+import type { Command, CommandBase } from '../../src/cli/frame/command.js';
+import { createOutput } from '../../src/cli/frame/output.js';
+import { parseCommandLine } from '../../src/cli/frame/program.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';

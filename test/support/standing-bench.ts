@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Books } from '../../src/ledger/books.js';
 import { Session } from '../../src/ledger/sessions.js';
-import { waitingOf } from '../../src/runtime/operations/waiting.js';
+import { waitingOf } from '../../src/operations/batches/waiting.js';
 import { type LedgerBench, type Line, type SealOptions, sealed, type TestBatch } from './ledger.js';
 import { namedOrders, openStates } from './named-orders.js';
 import { feedAll } from './order-moves.js';

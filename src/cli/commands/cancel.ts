@@ -1,13 +1,13 @@
 import { findBatch } from '../../ledger/batches.js';
+import { cancel } from '../../operations/batches/steer.js';
+import { cancelImport } from '../../operations/rules/unfinished-runs.js';
 import { counted } from '../../report/spelling.js';
-import { cancel } from '../../runtime/operations/steering-batches.js';
-import { cancelImport } from '../../runtime/operations/unfinished-runs.js';
-import { batchLines } from '../batch-text.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { REASON } from '../reason-option.js';
-import { underWayLines } from '../steering-text.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { REASON } from '../frame/reason-option.js';
+import { batchLines } from '../text/batch-text.js';
+import { underWayLines } from '../text/steering-text.js';
 
 export const command = defineCommand({
   name: 'cancel',

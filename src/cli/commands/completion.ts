@@ -1,7 +1,7 @@
-import { type Command, defineCommand, flagOf } from '../command.js';
-import { completionScript, SHELLS } from '../completion-scripts.js';
-import { argument, usage } from '../options.js';
-import { loadCommand, TABLE } from '../table.js';
+import { type Command, defineCommand, flagOf } from '../frame/command.js';
+import { completionScript, SHELLS } from '../frame/completion-scripts.js';
+import { argument, usage } from '../frame/options.js';
+import { loadCommand, TABLE } from '../frame/table.js';
 
 const GLOBAL = ['--json', '--help', '--config', '--realm', '--log-level'];
 

@@ -1,13 +1,13 @@
+import { idOf } from '../../operations/batches/find-orders.js';
+import { chooseDead } from '../../operations/dead/dead-letters.js';
+import { discardDead } from '../../operations/dead/retry-discard.js';
 import { counted, grouped } from '../../report/spelling.js';
-import { idOf } from '../../runtime/operations/choosing.js';
-import { chooseDead } from '../../runtime/operations/dead-letters.js';
-import { discardDead } from '../../runtime/operations/mending-dead.js';
-import { defineCommand, type ExitStatus } from '../command.js';
 import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
-import { withApp } from '../open-app.js';
-import { usage } from '../options.js';
-import { refusalLines, slowProgress } from '../order-text.js';
-import { needReason, REASON } from '../reason-option.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { usage } from '../frame/options.js';
+import { needReason, REASON } from '../frame/reason-option.js';
+import { refusalLines, slowProgress } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'dead discard',

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/batches.js';
+import { heldByImports } from '../../operations/dead/dead-letters.js';
+import { exportDead } from '../../operations/dead/export.js';
 import { NewFile } from '../../report/new-file.js';
 import { counted } from '../../report/spelling.js';
-import { heldByImports } from '../../runtime/operations/dead-letters.js';
-import { exportDead } from '../../runtime/operations/exporting-dead.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { text, usage } from '../options.js';
-import { heldLine } from '../order-text.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { text, usage } from '../frame/options.js';
+import { heldLine } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'dead export',

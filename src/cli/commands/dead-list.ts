@@ -1,12 +1,12 @@
 import { DEAD_STATES } from '../../core/states.js';
+import { chooseBatches } from '../../operations/batches/find-orders.js';
+import { type DeadLetter, deadLetters, heldByImports } from '../../operations/dead/dead-letters.js';
 import { counted } from '../../report/spelling.js';
-import { chooseBatches } from '../../runtime/operations/choosing.js';
-import { type DeadLetter, deadLetters, heldByImports } from '../../runtime/operations/dead-letters.js';
-import { defineCommand, type ExitStatus } from '../command.js';
 import { readClass } from '../dead-options.js';
-import { withApp } from '../open-app.js';
-import { choice, flag, text } from '../options.js';
-import { heldLine, LetterSummary } from '../order-text.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { choice, flag, text } from '../frame/options.js';
+import { heldLine, LetterSummary } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'dead list',

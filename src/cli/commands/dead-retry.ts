@@ -1,19 +1,19 @@
 import type { BatchRef } from '../../ledger/batches.js';
+import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
+import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import { idOf } from '../../operations/batches/find-orders.js';
+import { chooseDead } from '../../operations/dead/dead-letters.js';
+import { batchesOf, retryDead } from '../../operations/dead/retry-discard.js';
+import { countWorkers } from '../../operations/services/count-workers.js';
 import { counted, grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
-import { isRehearsalOfItsOwn } from '../../runtime/operations/batch-realm.js';
-import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
-import { idOf } from '../../runtime/operations/choosing.js';
-import { chooseDead } from '../../runtime/operations/dead-letters.js';
-import { batchesOf, retryDead } from '../../runtime/operations/mending-dead.js';
-import { countWorkers } from '../../runtime/operations/workers.js';
-import { batchLines, batchNext } from '../batch-text.js';
-import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
 import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
-import { withApp } from '../open-app.js';
-import { flag, usage } from '../options.js';
-import { refusalLines, slowProgress } from '../order-text.js';
-import { REASON } from '../reason-option.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { flag, usage } from '../frame/options.js';
+import { REASON } from '../frame/reason-option.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
+import { refusalLines, slowProgress } from '../text/order-text.js';
 import { needWorkable, workOff } from '../work-off.js';
 
 export const command = defineCommand({

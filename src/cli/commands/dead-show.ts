@@ -1,10 +1,10 @@
-import { findOrder } from '../../runtime/operations/choosing.js';
-import { orderStory } from '../../runtime/operations/order-story.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { orderWords } from '../order-text.js';
-import { detailLines, oneLine } from '../story-text.js';
+import { findOrder } from '../../operations/batches/find-orders.js';
+import { orderStory } from '../../operations/batches/order-story.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { orderWords } from '../text/order-text.js';
+import { detailLines, oneLine } from '../text/story-text.js';
 
 export const command = defineCommand({
   name: 'dead show',

@@ -1,9 +1,9 @@
 import { ROLES, Tokens } from '../../desk/access/tokens.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
 import { registerSecret } from '../../runtime/redaction.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, choice, usage } from '../options.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, choice, usage } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'desk token add',

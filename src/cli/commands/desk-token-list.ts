@@ -1,6 +1,6 @@
 import { Tokens } from '../../desk/access/tokens.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
 
 export const command = defineCommand({
   name: 'desk token list',

@@ -1,8 +1,8 @@
 import { Tokens } from '../../desk/access/tokens.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'desk token revoke',

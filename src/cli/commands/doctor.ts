@@ -1,5 +1,5 @@
-import { defineCommand } from '../command.js';
 import { diagnose, renderDiagnosis } from '../doctor.js';
+import { defineCommand } from '../frame/command.js';
 
 export const command = defineCommand({
   name: 'doctor',

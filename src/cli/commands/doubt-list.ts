@@ -1,8 +1,8 @@
-import { type DeadLetter, deadLetters } from '../../runtime/operations/dead-letters.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { text } from '../options.js';
-import { LetterSummary } from '../order-text.js';
+import { type DeadLetter, deadLetters } from '../../operations/dead/dead-letters.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { text } from '../frame/options.js';
+import { LetterSummary } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'doubt list',

@@ -1,14 +1,14 @@
+import { batchStatus } from '../../operations/batches/batch-status.js';
+import { orderFinder } from '../../operations/batches/find-orders.js';
+import { batchesOf } from '../../operations/dead/retry-discard.js';
+import { checkRaisable, raiseDoubts } from '../../operations/doubts/raise.js';
 import { counted } from '../../report/spelling.js';
-import { batchStatus } from '../../runtime/operations/batch-status.js';
-import { orderFinder } from '../../runtime/operations/choosing.js';
-import { batchesOf } from '../../runtime/operations/mending-dead.js';
-import { checkRaisable, raiseDoubts } from '../../runtime/operations/raising-doubts.js';
-import { batchLines } from '../batch-text.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argumentList, usage } from '../options.js';
-import { refusalLines } from '../order-text.js';
-import { needReason, REASON } from '../reason-option.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argumentList, usage } from '../frame/options.js';
+import { needReason, REASON } from '../frame/reason-option.js';
+import { batchLines } from '../text/batch-text.js';
+import { refusalLines } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'doubt raise',

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { readDecisions } from '../../intake/decisions.js';
+import { readDecisions } from '../../csv/decisions.js';
 import type { Caller } from '../../ledger/caller.js';
-import { counted } from '../../report/spelling.js';
-import { type BatchStatus, batchStatus } from '../../runtime/operations/batch-status.js';
-import { batchesOf } from '../../runtime/operations/mending-dead.js';
+import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { batchesOf } from '../../operations/dead/retry-discard.js';
 import {
   type Arriving,
   arrivingError,
@@ -15,14 +14,15 @@ import {
   rulingsOnBatch,
   rulingsOnOrders,
   type Verdict,
-} from '../../runtime/operations/resolving-doubts.js';
-import { batchLines } from '../batch-text.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { confirmRisk } from '../confirm.js';
-import { withApp } from '../open-app.js';
-import { argumentList, flag, text, usage } from '../options.js';
-import { refusalLines } from '../order-text.js';
-import { needReason, REASON } from '../reason-option.js';
+} from '../../operations/doubts/resolve.js';
+import { counted } from '../../report/spelling.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { confirmRisk } from '../frame/confirm.js';
+import { withApp } from '../frame/open-app.js';
+import { argumentList, flag, text, usage } from '../frame/options.js';
+import { needReason, REASON } from '../frame/reason-option.js';
+import { batchLines } from '../text/batch-text.js';
+import { refusalLines } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'doubt resolve',

@@ -1,11 +1,11 @@
+import { findOrder } from '../../operations/batches/find-orders.js';
+import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
 import { grouped } from '../../report/spelling.js';
-import { findOrder } from '../../runtime/operations/choosing.js';
-import { type DoubtEvidence, doubtEvidence } from '../../runtime/operations/doubt-evidence.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { orderWords, slowProgress } from '../order-text.js';
-import { detailLines, oneLine } from '../story-text.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { orderWords, slowProgress } from '../text/order-text.js';
+import { detailLines, oneLine } from '../text/story-text.js';
 
 export const command = defineCommand({
   name: 'doubt show',

@@ -1,11 +1,11 @@
 import { isMemberId, MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
+import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
 import { counted, grouped } from '../../report/spelling.js';
-import { type HistoryEntry, memberHistory } from '../../runtime/operations/member-history.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, text, usage } from '../options.js';
-import { slowProgress } from '../order-text.js';
-import { oneLine } from '../story-text.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, text, usage } from '../frame/options.js';
+import { slowProgress } from '../text/order-text.js';
+import { oneLine } from '../text/story-text.js';
 
 export const command = defineCommand({
   name: 'history',

@@ -1,16 +1,16 @@
-import { batchStatus } from '../../runtime/operations/batch-status.js';
-import { enqueue, handToWorkers } from '../../runtime/operations/pay-file.js';
-import { planFile } from '../../runtime/operations/planning.js';
-import { mergeJournals } from '../../runtime/operations/recovery.js';
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { countWorkers } from '../../runtime/operations/workers.js';
-import { batchLines, batchNext } from '../batch-text.js';
-import { defineCommand } from '../command.js';
-import { confirmTotal } from '../confirm.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
+import { batchStatus } from '../../operations/batches/batch-status.js';
+import { enqueue, handToWorkers } from '../../operations/pay/pay-file.js';
+import { planFile } from '../../operations/pay/plan-file.js';
+import { countWorkers } from '../../operations/services/count-workers.js';
+import { mergeJournals } from '../../operations/services/recover.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import { defineCommand } from '../frame/command.js';
+import { confirmTotal } from '../frame/confirm.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
 import { existingLine, showPlan } from '../pay.js';
 import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
 
 export const command = defineCommand({
   name: 'import',

@@ -3,13 +3,13 @@ import { parseBaseUrl } from '../../core/base-url.js';
 import { isAlmonerError } from '../../core/errors/error.js';
 import { CERTAINTIES } from '../../core/profile.js';
 import { parseRate } from '../../core/rate.js';
+import { type FirstRealm, firstFiles, writeFirstFiles } from '../../operations/services/first-files.js';
 import { loadConfig, pickProfile } from '../../runtime/config/config.js';
-import { type FirstRealm, firstFiles, writeFirstFiles } from '../../runtime/operations/first-files.js';
-import { withQuestions } from '../ask.js';
-import { defineCommand } from '../command.js';
 import { type CheckResult, failed } from '../doctor/check.js';
 import { realmAnswers } from '../doctor/checks/realm.js';
-import { choice, flag, text, usage } from '../options.js';
+import { withQuestions } from '../frame/ask.js';
+import { defineCommand } from '../frame/command.js';
+import { choice, flag, text, usage } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'init',

@@ -1,7 +1,7 @@
 import { isMemberId, MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
 import { plainJson, prettyJson } from '../../realm/client/plain-json.js';
-import { defineCommand } from '../command.js';
-import { argument, flag, usage } from '../options.js';
+import { defineCommand } from '../frame/command.js';
+import { argument, flag, usage } from '../frame/options.js';
 import { realmTitle, withRealmReads } from '../realm-reads.js';
 
 /** Interface calls 1 and 2. */

@@ -1,11 +1,11 @@
 import { findBatch } from '../../ledger/batches.js';
-import { pause } from '../../runtime/operations/steering-batches.js';
-import { batchLines } from '../batch-text.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { REASON } from '../reason-option.js';
-import { underWayLines } from '../steering-text.js';
+import { pause } from '../../operations/batches/steer.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { REASON } from '../frame/reason-option.js';
+import { batchLines } from '../text/batch-text.js';
+import { underWayLines } from '../text/steering-text.js';
 
 export const command = defineCommand({
   name: 'pause',

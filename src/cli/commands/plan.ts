@@ -1,12 +1,12 @@
-import type { Plan } from '../../intake/plan.js';
-import { checkMembers } from '../../runtime/operations/check-members.js';
-import { planFile, writeFaultsFile } from '../../runtime/operations/planning.js';
-import { unsentNext } from '../batch-text.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, flag } from '../options.js';
+import { checkMembers } from '../../operations/pay/check-members.js';
+import { planFile, writeFaultsFile } from '../../operations/pay/plan-file.js';
+import type { Plan } from '../../planning/plan.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, flag } from '../frame/options.js';
 import { PLAN_OPTIONS, planRequest, retyped } from '../plan-options.js';
-import { findingLines, planDocument, planLines, refusedNext } from '../preview-text.js';
+import { unsentNext } from '../text/batch-text.js';
+import { findingLines, planDocument, planLines, refusedNext } from '../text/preview-text.js';
 
 export const command = defineCommand({
   name: 'plan',

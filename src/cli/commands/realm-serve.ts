@@ -7,8 +7,8 @@ import { createRealmService } from '../../realm/server/service.js';
 import { readKey } from '../../runtime/config/key.js';
 import { registerSecret } from '../../runtime/logger.js';
 import { openStore } from '../../runtime/redis/store.js';
-import { defineCommand } from '../command.js';
-import { flag, text, texts, usage, wholeNumber } from '../options.js';
+import { defineCommand } from '../frame/command.js';
+import { flag, text, texts, usage, wholeNumber } from '../frame/options.js';
 
 const USUAL_HOST = '127.0.0.1';
 const USUAL_PORT = 8787;

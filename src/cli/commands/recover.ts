@@ -1,11 +1,11 @@
 import type { Waiting } from '../../core/waiting.js';
-import { isShortId } from '../../intake/digest.js';
 import { REMOVED } from '../../ledger/accept-missing.js';
-import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../runtime/operations/recovery.js';
-import { allWaiting } from '../../runtime/operations/waiting.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { text } from '../options.js';
+import { allWaiting } from '../../operations/batches/waiting.js';
+import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../operations/services/recover.js';
+import { isShortId } from '../../planning/digest.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { text } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'recover',

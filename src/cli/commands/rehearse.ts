@@ -1,10 +1,10 @@
+import { planFile } from '../../operations/pay/plan-file.js';
+import { dropOldRehearsals, rehearsalProfile } from '../../operations/pay/rehearsals.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { parseFaults } from '../../realm/server/faults.js';
-import { planFile } from '../../runtime/operations/planning.js';
-import { dropOldRehearsals, rehearsalProfile } from '../../runtime/operations/rehearsals.js';
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, flag, wholeNumber } from '../options.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, flag, wholeNumber } from '../frame/options.js';
 import { payAndReport, showPlan } from '../pay.js';
 import { PLAN_OPTIONS, planRequest, retyped } from '../plan-options.js';
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/batches.js';
 import { PlanReader } from '../../ledger/plan-store.js';
-import { reportBatch } from '../../runtime/operations/reporting.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, flag, text } from '../options.js';
+import { reportBatch } from '../../operations/batches/report.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, flag, text } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'report',

@@ -1,11 +1,11 @@
 import { findBatch } from '../../ledger/batches.js';
-import { resume } from '../../runtime/operations/steering-batches.js';
-import { countWorkers } from '../../runtime/operations/workers.js';
-import { batchLines, batchNext } from '../batch-text.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { REASON } from '../reason-option.js';
+import { resume } from '../../operations/batches/steer.js';
+import { countWorkers } from '../../operations/services/count-workers.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { REASON } from '../frame/reason-option.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
 
 export const command = defineCommand({
   name: 'resume',

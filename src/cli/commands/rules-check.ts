@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { faultLine } from '../../intake/rules/fault.js';
-import { lookAtRules } from '../../intake/rules/read-rule.js';
-import { findRules } from '../../runtime/operations/rules-files.js';
-import { defineCommand } from '../command.js';
-import { argumentList } from '../options.js';
+import { findRules } from '../../operations/rules/files.js';
+import { faultLine } from '../../rules/fault.js';
+import { lookAtRules } from '../../rules/read-rule.js';
+import { defineCommand } from '../frame/command.js';
+import { argumentList } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'rules check',

@@ -1,10 +1,10 @@
-import type { RunMeta } from '../../intake/rules/run-record.js';
-import { spellMoment } from '../../intake/rules/zone.js';
-import { explainMember } from '../../runtime/operations/rules-explaining.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument } from '../options.js';
-import { explanationDocument, explanationLines } from '../rules-explanation.js';
+import { explainMember } from '../../operations/rules/explain.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { spellMoment } from '../../rules/zone.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument } from '../frame/options.js';
+import { explanationDocument, explanationLines } from '../text/rules-explanation.js';
 
 export const command = defineCommand({
   name: 'rules explain',

@@ -1,9 +1,9 @@
-import { lastRunWords } from '../../intake/rules/approvals.js';
-import { spellMoment } from '../../intake/rules/zone.js';
+import { type ListedRule, listRules } from '../../operations/rules/list.js';
 import { grouped } from '../../report/spelling.js';
-import { type ListedRule, listRules } from '../../runtime/operations/rules-listing.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
+import { lastRunWords } from '../../rules/approvals.js';
+import { spellMoment } from '../../rules/zone.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
 
 export const command = defineCommand({
   name: 'rules list',

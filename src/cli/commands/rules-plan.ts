@@ -1,11 +1,11 @@
-import { batchOfRun } from '../../runtime/operations/rules-planning.js';
-import { unfinishedRun } from '../../runtime/operations/unfinished-runs.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, flag, text } from '../options.js';
-import { findingLines } from '../preview-text.js';
+import { batchOfRun } from '../../operations/rules/plan.js';
+import { unfinishedRun } from '../../operations/rules/unfinished-runs.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, flag, text } from '../frame/options.js';
 import { openRuleSession, planWithProgress } from '../rules-session.js';
-import { ruleDocument, ruleLines } from '../rules-text.js';
+import { findingLines } from '../text/preview-text.js';
+import { ruleDocument, ruleLines } from '../text/rules-text.js';
 
 export const command = defineCommand({
   name: 'rules plan',

@@ -1,21 +1,21 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { periodName } from '../../intake/rules/period.js';
-import type { RunMeta } from '../../intake/rules/run-record.js';
-import { findRun } from '../../intake/rules/run-store.js';
+import { openRule } from '../../operations/rules/files.js';
+import { isEdited, usablePlan } from '../../operations/rules/run.js';
+import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { grouped } from '../../report/spelling.js';
+import { periodName } from '../../rules/period.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { findRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { openRule } from '../../runtime/operations/rules-files.js';
-import { isEdited, usablePlan } from '../../runtime/operations/rules-running.js';
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { runToGoOnWith } from '../../runtime/operations/unfinished-runs.js';
-import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
-import { confirmRisk, confirmTotal } from '../confirm.js';
-import { withApp } from '../open-app.js';
-import { flag, optionalArgument, text, usage, wholeNumber } from '../options.js';
-import { findingLines, refusedNext } from '../preview-text.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
+import { confirmRisk, confirmTotal } from '../frame/confirm.js';
+import { withApp } from '../frame/open-app.js';
+import { flag, optionalArgument, text, usage, wholeNumber } from '../frame/options.js';
 import { payRuleRun } from '../rules-pay.js';
 import { openRuleSession, planWithProgress } from '../rules-session.js';
-import { ruleDocument, ruleLines } from '../rules-text.js';
+import { findingLines, refusedNext } from '../text/preview-text.js';
+import { ruleDocument, ruleLines } from '../text/rules-text.js';
 
 type Chosen = { readonly realm: OpenRealm; readonly run: RunMeta; readonly edited: boolean };
 

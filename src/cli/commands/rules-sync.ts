@@ -1,8 +1,8 @@
-import { faultLine } from '../../intake/rules/fault.js';
-import { type SyncedRule, syncRules } from '../../runtime/operations/rules-sync.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { flag, texts } from '../options.js';
+import { type SyncedRule, syncRules } from '../../operations/rules/sync.js';
+import { faultLine } from '../../rules/fault.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { flag, texts } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'rules sync',

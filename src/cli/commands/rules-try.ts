@@ -1,10 +1,10 @@
 import { isMemberId } from '../../core/ids.js';
-import { tryMember } from '../../runtime/operations/rules-explaining.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, text, usage } from '../options.js';
-import { explanationDocument, explanationLines } from '../rules-explanation.js';
+import { tryMember } from '../../operations/rules/explain.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, text, usage } from '../frame/options.js';
 import { openRuleSession } from '../rules-session.js';
+import { explanationDocument, explanationLines } from '../text/rules-explanation.js';
 
 export const command = defineCommand({
   name: 'rules try',

@@ -1,10 +1,10 @@
-import { planFile } from '../../runtime/operations/planning.js';
-import { mergeJournals } from '../../runtime/operations/recovery.js';
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { defineCommand } from '../command.js';
-import { confirmTotal } from '../confirm.js';
-import { withApp } from '../open-app.js';
-import { argument, wholeNumber } from '../options.js';
+import { planFile } from '../../operations/pay/plan-file.js';
+import { mergeJournals } from '../../operations/services/recover.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import { defineCommand } from '../frame/command.js';
+import { confirmTotal } from '../frame/confirm.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, wholeNumber } from '../frame/options.js';
 import { payAndReport, showPlan } from '../pay.js';
 import { planRequest, readBatchId, retyped, SEND_OPTIONS } from '../plan-options.js';
 

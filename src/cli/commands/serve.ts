@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { type Serving, startServing } from '../../runtime/operations/serving.js';
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { workRealms } from '../../runtime/operations/working.js';
+import { type Serving, startServing } from '../../desk/serve.js';
+import { workRealms } from '../../operations/services/run-workers.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
-import { type CommandBase, defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { flag, text, wholeNumber } from '../options.js';
-import { version } from '../version.js';
+import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { flag, text, wholeNumber } from '../frame/options.js';
+import { version } from '../frame/version.js';
 
 const USUAL_HOST = '127.0.0.1';
 const USUAL_PORT = 8080;

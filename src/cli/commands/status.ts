@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
+import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import { allPaceNotes } from '../../operations/batches/pace-notes.js';
+import { waitingNow } from '../../operations/batches/waiting.js';
+import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { countWorkers } from '../../operations/services/count-workers.js';
 import { grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
-import { type BatchStatus, batchStatus, exitOf } from '../../runtime/operations/batch-status.js';
-import { allPaceNotes } from '../../runtime/operations/pace-notes.js';
-import { type UnfinishedImport, unfinishedImports } from '../../runtime/operations/unfinished-imports.js';
-import { waitingNow } from '../../runtime/operations/waiting.js';
-import { countWorkers } from '../../runtime/operations/workers.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
-import { batchLines, batchNext } from '../batch-text.js';
-import { defineCommand } from '../command.js';
-import { withApp } from '../open-app.js';
-import { flag, optionalArgument } from '../options.js';
-import { Progress } from '../progress.js';
+import { defineCommand } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { flag, optionalArgument } from '../frame/options.js';
+import { Progress } from '../frame/progress.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
 
 export const command = defineCommand({
   name: 'status',

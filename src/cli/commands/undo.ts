@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/batches.js';
+import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
+import { type Undo, writeUndo } from '../../operations/batches/undo.js';
 import { NewFile } from '../../report/new-file.js';
 import { counted, grouped } from '../../report/spelling.js';
-import { isRehearsalOfItsOwn } from '../../runtime/operations/batch-realm.js';
-import { type Undo, writeUndo } from '../../runtime/operations/undoing.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { argument, text } from '../options.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, text } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'undo',

@@ -1,7 +1,7 @@
 import { checkWallets } from '../../realm/client/check-wallets.js';
 import { counted } from '../../report/spelling.js';
-import { defineCommand } from '../command.js';
-import { argumentList, text, usage } from '../options.js';
+import { defineCommand } from '../frame/command.js';
+import { argumentList, text, usage } from '../frame/options.js';
 import { realmTitle, withRealmReads } from '../realm-reads.js';
 import { readWalletList } from '../wallet-list.js';
 

@@ -1,9 +1,9 @@
-import { refuseUnsafeStore } from '../../runtime/operations/store-safety.js';
-import { workRealms } from '../../runtime/operations/working.js';
+import { workRealms } from '../../operations/services/run-workers.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
-import { defineCommand, type ExitStatus } from '../command.js';
-import { withApp } from '../open-app.js';
-import { wholeNumber } from '../options.js';
+import { defineCommand, type ExitStatus } from '../frame/command.js';
+import { withApp } from '../frame/open-app.js';
+import { wholeNumber } from '../frame/options.js';
 
 export const command = defineCommand({
   name: 'worker',

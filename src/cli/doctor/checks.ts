@@ -1,5 +1,5 @@
 import type { Config } from '../../runtime/config/config.js';
-import type { CommandBase } from '../command.js';
+import type { CommandBase } from '../frame/command.js';
 import type { Check } from './check.js';
 import { folderWritable } from './checks/folder.js';
 import { keyPlace } from './checks/key-place.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { messageOf } from '../../core/errors/error.js';
-import { tooDeepAt } from '../../intake/yaml-nesting.js';
+import { tooDeepAt } from '../../yaml/nesting.js';
 import type { Origin, SettingPath } from './model.js';
 
 /**

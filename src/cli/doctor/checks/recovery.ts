@@ -1,7 +1,7 @@
 import { isAlmonerError } from '../../../core/errors/error.js';
+import { journalsHere, type RealmRecovery, recoveryState } from '../../../operations/services/recover.js';
 import type { Config } from '../../../runtime/config/config.js';
 import type { Logger } from '../../../runtime/logger.js';
-import { journalsHere, type RealmRecovery, recoveryState } from '../../../runtime/operations/recovery.js';
 import { type Check, failed, ok, warning } from '../check.js';
 import { openForDoctor } from './store.js';
 

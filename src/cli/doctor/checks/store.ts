@@ -1,8 +1,8 @@
 import { isAlmonerError } from '../../../core/errors/error.js';
+import { riskOf, storeFindings } from '../../../operations/services/store-safety.js';
 import { App } from '../../../runtime/app.js';
 import type { Config } from '../../../runtime/config/config.js';
 import type { Logger } from '../../../runtime/logger.js';
-import { riskOf, storeFindings } from '../../../runtime/operations/store-safety.js';
 import { type Check, failed, ok, warning } from '../check.js';
 
 /** The store answers, and keeps what it acknowledged: append-only, fsync on every write, no eviction. */

@@ -1,9 +1,9 @@
 import { isAlmonerError } from '../../../core/errors/error.js';
 import type { Waiting } from '../../../core/waiting.js';
+import { allWaiting, type BatchWaiting } from '../../../operations/batches/waiting.js';
 import { App } from '../../../runtime/app.js';
 import type { Config } from '../../../runtime/config/config.js';
 import type { Logger } from '../../../runtime/logger.js';
-import { allWaiting, type BatchWaiting } from '../../../runtime/operations/waiting.js';
 import { type Check, failed, ok, warning } from '../check.js';
 
 /** Whether orders stand still, and for what; processes that are lost with orders in their hands above all. */

@@ -1,0 +1,99 @@
+import type { ExitCode } from '../../core/errors/catalogue.js';
+import type { RealmProfile } from '../../core/profile.js';
+import type { Config, ConfigInput } from '../../runtime/config/config.js';
+import type { Logger } from '../../runtime/logger.js';
+import type { ArgumentSpec, OptionSpec } from './options.js';
+import type { Output } from './output.js';
+
+export type ExitStatus = 0 | ExitCode;
+
+/** Options that every command takes. */
+export type GlobalOptions = {
+  readonly json: boolean;
+  readonly config: string | undefined;
+  readonly realm: string | undefined;
+  readonly logLevel: string | undefined;
+};
+
+/** What every command is given, whatever its own arguments are. */
+export type CommandBase = {
+  readonly global: GlobalOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly output: Output;
+  /** Loaded when first asked for; throws ALM_CONFIG_INVALID with every fault. */
+  config(options?: Pick<ConfigInput, 'environmentRealm'>): Promise<Config>;
+  /** The realm named by --realm, or the only one configured. */
+  profile(): Promise<RealmProfile>;
+  logger(): Promise<Logger>;
+};
+
+export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec<unknown>>>;
+export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
+export type Given<S> = {
+  readonly [K in keyof S]: S[K] extends { read(...given: never): infer T } ? T : never;
+};
+
+export type CommandContext<A extends ArgumentSpecs, O extends OptionSpecs> = CommandBase & {
+  readonly args: Given<A>;
+  readonly options: Given<O>;
+};
+
+export type CommandDescription<A extends ArgumentSpecs, O extends OptionSpecs> = {
+  /** As typed: `plan`, `dead list`, `desk token add`. */
+  readonly name: string;
+  readonly description: string;
+  /** In the order they are typed; the key is the placeholder in the help. */
+  readonly arguments: A;
+  /** `skipInvalid` is typed `--skip-invalid`. */
+  readonly options: O;
+  readonly examples?: readonly string[];
+  run(context: CommandContext<A, O>): Promise<ExitStatus>;
+};
+
+/** A command whose own types are sealed inside it: the frame hands over text and gets an exit status. */
+export type Command = {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: ArgumentSpecs;
+  readonly options: OptionSpecs;
+  readonly examples: readonly string[];
+  start(base: CommandBase, given: GivenText): Promise<ExitStatus>;
+};
+
+export type GivenText = {
+  readonly arguments: Readonly<Record<string, readonly string[]>>;
+  readonly options: Readonly<Record<string, readonly string[] | boolean | undefined>>;
+};
+
+export function defineCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>(
+  description: CommandDescription<A, O>,
+): Command {
+  return {
+    name: description.name,
+    description: description.description,
+    arguments: description.arguments,
+    options: description.options,
+    examples: description.examples ?? [],
+    start(base, given) {
+      const args = readAll(description.arguments, (spec, name) => spec.read(given.arguments[name] ?? []));
+      const options = readAll(description.options, (spec, name) =>
+        spec.read(given.options[name], flagOf(name)),
+      );
+      return description.run({ ...base, args, options });
+    },
+  };
+}
+
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The one place where the compiler has to be told: each value was made by the `read` its type comes from. */
+function readAll<S extends Readonly<Record<string, unknown>>>(
+  specs: S,
+  read: (spec: S[keyof S], name: string) => unknown,
+): Given<S> {
+  const entries = Object.entries(specs).map(([name, spec]) => [name, read(spec as S[keyof S], name)]);
+  return Object.fromEntries(entries) as Given<S>;
+}

@@ -1,0 +1,42 @@
+import type { Config, ConfigInput } from '../../runtime/config/config.js';
+import type { Logger } from '../../runtime/logger.js';
+import { registerSecret } from '../../runtime/redaction.js';
+import type { CommandBase, GlobalOptions } from './command.js';
+import type { Output } from './output.js';
+
+/** Configuration and logger are loaded when a command first asks: `--help` and a typing error need neither. */
+export function createContext(global: GlobalOptions, output: Output): CommandBase {
+  const env = process.env;
+  const cwd = process.cwd();
+  let config: Promise<Config> | undefined;
+  let logger: Promise<Logger> | undefined;
+
+  const load = async (options: Pick<ConfigInput, 'environmentRealm'>): Promise<Config> => {
+    const { loadConfig, secretsOf } = await import('../../runtime/config/config.js');
+    const flags = { config: global.config, logLevel: global.logLevel };
+    const loaded = loadConfig({ env, cwd, flags, ...options });
+    for (const secret of secretsOf(loaded, env)) registerSecret(secret);
+    return loaded;
+  };
+  const context: CommandBase = {
+    global,
+    env,
+    cwd,
+    output,
+    config(options = {}) {
+      config ??= load(options);
+      return config;
+    },
+    async profile() {
+      const { pickProfile } = await import('../../runtime/config/config.js');
+      return pickProfile(await context.config(), global.realm);
+    },
+    logger() {
+      logger ??= Promise.all([context.config(), import('../../runtime/logger.js')]).then(
+        ([{ logLevel }, { createLogger }]) => createLogger({ level: logLevel }),
+      );
+      return logger;
+    },
+  };
+  return context;
+}

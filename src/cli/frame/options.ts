@@ -1,0 +1,97 @@
+import { AlmonerError } from '../../core/errors/error.js';
+
+/**
+ * The kinds of option and argument a command can have. Each knows how to read what the command line gave, so
+ * that a command's `run` receives values of the right type and never looks at text again.
+ */
+export type OptionSpec<T> = {
+  readonly description: string;
+  /** The placeholder of its value in the help; null for a switch. */
+  readonly value: string | null;
+  /** May be given several times. */
+  readonly repeated: boolean;
+  /** A spelling other than the kebab-case of its name. */
+  readonly short?: string;
+  read(given: readonly string[] | boolean | undefined, flag: string): T;
+};
+
+export type ArgumentSpec<T> = {
+  readonly description: string;
+  readonly required: boolean;
+  readonly variadic: boolean;
+  read(given: readonly string[]): T;
+};
+
+export function flag(description: string): OptionSpec<boolean> {
+  return { description, value: null, repeated: false, read: (given) => given === true };
+}
+
+export function text(value: string, description: string): OptionSpec<string | undefined> {
+  return { description, value, repeated: false, read: last };
+}
+
+export function texts(value: string, description: string): OptionSpec<readonly string[]> {
+  return { description, value, repeated: true, read: (given) => (Array.isArray(given) ? given : []) };
+}
+
+export function wholeNumber(
+  value: string,
+  description: string,
+  bounds: { readonly min: number; readonly max?: number },
+): OptionSpec<number | undefined> {
+  const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
+  return {
+    description,
+    value,
+    repeated: false,
+    read(given, name) {
+      const written = last(given);
+      if (written === undefined) return undefined;
+      const number = /^[0-9]{1,16}$/.test(written) ? Number(written) : Number.NaN;
+      if (number >= bounds.min && number <= max) return number;
+      const range = bounds.max === undefined ? `of at least ${bounds.min}` : `from ${bounds.min} to ${max}`;
+      throw usage(`${name}: expected a whole number ${range}, got ${JSON.stringify(written)}`);
+    },
+  };
+}
+
+export function choice<const T extends readonly string[]>(
+  values: T,
+  description: string,
+): OptionSpec<T[number] | undefined> {
+  return {
+    description,
+    value: values.join('|'),
+    repeated: false,
+    read(given, name) {
+      const written = last(given);
+      const found = values.find((value) => value === written);
+      if (written === undefined || found !== undefined) return found;
+      throw usage(`${name}: expected one of ${values.join(', ')}, got ${JSON.stringify(written)}`);
+    },
+  };
+}
+
+export function argument(description: string): ArgumentSpec<string> {
+  const read = (given: readonly string[]) => given[0] ?? '';
+  return { description, required: true, variadic: false, read };
+}
+
+export function optionalArgument(description: string): ArgumentSpec<string | undefined> {
+  return { description, required: false, variadic: false, read: (given) => given[0] };
+}
+
+/** Any number of words, also none; a command that needs one says so itself. */
+export function argumentList(description: string): ArgumentSpec<readonly string[]> {
+  return { description, required: false, variadic: true, read: (given) => given };
+}
+
+export function usage(message: string, next?: string): AlmonerError {
+  // Every sentence says what was not done; what an option's reader finds is found before anything is.
+  const whole = /Nothing was/.test(message) ? message : `${message}. Nothing was done.`;
+  return new AlmonerError('ALM_CLI_USAGE', whole, next === undefined ? {} : { next });
+}
+
+function last(given: readonly string[] | boolean | undefined): string | undefined {
+  return Array.isArray(given) ? given.at(-1) : undefined;
+}

@@ -1,0 +1,89 @@
+import type { WriteOutcome } from '../../core/outcome.js';
+import type { Rate } from '../../core/profile.js';
+import { formatRate } from '../../core/rate.js';
+import { etaSeconds, type Waiting } from '../../core/waiting.js';
+import type { BatchView } from '../../ledger/views.js';
+import { duration, grouped } from '../../report/spelling.js';
+
+/**
+ * Progress on stderr: one line that is redrawn on a terminal, a plain line now and then where there is
+ * none. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie.
+ */
+const BAR_CELLS = 24;
+const PLAIN_EVERY_MS = 5_000;
+const RECENT_MS = 30_000;
+
+export class Progress {
+  private readonly recent: { at: number; settled: number; requests: number }[] = [];
+  private nextPlainAt = 0;
+  private drawn = false;
+
+  constructor(
+    private readonly stream: NodeJS.WriteStream,
+    private readonly rate: Rate | null,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  show(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
+    const line = this.line(view, lastTrouble, waiting);
+    if (this.stream.isTTY === true) {
+      const width = Math.max(20, this.stream.columns ?? 80);
+      this.stream.write(`\r\u001b[2K${line.slice(0, width - 1)}`);
+      this.drawn = true;
+      return;
+    }
+    if (this.now() < this.nextPlainAt) return;
+    this.nextPlainAt = this.now() + PLAIN_EVERY_MS;
+    this.stream.write(`${line}\n`);
+  }
+
+  /** Leaves the last line standing. */
+  end(): void {
+    if (this.drawn) this.stream.write('\n');
+  }
+
+  line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
+    const { counts, manifest } = view;
+    const open = (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0);
+    const settled = manifest.rows - open;
+    const share = manifest.rows === 0 ? 1 : settled / manifest.rows;
+    const filled = Math.round(share * BAR_CELLS);
+    const { perSecond, requestsPerSecond } = this.pace(settled, view.requests);
+    const [first] = waiting.filter(({ why }) => why !== 'doubt');
+    // What it did while it stood still says nothing of how fast it goes on.
+    if (first !== undefined) this.recent.length = 0;
+    const seconds = etaSeconds({ state: view.state, open, perSecond, waiting, nowMs: Date.now() });
+    const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
+    return [
+      `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)}%`,
+      `${grouped(settled)}/${grouped(manifest.rows)}`,
+      // Before the numbers, which stand still meanwhile: a narrow terminal cuts the end off.
+      ...(first === undefined ? [] : [waitingWords(first)]),
+      `paid ${grouped(counts.paid ?? 0)}`,
+      ...(bad > 0 ? [`failed ${grouped(bad)}`] : []),
+      ...((counts.unknown ?? 0) > 0 ? [`unknown ${grouped(counts.unknown ?? 0)}`] : []),
+      ...((counts.doubt ?? 0) > 0 ? [`doubt ${grouped(counts.doubt ?? 0)}`] : []),
+      `${requestsPerSecond < 10 ? `${(requestsPerSecond * 60).toFixed(0)}/min` : `${requestsPerSecond.toFixed(0)}/s`} of ${formatRate(this.rate)}`,
+      ...(seconds !== null && seconds > 0 ? [`${duration(seconds * 1000)} to go`] : []),
+      ...(lastTrouble?.code == null ? [] : [`last: ${lastTrouble.code}`]),
+    ].join('  ');
+  }
+
+  private pace(settled: number, requests: number): { perSecond: number; requestsPerSecond: number } {
+    const at = this.now();
+    this.recent.push({ at, settled, requests });
+    while (this.recent.length > 2 && at - (this.recent[0]?.at ?? at) > RECENT_MS) this.recent.shift();
+    const first = this.recent[0];
+    const seconds = first === undefined ? 0 : (at - first.at) / 1000;
+    if (first === undefined || seconds <= 0) return { perSecond: 0, requestsPerSecond: 0 };
+    return {
+      perSecond: (settled - first.settled) / seconds,
+      requestsPerSecond: (requests - first.requests) / seconds,
+    };
+  }
+}
+
+function waitingWords({ why, orders, since, until, message }: Waiting): string {
+  const end = until === null ? '' : `, until ${until.slice(11, 19)} UTC`;
+  return `${grouped(orders)} wait (${why} since ${since.slice(11, 19)} UTC${end}): ${message}`;
+}

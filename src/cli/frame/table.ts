@@ -1,0 +1,85 @@
+import type { Command } from './command.js';
+
+/**
+ * All commands, flat. `dead list` lives in commands/dead-list.ts, which exports `command`; a test holds the
+ * table and the folder equal. Only the command that was typed is loaded, so that help and a typing error
+ * answer at once.
+ */
+export type TableEntry = { readonly name: string; readonly group: string; readonly summary: string };
+
+const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Pay from a file': {
+    plan: 'check a CSV and show what it would do; sends nothing',
+    run: 'plan, ask, pay and report, in this process',
+    rehearse: 'the same file on the embedded realm, with members made from it',
+    import: 'plan and hand the batch to the workers',
+  },
+  'Follow and steer': {
+    status: 'all batches, or one of them',
+    pause: 'stop a batch after what is being sent',
+    resume: 'go on with a paused or halted batch',
+    cancel: 'end a batch; what was not sent stays unsent',
+    report: 'write the report files of a batch again',
+    history: 'every order that ever touched a member',
+    undo: 'write the CSV that takes back what was paid',
+  },
+  'Mend what failed': {
+    'dead list': 'orders that ended without being paid',
+    'dead show': 'one dead letter with all its attempts',
+    'dead retry': 'send dead letters again',
+    'dead discard': 'mark dead letters as done with, giving a reason',
+    'dead export': 'the dead letters of a batch as CSV',
+    'doubt list': 'orders nobody can prove paid or unpaid',
+    'doubt show': 'the evidence about one doubt',
+    'doubt raise': 'make a doubt of an order that stays unknown, giving a reason',
+    'doubt resolve': 'end doubts as paid or unpaid, giving a reason',
+  },
+  'Reward by rules': {
+    'rules list': 'the rules and when they run next',
+    'rules check': 'check the rule files',
+    'rules plan': 'who would get what, and why',
+    'rules try': 'one rule on one member',
+    'rules run': 'make a batch from a rule',
+    'rules sync': 'put the schedules of the rules in force',
+    'rules explain': 'a past decision from the facts of then',
+  },
+  'Ask the realm': {
+    member: "a member's record, or its web3 data",
+    wallets: 'which wallets belong to members of the realm',
+  },
+  'Run services': {
+    worker: 'work off imported batches until stopped',
+    serve: 'the desk, its API, schedules and notifications',
+    'desk token add': 'let somebody use the desk',
+    'desk token list': 'who may use the desk',
+    'desk token revoke': 'take that right away',
+    'realm serve': 'the realm service itself, for rehearsals and communities of your own',
+  },
+  'Set up': {
+    init: 'write a first configuration with samples',
+    doctor: 'check configuration, folders, store and realm, with remedies',
+    completion: 'a completion script for bash, zsh or fish',
+    recover: 'bring the books in order after the store was lost or rolled back',
+  },
+};
+
+export const TABLE: readonly TableEntry[] = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  Object.entries(commands).map(([name, summary]) => ({ name, group, summary })),
+);
+
+export function moduleNameOf(name: string): string {
+  return name.replaceAll(' ', '-');
+}
+
+export async function loadCommand(entry: TableEntry): Promise<Command> {
+  const loaded: unknown = await import(`../commands/${moduleNameOf(entry.name)}.js`);
+  if (!isCommandModule(loaded) || loaded.command.name !== entry.name)
+    throw new Error(`commands/${moduleNameOf(entry.name)} does not export the command ${entry.name}`);
+  return loaded.command;
+}
+
+function isCommandModule(loaded: unknown): loaded is { command: Command } {
+  if (typeof loaded !== 'object' || loaded === null || !('command' in loaded)) return false;
+  const { command } = loaded;
+  return typeof command === 'object' && command !== null && 'start' in command && 'name' in command;
+}

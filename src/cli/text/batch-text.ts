@@ -1,0 +1,95 @@
+import { ORDER_STATES } from '../../core/states.js';
+import type { Waiting } from '../../core/waiting.js';
+import type { BatchStatus } from '../../operations/batches/batch-status.js';
+import { counted, duration, grouped } from '../../report/spelling.js';
+import type { Colours } from '../frame/colour.js';
+
+/** A batch's standing for a person. */
+export function batchLines(status: BatchStatus, colours: Colours): string[] {
+  const counts = ORDER_STATES.filter((state) => (status.counts[state] ?? 0) > 0).map((state) => {
+    const paint = paintOf(state, colours);
+    return `  ${paint(state.padEnd(10))}${grouped(status.counts[state] ?? 0).padStart(10)}  ${grouped(BigInt(status.tokens[state] ?? '0')).padStart(16)} tokens`;
+  });
+  const limited = status.rateLimited > 0 ? `, ${grouped(status.rateLimited)} × 429` : '';
+  return [
+    ...(status.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
+    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(status.state)}`,
+    ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
+    ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
+    ...counts,
+    `  ${counted(status.requests, 'request')}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
+    ...(status.etaSeconds !== null && status.etaSeconds > 0
+      ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
+      : []),
+    ...(status.deadGone === null ? [] : [`  ${goneWords(status.deadGone)}`]),
+    ...status.waiting.flatMap((one) => waitingLines(one, status.reason?.message ?? '', colours)),
+    ...(status.report === null ? [] : [`Report: ${status.report}`]),
+  ];
+}
+
+function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadGone']>): string {
+  const parts = [
+    ...(replaced > 0 ? [`${grouped(replaced)} put into another file (batch ${into.join(', ')})`] : []),
+    ...(discarded > 0 ? [`${grouped(discarded)} discarded`] : []),
+  ];
+  return `none of its dead letters is left to be mended or retried: ${parts.join(', ')}`;
+}
+
+/** Orders that stand still, why, since when and what ends it; what the reason above has said is not said again. */
+function waitingLines(waiting: Waiting, said: string, colours: Colours): string[] {
+  const { why, orders, tokens, since, until, message, next } = waiting;
+  const end = until === null ? '' : `, until ${until}`;
+  const known = said !== '' && message.startsWith(said);
+  return [
+    `  ${colours.yellow('waiting')}: ${counted(orders, 'order')}, ${grouped(BigInt(tokens))} tokens (${why}), since ${since}${end}`,
+    ...(known ? [] : [`    ${message}`]),
+    ...(next === null ? [] : [`    ${next}`]),
+  ];
+}
+
+/** What a person would do next with a batch in this state. */
+export function batchNext(status: BatchStatus, rerun: string | null = null): string | null {
+  const { counts, batch } = status;
+  if (status.state === 'halted') return status.reason?.next ?? `almoner resume ${batch}`;
+  if (status.state === 'paused')
+    return rerun === null
+      ? `almoner resume ${batch}`
+      : `${rerun}, or hand it to the workers: almoner resume ${batch}`;
+  if (status.state === 'running' || status.state === 'planned')
+    return status.waiting.find(({ next }) => next !== null)?.next ?? `almoner status ${batch} --watch`;
+  if ((counts.cancelled ?? 0) > 0) return unsentNext(status, status.report);
+  if ((counts.doubt ?? 0) > 0) return `almoner doubt list --batch ${batch}`;
+  if (status.archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0) > 0)
+    return archivedNext('failed.csv');
+  if (status.deadGone !== null && status.deadGone.into.length > 0)
+    return status.deadGone.into.map((other) => `almoner status ${other}`).join('; ');
+  if (status.deadGone === null && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0)
+    return `almoner dead list --batch ${batch}; mend failed.csv and run it, or almoner dead retry --batch ${batch}`;
+  if ((counts.invalid ?? 0) > 0) return 'mend the rows of failed.csv and run that file';
+  return status.report === null ? `almoner report ${batch}` : `open ${status.report}/report.html`;
+}
+
+/**
+ * The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. Nor the file again
+ * with new rows only: where its rows stand in for orders, or it has a label, or is a rule's, that is refused.
+ */
+export function unsentNext(
+  { batch, archived }: Pick<BatchStatus, 'batch' | 'archived'>,
+  report: string | null,
+): string {
+  if (archived) return archivedNext('unprocessed.csv');
+  const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
+  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}, with --new-rows-only where another file pays some of its rows by now`;
+}
+
+/** Nothing marks orders of an archive any more, so that no row stands in for them. */
+function archivedNext(part: string): string {
+  return `the batch is archived: give the rows of ${part} a reference each, take the almoner_order column out, and run that file`;
+}
+
+function paintOf(state: string, colours: Colours): (text: string) => string {
+  if (state === 'paid') return colours.green;
+  if (state === 'doubt' || state === 'unknown' || state === 'duplicate') return colours.yellow;
+  if (state === 'refused' || state === 'exhausted' || state === 'invalid') return colours.red;
+  return (text) => text;
+}

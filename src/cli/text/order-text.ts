@@ -1,0 +1,94 @@
+import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
+import { counted, grouped } from '../../report/spelling.js';
+
+/** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
+const SHOWN_MAX = 50;
+
+export class LetterSummary {
+  readonly shown: DeadLetter[] = [];
+  readonly batches = new Set<string>();
+  count = 0;
+  private tokens = 0n;
+  private readonly groups = new Map<
+    string,
+    { letter: DeadLetter; message: string; count: number; tokens: bigint }
+  >();
+
+  add(letter: DeadLetter): void {
+    this.count += 1;
+    this.tokens += BigInt(letter.tokens ?? 0);
+    this.batches.add(letter.batch);
+    if (this.shown.length < SHOWN_MAX) this.shown.push(letter);
+    const message = withoutIds(letter);
+    const key = `${letter.state} ${letter.class} ${message}`;
+    const group = this.groups.get(key) ?? { letter, message, count: 0, tokens: 0n };
+    group.count += 1;
+    group.tokens += BigInt(letter.tokens ?? 0);
+    this.groups.set(key, group);
+  }
+
+  lines(what: string): string[] {
+    const groups = [...this.groups.values()].sort((a, b) => b.count - a.count).slice(0, SHOWN_MAX);
+    const more = this.count - this.shown.length;
+    return [
+      `${counted(this.count, what)}, ${grouped(this.tokens)} tokens`,
+      ...groups.map(
+        ({ letter, message, count, tokens }) =>
+          `  ${grouped(count).padStart(8)}  ${letter.state} ${letter.class ?? 'without a class'}: ${message} (${grouped(tokens)} tokens)`,
+      ),
+      '',
+      ...this.shown.map(letterLine),
+      ...(more > 0 ? [`… and ${grouped(more)} more; --json lists all of them`] : []),
+    ];
+  }
+}
+
+export function heldLine({ batch, orders }: HeldLetters): string {
+  return `${counted(orders, 'dead letter')} put into batch ${batch}, an import that has not finished, so that nothing pays them: import its file again, or give it up with \`almoner cancel ${batch}\``;
+}
+
+/** A message that names its member would make a group of its own of every order. */
+function withoutIds({ message, member, recipient }: DeadLetter): string {
+  const ids = [member, recipient].filter((id) => id !== null);
+  return ids.reduce((text, id) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'N'), message ?? '');
+}
+
+export function letterLine(letter: DeadLetter): string {
+  const marks = letter.marks.length === 0 ? '' : ` (${letter.marks.join(', ')})`;
+  const status = letter.status === null ? '' : ` ${letter.status}`;
+  return `  ${letter.order}  line ${letter.line}  ${orderWords(letter)}  ${letter.state}${marks}${status}  ${letter.class ?? ''}`.trimEnd();
+}
+
+export function orderWords(order: {
+  readonly op: string | null;
+  readonly member: string | null;
+  readonly recipient: string | null;
+  readonly tokens: number | null;
+}): string {
+  const to = order.recipient === null ? '' : ` to ${order.recipient}`;
+  return `${order.op ?? 'no order'} ${grouped(order.tokens ?? 0)} ${order.member ?? ''}${to}`;
+}
+
+/** The first refusals, with their reasons. */
+export function refusalLines(refused: readonly { readonly order: string; readonly why: string }[]): string[] {
+  const more = refused.length - SHOWN_MAX;
+  return [
+    ...refused.slice(0, SHOWN_MAX).map(({ order, why }) => `  ${order}: ${why}`),
+    ...(more > 0 ? [`  … and ${grouped(more)} more; --json lists all of them`] : []),
+  ];
+}
+
+/** Says now and then how far a long piece of work is; short ones stay silent. */
+export function slowProgress(
+  note: (text: string) => void,
+  words: (done: number, of: number) => string,
+): (done: number, of: number) => void {
+  let nextAt = performance.now() + FIRST_WORD_MS;
+  return (done, of) => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + FIRST_WORD_MS;
+    note(words(done, of));
+  };
+}
+
+const FIRST_WORD_MS = 2_000;

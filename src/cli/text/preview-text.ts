@@ -1,0 +1,138 @@
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { formatRate } from '../../core/rate.js';
+import type { Finding } from '../../csv/row.js';
+import type { Planned } from '../../operations/pay/plan-file.js';
+import { isOver } from '../../operations/pay/run-batch.js';
+import { counted, duration, grouped } from '../../report/spelling.js';
+import type { Colours } from '../frame/colour.js';
+
+/** A plan in words; the JSON document of the contract stands beside the planning itself. */
+export { planDocument } from '../../operations/pay/plan-document.js';
+
+export function planLines(
+  { plan, preview }: Planned,
+  profile: RealmProfile,
+  books: string,
+  colours: Colours,
+): string[] {
+  const { survey } = plan;
+  const ops = (['credit', 'debit', 'transfer'] as const)
+    .filter((op) => survey.orders[op] > 0)
+    .map((op) => `${grouped(survey.orders[op])} ${op} (${grouped(survey.tokens[op])} tokens)`);
+  const lines: [string, string][] = [
+    ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
+    ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
+    ['Currency', profile.currency ?? 'the realm’s default'],
+    ['Certainty', certaintyWords(profile)],
+    ['File', plan.source],
+    [
+      'Rows',
+      `${grouped(survey.rows)}${survey.invalid > 0 ? `, ${grouped(survey.invalid)} of them invalid` : ''}`,
+    ],
+    ['Orders', ops.join(' · ') || 'none'],
+    ['Members', grouped(survey.members)],
+    ...(preview.duplicates > 0
+      ? [['Duplicates', duplicateWords(plan.spent, preview.duplicates)] satisfies [string, string]]
+      : []),
+    ['To pay', toPayWords(plan.existing, preview)],
+    ...(preview.dayLeft === null
+      ? []
+      : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
+    [
+      'Pace',
+      `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
+    ],
+    ['Books', `${books}; ${pastWords(preview.past)}`],
+    ['Batch', batchWords(plan)],
+  ];
+  return [
+    ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
+    ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    ...netEffectLines(survey.busiest),
+  ];
+}
+
+function netEffectLines(busiest: Planned['plan']['survey']['busiest']): string[] {
+  if (busiest.length === 0) return [];
+  const shown = busiest
+    .slice(0, 5)
+    .map(({ member, rows, net }) => `    ${member}: ${rows} rows, net ${net > 0 ? '+' : ''}${grouped(net)}`);
+  return ['  Members in several rows:', ...shown];
+}
+
+export function findingLines(
+  findings: readonly Finding[],
+  total: number,
+  what: string,
+  file: string | null,
+  colours: Colours,
+): string[] {
+  if (total === 0) return [];
+  const paint = what === 'fault' ? colours.red : colours.yellow;
+  const lines = findings.map(({ line, column, code, message }) => {
+    const place = line === 0 ? 'file' : `line ${line}${column === null ? '' : `, ${column}`}`;
+    return `  ${paint(place)}: ${message} [${code}]`;
+  });
+  const more =
+    total > findings.length
+      ? [`  … and ${grouped(total - findings.length)} more${file === null ? '' : `, all in ${file}`}`]
+      : [];
+  return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
+}
+
+/** What mends a refused file. Of the file as a whole, and of orders that rows stand in for, skipping rows is no remedy. */
+export function refusedNext(faults: readonly Finding[]): string {
+  const whole = faults.find(({ line, code }) => line === 0 || /^ALM_(FILE|ROW_ORDER)_/.test(code));
+  if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
+  const { next } = CATALOGUE[whole.code];
+  return `${next[0]?.toLowerCase()}${next.slice(1)}`;
+}
+
+function toPayWords(
+  existing: Planned['plan']['existing'],
+  { payable, payableTokens }: Planned['preview'],
+): string {
+  return existing?.view != null && isOver(existing.view)
+    ? `nothing: batch ${existing.id} is ${existing.view.state}`
+    : `${counted(payable, 'order')}, ${counted(payableTokens, 'token')}`;
+}
+
+function batchWords({ batch, existing }: Planned['plan']): string {
+  if (existing?.view == null) return batch ?? 'none';
+  const { paid = 0, duplicate = 0, ...others } = existing.view.counts;
+  const unpaid = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${grouped(unpaid)} others`;
+  return isOver(existing.view)
+    ? `${existing.id}, which exists already and is over (${stands})`
+    : `${existing.id}, which exists already (${stands}): it is resumed, and nobody is paid twice`;
+}
+
+function certaintyWords({ certainty }: RealmProfile): string {
+  switch (certainty) {
+    case 'idempotent':
+      return 'idempotent (an unknown outcome is asked again with the same key)';
+    case 'readback':
+      return 'readback (you assert that nothing else moves these members meanwhile)';
+    case 'manual':
+      return 'manual (every unknown outcome becomes a doubt for you)';
+  }
+}
+
+function duplicateWords(spent: Planned['plan']['spent'], count: number): string {
+  const of = spent.batches.length === 0 ? '' : ` (orders of ${spent.batches.slice(0, 3).join(', ')})`;
+  return `${grouped(count)}, not paid again${of}`;
+}
+
+function pastWords(past: Planned['preview']['past']): string {
+  if (past.paid === 0) return 'NEW: they never paid this realm';
+  const last =
+    past.lastAt === null
+      ? ''
+      : `, last on ${new Date(past.lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
+}
+
+function endWords(seconds: number): string {
+  return `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

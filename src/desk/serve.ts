@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startArchiving } from '../operations/services/archive.js';
+import { startSchedules } from '../operations/services/schedules.js';
+import type { App } from '../runtime/app.js';
+import { registerSecret } from '../runtime/logger.js';
+import { type DeskAddress, deskAddress } from './access/address.js';
+import { newToken, Tokens } from './access/tokens.js';
+import { deskParts } from './desk-parts.js';
+import { deskRules } from './desk-rules.js';
+import { startNotices } from './notify/targets.js';
+import { createDesk } from './server.js';
+
+/** The desk with what runs beside it: its pages, API and metrics, schedules, and the notices to the outside. */
+export type ServeOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly insecureHttp: boolean;
+  readonly version: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+};
+
+export type Serving = {
+  readonly url: string;
+  /** For this start only, on loopback where no token is configured. */
+  readonly token: string | null;
+  /** Nobody can sign in before a token is made. */
+  readonly closed: boolean;
+  /** False: the pages were not built, and only the API answers. */
+  readonly pages: boolean;
+  close(): Promise<void>;
+};
+
+/** Where the build puts the pages: beside the compiled desk. */
+const WEB_FOLDER = fileURLToPath(new URL('./web', import.meta.url));
+
+export async function startServing(app: App, options: ServeOptions): Promise<Serving> {
+  const address = deskAddress(options);
+  const empty = await new Tokens(app.caller).isEmpty();
+  const token = empty && isOnlyLocal(address) ? newToken() : null;
+  if (token !== null) registerSecret(token);
+  const stop = new AbortController();
+  const rules = deskRules(app, { cwd: options.cwd, stop: stop.signal });
+  const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules });
+  const server = await createDesk(parts, { address, localToken: token });
+  try {
+    const { url } = await server.listen(options.port);
+    const schedules = await startSchedules(app, { stop: stop.signal });
+    const archiving = startArchiving(app, stop.signal);
+    const notices = startNotices(app, server.desk, { env: options.env, publicUrl: address.publicUrl });
+    return {
+      url,
+      token,
+      closed: empty && token === null,
+      pages: existsSync(join(WEB_FOLDER, 'index.html')),
+      async close() {
+        stop.abort();
+        await schedules.stop();
+        await archiving;
+        await notices?.close();
+        await server.close();
+      },
+    };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Behind a proxy loopback is the whole world. */
+function isOnlyLocal({ loopback, publicUrl }: DeskAddress): boolean {
+  return loopback && publicUrl === null;
+}

@@ -1,0 +1,63 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { changeOf } from '../../core/terms.js';
+import { type BatchRef, namedReason } from '../../ledger/batches.js';
+import { workersAtWork } from '../../ledger/signs.js';
+import type { BatchView, Manifest, Reason } from '../../ledger/views.js';
+import { changedReason } from '../../queue/reasons.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import type { Config } from '../../runtime/config/config.js';
+import { rehearsalProfile } from '../pay/rehearsals.js';
+
+/** From a batch to the realm it belongs to, by base URL and id: a profile's name may have changed since. */
+export function profileOfBatch(config: Config, { books: { owner } }: BatchRef): RealmProfile | undefined {
+  const configured = config.profiles.find(
+    ({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId,
+  );
+  if (configured !== undefined || !isRehearsalOfItsOwn(config, owner)) return configured;
+  return { ...rehearsalProfile(Date.now()), realmId: owner.realmId };
+}
+
+/**
+ * Why the profiles of this place may not work the batch; null where one may, and where none is about its
+ * realm. A profile whose address was edited is known by its name or by the realm's id.
+ */
+export function changeHere(config: Config, ref: BatchRef, manifest: Manifest): Reason | null {
+  const profile =
+    profileOfBatch(config, ref) ??
+    config.profiles.find(({ name, realmId }) => name === manifest.realm || realmId === manifest.realmId);
+  const change = profile === undefined ? null : changeOf(manifest, profile);
+  return profile === undefined || change === null
+    ? null
+    : namedReason(changedReason(change, profile.name), ref.id);
+}
+
+/** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
+export async function haltedHere(
+  config: Config | undefined,
+  ref: BatchRef,
+  { manifest, owner, state }: Pick<BatchView, 'manifest' | 'state'> & { readonly owner: string },
+): Promise<Reason | null> {
+  if (config === undefined || owner !== '' || (state !== 'running' && state !== 'planned')) return null;
+  const reason = changeHere(config, ref, manifest);
+  // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
+  return reason === null || (await workersAtWork(ref.books)).length > 0 ? null : reason;
+}
+
+/** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */
+export function isRehearsalOfItsOwn(config: Config, owner: BatchRef['books']['owner']): boolean {
+  return (
+    owner.rehearsal &&
+    !config.profiles.some(({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId)
+  );
+}
+
+export async function realmOfBatch(app: App, ref: BatchRef): Promise<OpenRealm> {
+  const profile = profileOfBatch(app.config, ref);
+  if (profile !== undefined) return app.realm(profile);
+  const { name, realmId, baseUrl } = ref.books.owner;
+  throw new AlmonerError(
+    'ALM_BATCH_REALM_NOT_HERE',
+    `Batch ${ref.id} belongs to realm ${name} (${realmId} at ${baseUrl}), which is not configured here. Nothing was done.`,
+  );
+}

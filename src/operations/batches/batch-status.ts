@@ -1,0 +1,151 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { etaSeconds, type Waiting } from '../../core/waiting.js';
+import { type BatchRef, readBatch, settlingMs } from '../../ledger/batches.js';
+import { listSessions } from '../../ledger/sessions.js';
+import type { BatchView, Reason } from '../../ledger/views.js';
+import { reasonOf } from '../../queue/reasons.js';
+import type { Config } from '../../runtime/config/config.js';
+import type { ExitStatus } from '../../runtime/exit-status.js';
+import { type DeadGone, deadGone } from '../dead/dead-gone.js';
+import { haltedHere } from './batch-realm.js';
+import { waitingOf } from './waiting.js';
+
+/** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
+export type BatchStatus = {
+  readonly batch: string;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly existing: boolean;
+  readonly state: BatchView['state'];
+  readonly reason: Reason | null;
+  readonly rows: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly tokens: Readonly<Record<string, string>>;
+  readonly requests: number;
+  readonly retries: number;
+  readonly rateLimited: number;
+  readonly etaSeconds: number | null;
+  /** Every order that is neither final nor moving, by why. */
+  readonly waiting: readonly Waiting[];
+  readonly report: string | null;
+  /** Null where there are no dead letters, or some of them may still be retried or mended. */
+  readonly deadGone: DeadGone | null;
+  /** What must be known beside the numbers. */
+  readonly notes: readonly string[];
+  readonly source: string;
+  /** The label of --again. */
+  readonly again: string | null;
+  readonly archived: boolean;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+};
+
+export async function batchStatus(
+  ref: BatchRef,
+  more: { existing?: boolean; report?: string | null; config?: Config } = {},
+): Promise<BatchStatus> {
+  const view = await readBatch(ref);
+  if (view === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} was never completely imported. Nothing of it was sent.`,
+      {
+        next: 'Import the file again, or `almoner cancel` it.',
+      },
+    );
+  const { manifest } = view;
+  const [still, waiting] = await Promise.all([
+    standsStill(ref, view, more.config),
+    waitingOf(ref, more.config, view),
+  ]);
+  const state = still?.state ?? view.state;
+  return {
+    batch: manifest.batch,
+    realm: manifest.realm,
+    rehearsal: manifest.rehearsal,
+    existing: more.existing ?? false,
+    state,
+    reason: still?.reason ?? view.reason,
+    rows: manifest.rows,
+    counts: { ...view.counts },
+    tokens: Object.fromEntries(Object.entries(view.sums).map(([state, sum]) => [state, String(sum)])),
+    requests: view.requests,
+    retries: view.retries,
+    rateLimited: view.rateLimited,
+    etaSeconds: await eta(ref, view, state, waiting),
+    waiting,
+    report: more.report ?? null,
+    deadGone: hasDead(view) ? await deadGone(ref) : null,
+    notes: view.notes ?? [],
+    source: manifest.source,
+    again: manifest.again,
+    archived: view.archived,
+    createdAt: new Date(manifest.createdAt).toISOString(),
+    startedAt: iso(view.startedAt),
+    finishedAt: iso(view.finishedAt),
+  };
+}
+
+/** Of an archive nothing can be retried or mended, whatever it says. */
+function hasDead({ archived, counts }: BatchView): boolean {
+  return !archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0;
+}
+
+const INTERRUPTED = reasonOf(
+  'ALM_BATCH_INTERRUPTED',
+  'The process that was working this run is gone. Nothing is being sent.',
+);
+
+export type Standing = { readonly state: 'paused' | 'halted'; readonly reason: Reason };
+
+/** A batch that stands still although the ledger does not say so yet: nobody is there who would tell it. */
+export async function standsStill(
+  ref: BatchRef,
+  view: BatchView & { readonly owner: string },
+  config: Config | undefined,
+): Promise<Standing | null> {
+  if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
+  const reason = await haltedHere(config, ref, view);
+  return reason === null ? null : { state: 'halted', reason };
+}
+
+/** A run whose process is proven dead stands still, whatever its last word was. */
+export async function isInterrupted(
+  ref: BatchRef,
+  view: BatchView & { readonly owner: string },
+): Promise<boolean> {
+  if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
+  const owner = (await listSessions(ref.books)).find(({ id }) => id === view.owner);
+  return owner === undefined || (await ref.books.caller.here.liveness(owner)) === 'dead';
+}
+
+/** At the rate of the run so far, without the time in which it stood still. */
+async function eta(
+  ref: BatchRef,
+  view: BatchView,
+  state: BatchView['state'],
+  waiting: readonly Waiting[],
+): Promise<number | null> {
+  const open = (view.counts.planned ?? 0) + (view.counts.sending ?? 0) + (view.counts.unknown ?? 0);
+  const nowMs = Date.now();
+  const elapsedMs = view.startedAt === null ? 0 : nowMs - view.startedAt;
+  const workedMs = Math.min(elapsedMs, await settlingMs(ref, view.manifest.sliceMs));
+  const settled = view.manifest.rows - open;
+  const perSecond = settled > 0 && elapsedMs > 1000 && workedMs > 0 ? settled / (workedMs / 1000) : null;
+  return etaSeconds({ state, open, perSecond, waiting, nowMs });
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** 0 every order paid or duplicate · 4 some dead, in doubt, invalid or cancelled · 5 halted or paused · 130 interrupted */
+export function exitOf(status: BatchStatus): ExitStatus {
+  const { state, reason, counts } = status;
+  if (state === 'halted' || state === 'paused') return reason?.code === 'ALM_BATCH_INTERRUPTED' ? 130 : 5;
+  const bad = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'].some(
+    (name) => (counts[name] ?? 0) > 0,
+  );
+  return bad || state === 'cancelled' ? 4 : 0;
+}

@@ -1,0 +1,105 @@
+import type { MemberId } from '../../core/ids.js';
+import type { OrderMark, OrderState } from '../../core/states.js';
+import { type BatchRef, everyBatch, readBatch } from '../../ledger/batches.js';
+import type { Caller } from '../../ledger/caller.js';
+import { ordersTouching } from '../../ledger/member-orders.js';
+import { readRow } from '../../ledger/rows.js';
+import type { RowView } from '../../ledger/views.js';
+import { contextOf } from './find-orders.js';
+
+/** Every order that ever touched a member, over all realms of the store, newest last. */
+export type HistoryEntry = {
+  /** When it was sent, or when its batch was made. */
+  readonly at: string;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly batch: string;
+  readonly source: string;
+  readonly order: string;
+  readonly line: number;
+  readonly op: string | null;
+  readonly tokens: number | null;
+  readonly role: 'member' | 'recipient';
+  /** The other side of a transfer. */
+  readonly counterpart: string | null;
+  readonly reason: string | null;
+  readonly reference: string | null;
+  readonly state: OrderState;
+  readonly marks: readonly OrderMark[];
+  readonly balanceAfter: string | null;
+};
+
+export type Scanned = { readonly rows: number; readonly ofRows: number };
+
+export async function memberHistory(
+  caller: Caller,
+  member: MemberId,
+  options: {
+    readonly realm?: string | undefined;
+    /** Only the books of this one realm, by their key: a name or id may occur at two base URLs. */
+    readonly books?: string;
+    readonly since: number | null;
+    readonly onScanned: (scanned: Scanned) => void;
+  },
+): Promise<HistoryEntry[]> {
+  const { since } = options;
+  const refs = (await everyBatch(caller, options.realm)).filter(
+    ({ books }) => options.books === undefined || books.realm === options.books,
+  );
+  const batches = await toScan(refs, since);
+  const ofRows = batches.reduce((sum, { rows }) => sum + rows, 0);
+  const entries: HistoryEntry[] = [];
+  let scanned = 0;
+  for (const { ref, rows, createdAt, source } of batches) {
+    const context = await contextOf(ref);
+    const tell = (done: number) => options.onScanned({ rows: scanned + done, ofRows });
+    for await (const index of ordersTouching(ref, rows, member, tell)) {
+      const row = await readRow(context, index);
+      const at = row.sentAt ?? createdAt;
+      if (since === null || at >= since) entries.push(entryOf(ref, row, member, at, source));
+    }
+    scanned += rows;
+  }
+  return entries.sort((a, b) => a.at.localeCompare(b.at));
+}
+
+async function toScan(refs: readonly BatchRef[], since: number | null) {
+  const found = await Promise.all(
+    refs.map(async (ref) => {
+      const view = await readBatch(ref);
+      if (view === undefined) return [];
+      if (since !== null && view.finishedAt !== null && view.finishedAt < since) return [];
+      const { rows, createdAt, source } = view.manifest;
+      return [{ ref, rows, createdAt, source }];
+    }),
+  );
+  return found.flat();
+}
+
+function entryOf(
+  { id, books: { owner } }: BatchRef,
+  row: RowView,
+  member: MemberId,
+  at: number,
+  source: string,
+): HistoryEntry {
+  const role = row.member === member ? 'member' : 'recipient';
+  return {
+    at: new Date(at).toISOString(),
+    realm: owner.name,
+    rehearsal: owner.rehearsal,
+    batch: id,
+    source,
+    order: row.order,
+    line: row.line,
+    op: row.op,
+    tokens: row.tokens,
+    role,
+    counterpart: role === 'member' ? row.recipient : row.member,
+    reason: row.reason,
+    reference: row.reference,
+    state: row.state,
+    marks: row.marks,
+    balanceAfter: role === 'member' ? row.balanceAfter : null,
+  };
+}

@@ -1,0 +1,77 @@
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import { UNDO } from '../../core/ids.js';
+import type { Detail } from '../../ledger/detail.js';
+import { readArrivals } from '../../ledger/may-arrive.js';
+import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
+import { standIn, standInText } from '../../ledger/stand-in.js';
+import { isoTime } from '../../report/spelling.js';
+import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
+import { contextOf, idOf, type OrderPlace } from './find-orders.js';
+
+/** One order with everything it met, oldest first, and what can be done about it now. */
+export type OrderStory = DeadLetter & {
+  readonly httpStatus: number | null;
+  readonly balanceAfter: string | null;
+  readonly history: readonly Detail[];
+  readonly next: readonly string[];
+};
+
+export async function orderStory(place: OrderPlace): Promise<OrderStory> {
+  const { ref, index } = place;
+  const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
+    readRow(await contextOf(ref), index),
+    readDetails(ref, index),
+    readRecord(ref, index),
+    readArrivals(ref.books),
+  ]);
+  const letter = deadLetter(ref, row);
+  const other = replacedBy === null ? null : standInText(await standIn(ref.books, replacedBy));
+  return {
+    ...letter,
+    httpStatus: row.httpStatus,
+    balanceAfter: row.balanceAfter,
+    history,
+    next:
+      other === null ? waysOut(idOf(place), letter, arrivals.until(arrivesUntil)) : [`${sentence(other)}.`],
+  };
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function waysOut(
+  order: string,
+  { state, marks, batch, reference, class: code }: DeadLetter,
+  arrivesUntil: number | null,
+): string[] {
+  const early = arrivesUntil === null ? '' : ` (not before ${isoTime(arrivesUntil)}: its request may arrive)`;
+  const advice = code === null ? [] : [CATALOGUE[code].next];
+  if (marks.includes('discarded')) return ['It was discarded; put its row into a new file to pay it.'];
+  switch (state) {
+    case 'refused':
+    case 'exhausted':
+      return [
+        ...advice,
+        `almoner dead retry ${order}${early}`,
+        `almoner dead discard ${order} --reason …`,
+        `almoner dead export --batch ${batch}, mend the row and run that file`,
+      ];
+    case 'doubt':
+      return [`almoner doubt show ${order}`, `almoner doubt resolve ${order} --paid|--unpaid --reason …`];
+    case 'unknown':
+      return [
+        `almoner status ${batch}`,
+        `almoner doubt raise ${order} --reason … where nothing resolves it by itself`,
+      ];
+    case 'planned':
+    case 'sending':
+      return [`almoner status ${batch}`];
+    case 'paid':
+      return reference?.startsWith(UNDO) === true
+        ? [CATALOGUE.ALM_ROW_UNDO_OF_UNDO.next]
+        : [`almoner undo ${batch}`];
+    default:
+      return ['Mend the row and run it in a new file.'];
+  }
+}

@@ -1,0 +1,43 @@
+import type { RealmProfile } from '../../core/profile.js';
+import { type BatchRef, readBatch } from '../../ledger/batches.js';
+import type { PlanReader } from '../../ledger/plan-store.js';
+import { snapshotBatch } from '../../ledger/snapshot.js';
+import type { Manifest } from '../../ledger/views.js';
+import { writeReport } from '../../report/write-report.js';
+import type { Config } from '../../runtime/config/config.js';
+
+/** Writes a batch's report from the ledger, at any time, also half-way. */
+export async function reportBatch(
+  ref: BatchRef,
+  plans: PlanReader,
+  config: Config,
+  options: { out?: string | undefined; public?: boolean } = {},
+): Promise<{ folder: string; files: string[] }> {
+  const view = await readBatch(ref);
+  const profile = config.profiles.find(
+    ({ baseUrl, realmId }) => baseUrl === view?.manifest.baseUrl && realmId === view.manifest.realmId,
+  );
+  const record = await snapshotBatch(ref, plans, caveats(view?.manifest, profile, config));
+  return writeReport(
+    { ...record, batch: { ...record.batch, rate: profile?.rate ?? null } },
+    { folder: options.out ?? config.reportsFolder, public: options.public ?? false, now: Date.now() },
+  );
+}
+
+/** Everything a reader of the numbers must know beside them. */
+function caveats(
+  manifest: Manifest | undefined,
+  profile: RealmProfile | undefined,
+  config: Config,
+): string[] {
+  const overrides = Object.entries(profile?.statusOverrides ?? {}).map(
+    ([status, kind]) =>
+      `Status ${status} counts as “${kind}” on this realm (statusOverrides in the profile).`,
+  );
+  const risks = config.risks.map((risk) => `Accepted risk of the store: ${risk}.`);
+  const certainty =
+    manifest?.certainty === 'readback'
+      ? ['Certainty is readback: the operator asserts that nothing else moves these members meanwhile.']
+      : [];
+  return [...overrides, ...risks, ...certainty];
+}

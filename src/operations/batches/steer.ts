@@ -1,0 +1,87 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { type BatchRef, readBatch } from '../../ledger/batches.js';
+import { writeAudit } from '../../ledger/dead.js';
+import { closeIfIdle } from '../../ledger/feeding.js';
+import { cancelBatch, pauseBatch, realmState, resumeBatch } from '../../ledger/steering.js';
+import type { AuditEntry } from '../../ledger/views.js';
+import { reasonOf } from '../../queue/reasons.js';
+import type { App } from '../../runtime/app.js';
+import { isUnfinished } from '../pay/unfinished-imports.js';
+import { changeHere, isRehearsalOfItsOwn, realmOfBatch } from './batch-realm.js';
+import { type BatchStatus, batchStatus, isInterrupted } from './batch-status.js';
+import { letRealmGoOn } from './realm-halt.js';
+
+/**
+ * Pause, resume and cancel. Each is one move in the ledger, which every worker asks before each order: it is
+ * in force at once, and what is being sent finishes.
+ */
+export type Steering = {
+  /** False: the batch was already as asked. */
+  readonly changed: boolean;
+  readonly status: BatchStatus;
+};
+
+export type SteeredBy = { readonly who: string; readonly why: string | null };
+
+export async function pause(ref: BatchRef, by: SteeredBy): Promise<Steering> {
+  const why = by.why === null ? '' : `: ${by.why}`;
+  const reason = reasonOf('ALM_BATCH_PAUSED', `${by.who} paused the batch${why}. Nothing new is sent.`);
+  const { done, state } = await pauseBatch(ref.books, ref.no, reason, audit(by, 'paused'));
+  if (!done && state !== 'paused' && state !== 'halted') throw await cannot(ref, state, 'paused');
+  return { changed: done, status: await batchStatus(ref) };
+}
+
+/** Also lets a halted realm go on, after one read with the key as it is now. */
+export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<Steering> {
+  const before = await readBatch(ref);
+  if (before === undefined) throw await cannot(ref, 'importing', 'resumed');
+  if (before.state === 'done' || before.state === 'cancelled')
+    throw await cannot(ref, before.state, 'resumed');
+  if (isRehearsalOfItsOwn(app.config, ref.books.owner))
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} is a rehearsal, which only the command that made it works off. Nothing was done.`,
+      { next: 'Make a new one with `almoner rehearse FILE`.' },
+    );
+  const changed = changeHere(app.config, ref, before.manifest);
+  if (changed !== null) throw new AlmonerError(changed.code, changed.message, { next: changed.next });
+  const { halt } = await realmState(ref.books);
+  if (halt !== null) await letRealmGoOn(await realmOfBatch(app, ref));
+  const now = (await readBatch(ref)) ?? before;
+  const goesOn = now.state === 'running' || now.state === 'planned';
+  // A run whose process lives stays its own; handing it to the workers would take it away in mid-work.
+  if (goesOn && !(await isInterrupted(ref, now))) {
+    if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
+    return { changed: halt !== null, status: await batchStatus(ref) };
+  }
+  const { done, state } = await resumeBatch(ref.books, ref.no, audit(by, 'resumed'), { owner: '' });
+  if (!done) throw await cannot(ref, state, 'resumed');
+  return { changed: true, status: await batchStatus(ref) };
+}
+
+/** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
+export async function cancel(ref: BatchRef, by: SteeredBy): Promise<Steering> {
+  const { done, state } = await cancelBatch(ref.books, ref.no, audit(by, 'cancelled'));
+  if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
+  // A run that nobody works any more has no feeder to close it.
+  await closeIfIdle(ref.books, ref.no);
+  return { changed: done, status: await batchStatus(ref) };
+}
+
+function audit({ who, why }: SteeredBy, what: string): AuditEntry {
+  return { at: Date.now(), who, what, why };
+}
+
+async function cannot(ref: BatchRef, state: string, verb: string): Promise<AlmonerError> {
+  if (await isUnfinished(ref))
+    return new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} was never completely imported, so it cannot be ${verb}. Nothing of it was sent.`,
+      { next: `Import the file again, or give up with \`almoner cancel ${ref.id}\`.` },
+    );
+  return new AlmonerError(
+    'ALM_BATCH_CANNOT',
+    `Batch ${ref.id} is ${state} and cannot be ${verb}. Nothing was done.`,
+    { next: `Look at it with \`almoner status ${ref.id}\`.` },
+  );
+}

@@ -1,0 +1,101 @@
+import type { Waiting } from '../../core/waiting.js';
+import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.js';
+import { type BatchRef, everyBatch, readBatch } from '../../ledger/batches.js';
+import { type RealmLook, readBatchStanding, readRealmStanding } from '../../ledger/standing.js';
+import type { BatchView } from '../../ledger/views.js';
+import type { App } from '../../runtime/app.js';
+import type { Config } from '../../runtime/config/config.js';
+import { haltedHere } from './batch-realm.js';
+
+/**
+ * What of a batch stands still, and for what: the one answer for `status`, a run's progress and end, a
+ * worker's log, `doctor`, `recover`, the desk, its metrics and its notices.
+ */
+type Seen = BatchView & { readonly owner: string };
+
+export async function waitingOf(ref: BatchRef, config?: Config, view?: Seen): Promise<Waiting[]> {
+  return (await causesOf(ref, config, view)).map(told);
+}
+
+/** Each with the orders it is the cause of. By the profiles of this place, where they are given. */
+export async function causesOf(
+  ref: BatchRef,
+  config?: Config,
+  known?: Seen,
+  realm?: RealmLook,
+): Promise<Cause[]> {
+  const view = known ?? (await readBatch(ref));
+  if (view === undefined || !isOpen(view)) return [];
+  const look = realm ?? (await readRealmStanding(ref.books));
+  const reason = await haltedHere(config, ref, view);
+  const shown: Seen = reason === null ? view : { ...view, state: 'halted', reason };
+  return whatWaits(await readBatchStanding(ref, shown, look), look);
+}
+
+/** The same of many, with one look at each realm. */
+export async function waitingOfAll(
+  batches: readonly { readonly ref: BatchRef; readonly view: Seen }[],
+  config: Config,
+): Promise<Waiting[][]> {
+  const looks = new Map<string, Promise<RealmLook>>();
+  return Promise.all(
+    batches.map(async ({ ref, view }) => {
+      if (!isOpen(view)) return [];
+      const known = unchanging.get(view);
+      if (known !== undefined) return known;
+      const look = looks.get(ref.books.realm) ?? readRealmStanding(ref.books);
+      looks.set(ref.books.realm, look);
+      const waiting = (await causesOf(ref, config, view, await look)).map(told);
+      if (hasOnlyDoubts(view)) unchanging.set(view, waiting);
+      return waiting;
+    }),
+  );
+}
+
+export type BatchWaiting = {
+  readonly batch: string;
+  readonly rehearsal: boolean;
+  readonly waiting: readonly Waiting[];
+};
+
+/** Every batch of the store of which something stands still. */
+export async function allWaiting(app: App): Promise<BatchWaiting[]> {
+  const refs = await everyBatch(app.caller);
+  const seen = (
+    await Promise.all(
+      refs.map(async (ref) => {
+        const view = await readBatch(ref);
+        return view === undefined ? [] : [{ ref, view }];
+      }),
+    )
+  ).flat();
+  const waiting = await waitingOfAll(seen, app.config);
+  return seen.flatMap(({ ref, view }, at) => {
+    const list = waiting[at] ?? [];
+    return list.length === 0 ? [] : [{ batch: ref.id, rehearsal: view.manifest.rehearsal, waiting: list }];
+  });
+}
+
+/** What is done but for its doubts: whoever shows a hundred of them asks for each view once. */
+const unchanging = new WeakMap<Seen, Waiting[]>();
+
+function hasOnlyDoubts({ counts }: BatchView): boolean {
+  return (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0) === 0;
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** For whoever shows a batch many times a second: asked anew only now and then. */
+export function waitingNow(ref: BatchRef, config?: Config): (view: Seen) => Promise<readonly Waiting[]> {
+  let last: { readonly atMs: number; readonly waiting: readonly Waiting[] } | null = null;
+  return async (view) => {
+    const nowMs = performance.now();
+    if (last === null || nowMs - last.atMs > LOOK_AGAIN_MS)
+      last = { atMs: nowMs, waiting: await waitingOf(ref, config, view) };
+    return last.waiting;
+  };
+}
+
+function isOpen(view: BatchView): boolean {
+  return !hasOnlyDoubts(view) || (view.counts.doubt ?? 0) > 0;
+}

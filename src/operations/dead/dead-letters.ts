@@ -1,0 +1,153 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import type { DeadState } from '../../core/states.js';
+import { attentionRows } from '../../ledger/attention.js';
+import { type BatchRef, readBatch } from '../../ledger/batches.js';
+import type { Caller } from '../../ledger/caller.js';
+import { readRecord } from '../../ledger/rows.js';
+import { standIn } from '../../ledger/stand-in.js';
+import type { RowView } from '../../ledger/views.js';
+import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
+import { unfinishedImports } from '../pay/unfinished-imports.js';
+
+/** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
+export type DeadLetter = {
+  readonly order: string;
+  readonly batch: string;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly line: number;
+  readonly op: string | null;
+  readonly member: string | null;
+  readonly recipient: string | null;
+  readonly tokens: number | null;
+  readonly state: string;
+  /** The stable error code. */
+  readonly class: ErrorCode | null;
+  readonly status: number | null;
+  readonly message: string | null;
+  readonly marks: readonly string[];
+  readonly attempts: number;
+  readonly reference: string | null;
+  readonly reason: string | null;
+  readonly evidence: string | null;
+  readonly sentAt: string | null;
+  readonly settledAt: string | null;
+};
+
+export type DeadFilter = {
+  readonly batch?: string | undefined;
+  readonly realm?: string | undefined;
+  readonly class?: ErrorCode | undefined;
+  readonly state?: DeadState | undefined;
+  /** Also those that an operator discarded or put into another file. */
+  readonly all?: boolean;
+};
+
+export async function* deadLetters(caller: Caller, filter: DeadFilter): AsyncGenerator<DeadLetter> {
+  for (const ref of await chooseBatches(caller, filter))
+    for await (const row of deadRows(ref, filter)) yield deadLetter(ref, row);
+}
+
+export async function* deadRows(
+  ref: BatchRef,
+  filter: Pick<DeadFilter, 'class' | 'state' | 'all'>,
+): AsyncGenerator<RowView> {
+  const states = filter.state === undefined ? (['refused', 'exhausted', 'doubt'] as const) : [filter.state];
+  if ((await readBatch(ref)) === undefined) return;
+  const context = await contextOf(ref);
+  for (const state of states)
+    for await (const row of attentionRows(context, state)) {
+      if (filter.class !== undefined && row.errorCode !== filter.class) continue;
+      if (filter.all === true || row.marks.length === 0) yield row;
+    }
+}
+
+/** Dead letters that are hidden because their rows stand in imports that did not finish: nothing pays those. */
+export type HeldLetters = { readonly batch: string; readonly orders: number };
+
+export async function heldByImports(
+  caller: Caller,
+  refs: readonly BatchRef[],
+  filter: Pick<DeadFilter, 'class' | 'state'> = {},
+): Promise<HeldLetters[]> {
+  // Seldom any: the letters are read a second time only where there is one.
+  if ((await unfinishedImports(caller)).length === 0) return [];
+  const held = new Map<string, number>();
+  for (const ref of refs)
+    for await (const { index, marks } of deadRows(ref, { ...filter, all: true })) {
+      if (!marks.includes('replaced') || marks.includes('discarded')) continue;
+      const { replacedBy } = await readRecord(ref, index);
+      if (replacedBy === null) continue;
+      const { batch, unfinished } = await standIn(ref.books, replacedBy);
+      if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
+    }
+  return [...held].map(([batch, orders]) => ({ batch, orders }));
+}
+
+export function deadLetter({ id, books: { owner } }: BatchRef, row: RowView): DeadLetter {
+  return {
+    order: row.order,
+    batch: id,
+    realm: owner.name,
+    rehearsal: owner.rehearsal,
+    line: row.line,
+    op: row.op,
+    member: row.member,
+    recipient: row.recipient,
+    tokens: row.tokens,
+    state: row.state,
+    class: row.errorCode,
+    status: row.httpStatus,
+    message: row.error,
+    marks: row.marks,
+    attempts: row.attempts,
+    reference: row.reference,
+    reason: row.reason,
+    evidence: row.evidence,
+    sentAt: row.sentAt === null ? null : new Date(row.sentAt).toISOString(),
+    settledAt: row.settledAt === null ? null : new Date(row.settledAt).toISOString(),
+  };
+}
+
+/** What retry and discard are given: orders by name, or all of a batch, perhaps of one class. */
+export type DeadSelection =
+  | { readonly orders: readonly string[] }
+  | { readonly batch: string; readonly class?: ErrorCode | undefined };
+
+export type ChosenDead = {
+  readonly places: readonly OrderPlace[];
+  /** Left alone although they are in the batch. */
+  readonly discarded: number;
+  readonly doubts: number;
+};
+
+/**
+ * Counts before anything is done. Named orders are taken as they are, so that each gets its own refusal; of
+ * a whole batch those that a person is done with, and doubts, are left alone.
+ */
+export async function chooseDead(
+  caller: Caller,
+  selection: DeadSelection,
+  realm?: string,
+): Promise<ChosenDead> {
+  if ('orders' in selection) {
+    const places = new Map<string, OrderPlace>();
+    const find = orderFinder(caller, realm);
+    for (const text of selection.orders) {
+      const place = await find(text);
+      places.set(`${place.ref.books.realm} ${idOf(place)}`, place);
+    }
+    return { places: [...places.values()], discarded: 0, doubts: 0 };
+  }
+  const [ref] = await chooseBatches(caller, { batch: selection.batch, realm });
+  const places: OrderPlace[] = [];
+  let discarded = 0;
+  let doubts = 0;
+  if (ref !== undefined)
+    for await (const row of deadRows(ref, { class: selection.class, all: true })) {
+      if (row.state === 'doubt') doubts += 1;
+      else if (row.marks.includes('discarded')) discarded += 1;
+      else places.push({ ref, index: row.index });
+    }
+  return { places, discarded, doubts };
+}

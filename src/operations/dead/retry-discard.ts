@@ -1,0 +1,167 @@
+import { type EarlierAddress, earlierAddresses } from '../../ledger/addresses.js';
+import type { BatchRef } from '../../ledger/batches.js';
+import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
+import { isPlannedOrder } from '../../ledger/plan-block.js';
+import { passAddresses, refuseAddresses, whyMoved } from '../../planning/other-address.js';
+import { type Letter, PaidSince } from '../../planning/paid-since.js';
+import type { App } from '../../runtime/app.js';
+import { profileOfBatch } from '../batches/batch-realm.js';
+import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
+import { mergeIfRestored } from '../services/recover.js';
+import { followOnBoard } from './dead-board.js';
+
+/** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
+export type MendedBy = { readonly who: string; readonly why: string | null };
+
+export type Mended = {
+  readonly taken: readonly OrderPlace[];
+  readonly refused: readonly { readonly order: string; readonly why: string }[];
+};
+
+const AT_ONCE = 32;
+
+export type RetriedBy = MendedBy & {
+  /** The realm's address is meant, also where it was paid under another one. */
+  readonly newAddress: boolean;
+};
+
+/**
+ * Puts dead letters back to work; a batch that was done goes on, for the workers. One batch after the other: what was
+ * retried of the first is an order that the second is compared with.
+ */
+export async function retryDead(
+  app: App,
+  places: readonly OrderPlace[],
+  by: RetriedBy,
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const seen = new Map<string, readonly EarlierAddress[]>();
+  for (const ref of batchesOf(places)) {
+    const { books } = ref;
+    if (seen.has(books.realm)) continue;
+    const profile = profileOfBatch(app.config, ref);
+    if (profile !== undefined) await mergeIfRestored(app, profile);
+    seen.set(books.realm, by.newAddress ? await earlierAddresses(books) : []);
+    // Before any of them is back to work: what stops one batch here stops the command.
+    await passAddresses(books, seen.get(books.realm) ?? [], { who: by.who, at: Date.now() });
+  }
+  const mended: Mended[] = [];
+  let done = 0;
+  for (const batch of batchesOf(places)) {
+    const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
+    mended.push(
+      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.books.realm) ?? [] }, (some) =>
+        onProgress(done + some),
+      ),
+    );
+    done += mine.length;
+  }
+  const taken = mended.flatMap((one) => one.taken);
+  await followOnBoard(
+    app,
+    taken.map((place) => ({ ...place, now: null })),
+  );
+  return { taken, refused: mended.flatMap((one) => one.refused) };
+}
+
+async function retryOfBatch(
+  app: App,
+  ref: BatchRef,
+  places: readonly OrderPlace[],
+  by: MendedBy & { readonly seen: readonly EarlierAddress[] },
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const { who, why } = by;
+  const letters = await lettersOf(ref, places);
+  const since = new PaidSince(ref, [...letters.values()], by.seen);
+  const mended = await eachOf(places, onProgress, async ({ index }) => {
+    const letter = letters.get(index);
+    if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
+    return since.retry(letter, { who, why, at: Date.now(), nonce: app.newNonce() });
+  });
+  await note(mended, by, 'retried', whyMoved(by.seen));
+  return mended;
+}
+
+/** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
+export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {
+  for (const { books } of batchesOf(places)) refuseAddresses(books, await earlierAddresses(books));
+}
+
+/** Those that were orders. */
+async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<Map<number, Letter>> {
+  const { plans } = await contextOf(ref);
+  const letters = new Map<number, Letter>();
+  for (const { index } of places) {
+    const row = await plans.row(ref.no, index);
+    if (isPlannedOrder(row)) letters.set(index, { index, row });
+  }
+  return letters;
+}
+
+function batchName({ books, no }: BatchRef): string {
+  return `${books.realm} ${no}`;
+}
+
+export async function discardDead(
+  app: App,
+  places: readonly OrderPlace[],
+  by: { readonly who: string; readonly why: string },
+  onProgress: (done: number) => void,
+): Promise<Mended> {
+  const mended = await eachOf(places, onProgress, ({ ref, index }) =>
+    discardOrder(ref, index, { ...by, at: Date.now() }),
+  );
+  await note(mended, by, 'discarded');
+  await followOnBoard(
+    app,
+    mended.taken.map((place) => ({ ...place, now: null })),
+  );
+  return mended;
+}
+
+async function eachOf(
+  places: readonly OrderPlace[],
+  onProgress: (done: number) => void,
+  act: (place: OrderPlace) => Promise<'ok' | Refusal>,
+): Promise<Mended> {
+  const taken: OrderPlace[] = [];
+  const refused: { order: string; why: string }[] = [];
+  for (let first = 0; first < places.length; first += AT_ONCE) {
+    const some = places.slice(first, first + AT_ONCE);
+    const answers = await Promise.all(some.map(act));
+    for (const [i, place] of some.entries()) {
+      const answer = answers[i] ?? 'ok';
+      if (answer === 'ok') taken.push(place);
+      else refused.push({ order: idOf(place), why: answer.why });
+    }
+    onProgress(Math.min(first + AT_ONCE, places.length));
+  }
+  return { taken, refused };
+}
+
+/** One line in each batch's audit; who and why stand with every order as well. */
+async function note(
+  { taken }: Mended,
+  { who, why }: MendedBy,
+  verb: string,
+  more: readonly string[] = [],
+): Promise<void> {
+  for (const batch of batchesOf(taken)) {
+    const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
+    const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
+    const whys = [...(why === null ? [] : [why]), ...more].join('; ');
+    await writeAudit(batch, {
+      at: Date.now(),
+      who,
+      what: `${verb} ${which}`,
+      why: whys === '' ? null : whys,
+    });
+  }
+}
+
+export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
+  const batches = new Map<string, BatchRef>();
+  for (const { ref } of places) batches.set(batchName(ref), ref);
+  return [...batches.values()];
+}

@@ -1,0 +1,180 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { effectsOf, type Order } from '../../core/order.js';
+import { readBatch } from '../../ledger/batches.js';
+import type { Balances, Detail } from '../../ledger/detail.js';
+import { readDetails, readRow } from '../../ledger/rows.js';
+import { realmState } from '../../ledger/steering.js';
+import { Evidence } from '../../queue/evidence.js';
+import { Pace } from '../../queue/pace.js';
+import type { App } from '../../runtime/app.js';
+import { profileOfBatch } from '../batches/batch-realm.js';
+import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
+import { type HistoryEntry, memberHistory, type Scanned } from '../batches/member-history.js';
+import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
+
+/** Everything that helps a person to say whether a doubtful order was applied. */
+export type MemberEvidence = {
+  readonly member: string;
+  readonly role: 'member' | 'recipient';
+  readonly change: string;
+  /** The last balance seen before the order was sent, and where it was seen. */
+  readonly lastSeen: { readonly balance: string; readonly at: string; readonly from: string } | null;
+  readonly ifPaid: string | null;
+  readonly ifUnpaid: string | null;
+  readonly whenDoubtArose: string | null;
+  readonly now: string | null;
+};
+
+export type DoubtEvidence = DeadLetter & {
+  /** What to look for upstream. */
+  readonly sent: {
+    readonly at: string;
+    readonly minute: string;
+    readonly key: string;
+    readonly requestId: string | null;
+    readonly status: number | null;
+    readonly phase: string | null;
+    readonly body: string | null;
+    readonly message: string;
+  } | null;
+  readonly members: readonly MemberEvidence[];
+  /** Why the balance now is not known; null where it was read. */
+  readonly notRead: string | null;
+  /** Orders on the same members that were sent later or are still to be sent. */
+  readonly later: readonly HistoryEntry[];
+  readonly looksLike: 'paid' | 'unpaid' | null;
+  readonly history: readonly Detail[];
+};
+
+export async function doubtEvidence(
+  app: App,
+  place: OrderPlace,
+  onScanned: (scanned: Scanned) => void,
+  options: { readonly readNow?: boolean } = {},
+): Promise<DoubtEvidence> {
+  const { ref, index } = place;
+  const context = await contextOf(ref);
+  const [row, history, planned] = await Promise.all([
+    readRow(context, index),
+    readDetails(ref, index),
+    context.plans.row(ref.no, index),
+  ]);
+  const { order } = planned;
+  if ((row.state !== 'doubt' && row.state !== 'unknown') || order === null)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Order ${idOf(place)} is ${row.state}, not in doubt: there is nothing to decide.`,
+      { next: `See what it met with \`almoner dead show ${idOf(place)}\`.` },
+    );
+  const manifest = (await readBatch(ref))?.manifest;
+  const sentAt = row.sentAt ?? manifest?.createdAt ?? 0;
+  const others = await otherOrders(app, place, order, onScanned);
+  const { now, notRead } =
+    options.readNow === false
+      ? { now: null, notRead: 'it was not asked for' }
+      : await readNow(app, place, order, manifest?.currency ?? null);
+  const members = effectsOf(order).map(({ member, delta }): MemberEvidence => {
+    const role = member === order.member ? 'member' : 'recipient';
+    const lastSeen = lastBalance(history, others, member, role, sentAt);
+    return {
+      member,
+      role,
+      change: `${delta > 0n ? '+' : ''}${delta}`,
+      lastSeen,
+      ifPaid: lastSeen === null ? null : String(BigInt(lastSeen.balance) + delta),
+      ifUnpaid: lastSeen?.balance ?? null,
+      whenDoubtArose: balancesOf(history, 'doubt')?.balances[role] ?? null,
+      now: now?.[role] ?? null,
+    };
+  });
+  const from = new Date(sentAt).toISOString();
+  const open = ['planned', 'sending', 'unknown'];
+  return {
+    ...deadLetter(ref, row),
+    sent: lastSent(history),
+    members,
+    notRead,
+    later: others.filter(({ at, state }) => at > from || open.includes(state)),
+    looksLike: verdictOf(members),
+    history,
+  };
+}
+
+/** All other orders of the realm that touch the members of this one. */
+async function otherOrders(
+  app: App,
+  place: OrderPlace,
+  order: Order,
+  onScanned: (scanned: Scanned) => void,
+): Promise<(HistoryEntry & { readonly touched: string })[]> {
+  const found: (HistoryEntry & { readonly touched: string })[] = [];
+  for (const { member } of effectsOf(order)) {
+    const books = place.ref.books.realm;
+    const entries = await memberHistory(app.caller, member, { books, since: null, onScanned });
+    for (const entry of entries) if (entry.order !== idOf(place)) found.push({ ...entry, touched: member });
+  }
+  return found.sort((a, b) => a.at.localeCompare(b.at));
+}
+
+/** One paced read of each member, where the realm is configured here and may be asked. */
+async function readNow(
+  app: App,
+  { ref }: OrderPlace,
+  order: Order,
+  currency: string | null,
+): Promise<{ now: Balances | null; notRead: string | null }> {
+  const profile = profileOfBatch(app.config, ref);
+  if (profile === undefined) return { now: null, notRead: 'the realm is not configured here' };
+  if ((await realmState(ref.books)).halt !== null) return { now: null, notRead: 'the realm is halted' };
+  const realm = await app.realm(profile);
+  const pace = new Pace(ref.books, profile);
+  const now = await new Evidence(ref.books, realm.client, pace, profile).shown(order, currency);
+  return { now, notRead: now.member === null ? 'the realm did not give the balance' : null };
+}
+
+function balancesOf(history: readonly Detail[], when: 'before' | 'doubt') {
+  const found = history.findLast((one) => one.event === 'balances' && one.when === when);
+  return found?.event === 'balances' ? found : null;
+}
+
+function lastBalance(
+  history: readonly Detail[],
+  others: readonly (HistoryEntry & { readonly touched: string })[],
+  member: string,
+  role: 'member' | 'recipient',
+  sentAt: number,
+): MemberEvidence['lastSeen'] {
+  const before = balancesOf(history, 'before');
+  const read = before?.balances[role] ?? null;
+  if (before !== null && read !== null)
+    return { balance: read, at: new Date(before.at).toISOString(), from: 'read before sending' };
+  const until = new Date(sentAt).toISOString();
+  const paid = others.findLast(
+    ({ touched, balanceAfter, at }) => touched === member && balanceAfter !== null && at <= until,
+  );
+  if (paid === undefined || paid.balanceAfter === null) return null;
+  return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
+}
+
+function lastSent(history: readonly Detail[]): DoubtEvidence['sent'] {
+  const last = history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned');
+  if (last?.event !== 'attempt' && last?.event !== 'orphaned') return null;
+  const at = new Date(last.at).toISOString();
+  const answer =
+    last.event === 'attempt'
+      ? { requestId: last.requestId, status: last.status, phase: last.phase, body: last.body }
+      : { requestId: null, status: null, phase: null, body: null };
+  const minute = `${at.slice(0, 16).replace('T', ' ')} UTC`;
+  return { at, minute, key: last.key, message: last.message, ...answer };
+}
+
+/** Only a hint: it holds where nothing else moved the members. All of them must tell the same story. */
+function verdictOf(members: readonly MemberEvidence[]): 'paid' | 'unpaid' | null {
+  const stories = members.map(({ ifPaid, ifUnpaid, whenDoubtArose }) => {
+    if (whenDoubtArose === null || ifPaid === null) return null;
+    if (whenDoubtArose === ifPaid) return 'paid';
+    return whenDoubtArose === ifUnpaid ? 'unpaid' : null;
+  });
+  const [first = null, ...rest] = stories;
+  return rest.every((story) => story === first) ? first : null;
+}

@@ -1,0 +1,30 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { carry } from '../../core/errors/carried.js';
+import { findRun } from '../../rules/run-store.js';
+import { App } from '../../runtime/app.js';
+import { pickProfile } from '../../runtime/config/config.js';
+import { createLogger } from '../../runtime/logger.js';
+import { makeBatch } from '../rules/run.js';
+import type { BatchMade, BatchWanted } from './batch-apart.js';
+
+/** The thread that makes a large batch of a rule's run: started by batch-apart.ts, and over with it. */
+const { config, realm: name, run, last, now }: BatchWanted = workerData;
+
+async function make(): Promise<BatchMade> {
+  const app = await App.open({
+    config,
+    logger: createLogger({ level: config.logLevel }),
+    env: process.env,
+    clientName: 'batch',
+    patienceMs: Number.POSITIVE_INFINITY,
+  });
+  try {
+    const realm = await app.realm(pickProfile(config, name));
+    const made = await makeBatch(app, realm, await findRun(realm.books, run), last, now);
+    return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
+  } finally {
+    await app.close();
+  }
+}
+
+parentPort?.postMessage(await carry(make));

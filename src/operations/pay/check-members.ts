@@ -1,0 +1,52 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { isMemberId } from '../../core/ids.js';
+import { effectsOf } from '../../core/order.js';
+import { decodePlanBlock } from '../../ledger/plan-block.js';
+import type { Plan } from '../../planning/plan.js';
+import type { OpenRealm } from '../../runtime/app.js';
+import { pacedReads } from '../../runtime/paced-reads.js';
+
+/** Reads every member of a plan at the realm's pace: who is not found, whose balance is too small. */
+export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: string) => void): Promise<void> {
+  const members = outgoing(plan);
+  const reads = pacedReads(realm);
+  let read = 0;
+  for (const [member, { line, takes, gains }] of members) {
+    if (!isMemberId(member)) continue;
+    const record = await reads.member(member).catch(unlessUnknown);
+    read += 1;
+    if (read % 100 === 0) say(`checked ${read} of ${members.size} members`);
+    const finding = { line, column: null };
+    if (record === null) {
+      plan.findings.fault({
+        ...finding,
+        code: 'ALM_PLAN_MEMBER_NOT_FOUND',
+        message: `The realm does not know member ${member}.`,
+      });
+    } else if (record.balance !== null && BigInt(record.balance) + gains < takes) {
+      const message = `Member ${member} has ${record.balance} tokens; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
+      plan.findings.fault({ ...finding, code: 'ALM_PLAN_BALANCE_TOO_SMALL', message });
+    }
+  }
+}
+
+/** A member whom the realm does not know is a finding; whatever else fails ends the check. */
+function unlessUnknown(error: unknown): null {
+  if (error instanceof AlmonerError && error.code === 'ALM_REALM_MEMBER_NOT_FOUND') return null;
+  throw error;
+}
+
+function outgoing(plan: Plan): Map<string, { line: number; takes: bigint; gains: bigint }> {
+  const members = new Map<string, { line: number; takes: bigint; gains: bigint }>();
+  for (const bytes of plan.blocks)
+    for (const { order, line, duplicateOf } of decodePlanBlock(bytes)) {
+      if (order === null || duplicateOf !== null) continue;
+      for (const { member, delta } of effectsOf(order)) {
+        const entry = members.get(member) ?? { line, takes: 0n, gains: 0n };
+        if (delta < 0n) entry.takes -= delta;
+        else entry.gains += delta;
+        members.set(member, entry);
+      }
+    }
+  return members;
+}

@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { parseColumnMap } from '../../csv/column-map.js';
+import { openSource } from '../../csv/open.js';
+import { overLimits, overLimitText } from '../../ledger/accounts.js';
+import type { Books } from '../../ledger/books.js';
+import type { PlanReader } from '../../ledger/plan-store.js';
+import { Findings, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
+import { type Plan, planSource } from '../../planning/plan.js';
+import { type Preview, previewPlan } from '../../planning/preview.js';
+
+/** Planning a file: what `plan`, `run`, `import`, `rehearse` and the desk's import page have in common. */
+export type PlanRequest = {
+  readonly file: string;
+  readonly stdin?: Readable;
+  readonly map: readonly string[];
+  readonly again: string | null;
+  readonly newAddress: boolean;
+  readonly newRowsOnly: boolean;
+  readonly skipInvalid: boolean;
+  readonly expectRows: number | null;
+  readonly expectTokens: string | null;
+};
+
+export type Planned = { readonly plan: Plan; readonly preview: Preview };
+
+export async function planFile(
+  realm: { profile: RealmProfile; books: Books; plans: PlanReader },
+  request: PlanRequest,
+  now: number,
+): Promise<Planned> {
+  const source = await openSource(request.file, request.stdin === undefined ? {} : { stdin: request.stdin });
+  const findings = new Findings();
+  try {
+    const plan = await planSource(source, {
+      ...realm,
+      map: parseColumnMap(request.map),
+      again: request.again,
+      newAddress: request.newAddress,
+      newRowsOnly: request.newRowsOnly,
+      skipInvalid: request.skipInvalid,
+      now,
+      findings,
+    });
+    const preview = await previewPlan(plan, realm.profile, realm.books, now);
+    noteExpectations(plan, preview, request);
+    noteDayCap(plan, preview);
+    await noteAccounts(plan, realm.books);
+    return { plan, preview };
+  } catch (error) {
+    findings.close();
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanRequest): void {
+  const fault = (message: string) =>
+    plan.findings.fault({ line: 0, column: null, code: 'ALM_PLAN_NOT_EXPECTED', message });
+  if (expectRows !== null && plan.survey.rows !== expectRows)
+    fault(`The file has ${plan.survey.rows} rows, --expect-rows says ${expectRows}.`);
+  const { credit, debit, transfer } = plan.survey.tokens;
+  const total = credit + debit + transfer;
+  if (expectTokens !== null && BigInt(expectTokens) !== total)
+    fault(
+      `The file sums up to ${total} tokens (${preview.payableTokens} of them to be paid), --expect-tokens says ${expectTokens}.`,
+    );
+}
+
+function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
+  if (dayLeft === null || payableTokens <= dayLeft) return;
+  const message = `The file pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
+  plan.findings.warning({ line: 0, column: null, code: 'ALM_PLAN_OVER_DAY_CAP', message });
+}
+
+/** A row under a rule's reference, or in place of one of its orders, is held to the limit of the rule's period. */
+async function noteAccounts({ existing, claims, findings }: Plan, books: Books): Promise<void> {
+  if (existing?.view != null) return;
+  const ranges = claims.flatMap(({ accounts }) => accounts);
+  for (const over of await overLimits(books, ranges)) {
+    const message = `The file cannot be paid: ${overLimitText(over)}.`;
+    findings.fault({ line: 0, column: null, code: 'ALM_RULE_OVER_LIMIT', message });
+  }
+}
+
+/** A refused file: every fault is in the error, and all of them in a file where there are more than a screen. */
+export function refuseFaults(plan: Plan, reportsFolder: string): void {
+  const { findings } = plan;
+  if (findings.faultCount === 0) return;
+  const [first] = findings.faults(1);
+  if (findings.faultCount === 1 && first?.line === 0)
+    throw new AlmonerError(first.code, `${first.message} Nothing was enqueued and nothing was sent.`);
+  const file = writeFaultsFile(plan, reportsFolder);
+  const more = file === null ? '' : ` All of them are in ${file}.`;
+  throw new AlmonerError(
+    'ALM_PLAN_FAULTS',
+    `${plan.source} has ${findings.faultCount} ${findings.faultCount === 1 ? 'fault' : 'faults'} and was refused as a whole. Nothing was enqueued and nothing was sent.${more}`,
+  );
+}
+
+export function writeFaultsFile(
+  plan: Pick<Plan, 'source' | 'findings'>,
+  reportsFolder: string,
+): string | null {
+  if (plan.findings.faultCount <= SCREEN_FINDINGS_MAX) return null;
+  mkdirSync(reportsFolder, { recursive: true, mode: 0o700 });
+  const name = plan.source === '-' ? 'stdin' : basename(plan.source);
+  const file = join(reportsFolder, `${name}.faults.csv`);
+  plan.findings.writeFaults(file);
+  return file;
+}

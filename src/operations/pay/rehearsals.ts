@@ -1,0 +1,53 @@
+import type { RealmProfile } from '../../core/profile.js';
+import { allBooks, type Books, forgetRealm } from '../../ledger/books.js';
+import { listSessions } from '../../ledger/sessions.js';
+import { createRealmAdmin } from '../../realm/server/admin.js';
+import type { App } from '../../runtime/app.js';
+import { embeddedProfile } from '../../runtime/config/profiles.js';
+
+/** Each rehearsal has a realm, members and books of its own, so that it can be made again and again. */
+const NAME = 'rehearsal';
+const KEPT = 5;
+
+export function rehearsalProfile(now: number): RealmProfile {
+  const stamp = new Date(now).toISOString().replaceAll(/[-:.TZ]/g, '');
+  return {
+    ...embeddedProfile({}),
+    name: NAME,
+    realmId: `${NAME}-${stamp}`,
+    // The service is in this process: what does not answer in seconds will not answer.
+    timeouts: { connectMs: 2_000, tlsMs: 2_000, responseMs: 2_000, totalMs: 3_000 },
+    attempts: { max: 5, backoffMs: 50, backoffMaxMs: 1_000 },
+  };
+}
+
+/** The newest few stay to be looked at; older ones leave the store, members and all. */
+export async function dropOldRehearsals(app: App): Promise<void> {
+  const rehearsals = (await allBooks(app.caller))
+    .filter(({ owner }) => owner.name === NAME && owner.realmId.startsWith(`${NAME}-`))
+    .sort((a, b) => a.owner.realmId.localeCompare(b.owner.realmId));
+  for (const books of rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1)))
+    if (!(await isInUse(books))) await drop(app, books);
+}
+
+async function isInUse(books: Books): Promise<boolean> {
+  const { here } = books.caller;
+  const states = await Promise.all((await listSessions(books)).map((entry) => here.liveness(entry)));
+  return states.some((state) => state !== 'dead');
+}
+
+async function drop(app: App, books: Books): Promise<void> {
+  const { redis } = app.caller;
+  let cursor = '0';
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', `${escapeGlob(books.realm)}*`, 'COUNT', 1000);
+    if (keys.length > 0) await redis.unlink(...keys);
+    cursor = next;
+  } while (cursor !== '0');
+  await createRealmAdmin(redis).dropRealm(books.owner.realmId);
+  await forgetRealm(app.caller, books.owner);
+}
+
+function escapeGlob(text: string): string {
+  return text.replaceAll(/[\\*?[\]]/g, '\\$&');
+}

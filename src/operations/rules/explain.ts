@@ -1,0 +1,122 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { MemberId } from '../../core/ids.js';
+import type { AudienceRow } from '../../rules/audience-row.js';
+import { alreadyAwarded, awardedInPeriod } from '../../rules/awarded.js';
+import { decideAudience } from '../../rules/decide-audience.js';
+import type { Decision, Stop } from '../../rules/decision.js';
+import { packAudience, rowsOf } from '../../rules/packed-audience.js';
+import { periodName } from '../../rules/period.js';
+import { awardExpression, type PackedRule } from '../../rules/rule.js';
+import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-record.js';
+import { findRun, readEntries } from '../../rules/run-store.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { pickProfile } from '../../runtime/config/config.js';
+import { pacedReads } from '../../runtime/paced-reads.js';
+import { makeAudienceMembers } from './members.js';
+
+/** A decision with everything it rests on. */
+export type Explained = {
+  readonly decision: Decision;
+  readonly condition: string | null;
+  readonly award: string;
+  readonly columns: readonly string[];
+  readonly cells: readonly string[];
+  readonly member: string | null;
+  readonly web3: string | null;
+  readonly balance: string | null;
+  readonly wallet: string | null;
+};
+
+/** A past decision, from the frozen facts. */
+export async function explainMember(
+  app: App,
+  named: string,
+  member: string,
+  realm: string | undefined,
+): Promise<{ readonly meta: RunMeta; readonly explained: Explained }> {
+  const profiles = realm === undefined ? app.config.profiles : [pickProfile(app.config, realm)];
+  for (const profile of profiles) {
+    const books = app.books(profile);
+    const meta = await findRun(books, named).catch((error: unknown) => {
+      if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (meta === undefined) continue;
+    // Blocks that do not name the member are not taken apart: a run may have thousands.
+    for await (const entries of readEntries(books, meta, 0, `"member":"${member}"`)) {
+      const entry = entries.find(({ decision }) => decision.member === member);
+      if (entry === undefined) continue;
+      const { condition, award, columns } = meta;
+      return { meta, explained: { ...entry, condition, award, columns } };
+    }
+    throw new AlmonerError(
+      'ALM_RULE_NOT_IN_RUN',
+      `Member ${member} was not in the audience of run ${meta.id} (${meta.rule}, ${meta.period}).`,
+    );
+  }
+  throw new AlmonerError(
+    'ALM_RULE_RUN_NOT_FOUND',
+    `No plan or run of a rule is called ${JSON.stringify(named)}.`,
+  );
+}
+
+export type Tried = {
+  readonly explained: Explained;
+  readonly inAudience: boolean;
+  readonly period: string;
+  readonly stops: readonly Stop[];
+};
+
+/** One rule on one member, now; nothing is kept. */
+export async function tryMember(
+  realm: OpenRealm,
+  { rule, audience }: PackedRule,
+  member: MemberId,
+  at: number,
+): Promise<Tried> {
+  const { books, profile } = realm;
+  let listed: AudienceRow | undefined;
+  for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
+  const row: AudienceRow = listed ?? {
+    member,
+    line: 0,
+    cells: audience.columns.map((name) => (name === 'member' ? member : '')),
+  };
+  const alone = packAudience({ ...audience, rows: [row] });
+  if (realm.embedded !== null && listed !== undefined)
+    await makeAudienceMembers(realm.embedded, profile.realmId, rule, alone);
+  const period = periodName(rule.period, at, rule.zone);
+  const known = new Map<string, string>();
+  const facts = {
+    known,
+    keep: async (field: string, value: string) => void known.set(field, value),
+    drop: async () => {},
+  };
+  const entries: RunEntry[] = [];
+  const { decided } = await decideAudience({
+    rule,
+    audience: alone,
+    profile,
+    reads: pacedReads(realm),
+    facts,
+    already: await alreadyAwarded(books, rule.name, period, [[row]]),
+    at,
+    maxMissing: 1,
+    stop: new AbortController().signal,
+    onProgress: () => {},
+    bounds: async () => ({
+      awardedInPeriod: await awardedInPeriod(books, rule.name, period),
+      maxTokensPerOrder: profile.caps.maxTokensPerOrder,
+    }),
+    keep: async (_, bytes) => void entries.push(...decodeEntries(bytes)),
+  });
+  const [entry] = entries;
+  if (entry === undefined) throw new Error('a member without a decision');
+  const explained = {
+    ...entry,
+    condition: rule.condition?.text ?? null,
+    award: awardExpression(rule)?.text ?? (rule.award.kind === 'fixed' ? String(rule.award.tokens) : ''),
+    columns: audience.columns,
+  };
+  return { explained, inAudience: listed !== undefined, period, stops: decided.stops };
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { registerRealm } from '../../ledger/books.js';
+import { shortId } from '../../planning/digest.js';
+import { planRows } from '../../planning/plan.js';
+import { previewPlan } from '../../planning/preview.js';
+import { AWARD_SHEET, awardRows, runSource } from '../../rules/award-rows.js';
+import { hadBegun } from '../../rules/period.js';
+import { type PlannedRun, planRun } from '../../rules/plan-run.js';
+import type { PackedRule } from '../../rules/rule.js';
+import { runNumber } from '../../rules/run-number.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { readEntries } from '../../rules/run-store.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { pacedReads } from '../../runtime/paced-reads.js';
+import type { Planned } from '../pay/plan-file.js';
+import { isOver } from '../pay/run-batch.js';
+import { mergeIfRestored } from '../services/recover.js';
+import { makeAudienceMembers } from './members.js';
+
+export type PlanRuleRequest = {
+  /** The time that the run stands for. */
+  readonly at: number;
+  readonly scheduled: boolean;
+  readonly stop: AbortSignal;
+  readonly onProgress: (made: number, most: number) => void;
+};
+
+/** Plans a rule on its realm: reads the facts at the realm's pace, decides, and freezes both. No write call. */
+export async function planRule(
+  app: App,
+  realm: OpenRealm,
+  { rule, audience }: PackedRule,
+  request: PlanRuleRequest,
+): Promise<PlannedRun> {
+  await mergeIfRestored(app, realm.profile);
+  await registerRealm(realm.books);
+  if (realm.embedded !== null)
+    await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);
+  return planRun({
+    ...request,
+    books: realm.books,
+    profile: realm.profile,
+    rule,
+    audience,
+    now: Date.now(),
+    newId: newRunId(app),
+    who: app.config.operator,
+    reads: pacedReads(realm),
+  });
+}
+
+/** The batch that a planned run would be; null where nobody gets anything. */
+export async function batchOfRun(
+  realm: OpenRealm,
+  run: RunMeta,
+  now: number,
+  newAddress = false,
+): Promise<Planned | null> {
+  if (run.awards === 0) return null;
+  const { books, plans, profile } = realm;
+  const mayPrecede = (moment: number) => hadBegun(run, moment);
+  const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
+  const numbered = async (number: number | null): Promise<Planned> => {
+    const rows = awardRows(run, readEntries(books, run));
+    const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
+    return { plan, preview: await previewPlan(plan, profile, books, now) };
+  };
+  const number = await runNumber(books, run);
+  const first = await numbered(number);
+  if (number === null || run.number !== null || run.scheduled) return first;
+  // While another batch of the period is open, the number may be that of an earlier one with the very same orders,
+  // which is over: a run is met there only where these orders leave nothing to be paid.
+  let last = first;
+  for (let next = number + 1; meetsOver(last); next++) last = await numbered(next);
+  return last.preview.payable > 0 || last.plan.findings.faultCount > 0 ? last : first;
+}
+
+function meetsOver({ plan: { existing } }: Planned): boolean {
+  return existing?.view != null && isOver(existing.view);
+}
+
+/** Runs are named like batches, so that both are typed alike. */
+function newRunId(app: App): string {
+  return shortId(createHash('sha256').update(app.newNonce()).digest('hex')).slice(0, 10);
+}

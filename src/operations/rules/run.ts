@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import { AlmonerError } from '../../core/errors/error.js';
+import { batchId } from '../../core/ids.js';
+import { accountName } from '../../ledger/accounts.js';
+import { batchNumber } from '../../ledger/batches.js';
+import type { Books } from '../../ledger/books.js';
+import type { SealedRun } from '../../ledger/sealing.js';
+import type { Imported } from '../../planning/store-plan.js';
+import { type LastRun, lastRunOf } from '../../rules/approvals.js';
+import { hashOf } from '../../rules/load-rule.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { changeRun, putRun } from '../../rules/run-store.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import type { BatchStatus } from '../batches/batch-status.js';
+import { enqueue, type PayRequest, payPlan } from '../pay/pay-file.js';
+import { type Planned, refuseFaults } from '../pay/plan-file.js';
+import { batchOfRun } from './plan.js';
+
+/**
+ * From a planned run to a batch. The run is marked with its batch and number before anything is enqueued: a process
+ * that dies in between leaves a run that the next one finds and goes on with, and the batch of the same orders is
+ * the same batch. The seal calls it run, and holds it to what the period may pay.
+ */
+export async function usablePlan(
+  realm: OpenRealm,
+  run: RunMeta,
+  now: number,
+  newAddress = false,
+): Promise<Planned | null> {
+  refuseUnusable(run);
+  return batchOfRun(realm, run, now, newAddress);
+}
+
+function refuseUnusable(run: RunMeta): void {
+  const { id, state, stops } = run;
+  if (state === 'planned' || state === 'run') return;
+  const why = {
+    reading: `The facts of plan ${id} were never read to their end.`,
+    stopped: `Plan ${id} was stopped: ${stops[0]?.message ?? ''}`,
+    cancelled: `Plan ${id} was cancelled, with the import of its batch ${run.batch}.`,
+  }[state];
+  throw new AlmonerError('ALM_RULE_PLAN_UNUSABLE', `${why} Nothing was enqueued.`, {
+    details: stops.map(({ message }) => message),
+  });
+}
+
+export async function payRun(
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  planned: Planned,
+  request: Omit<PayRequest, 'batchId'>,
+): Promise<BatchStatus> {
+  return makingBatch(app, realm, run, planned, null, (sealed) =>
+    payPlan(app, realm, planned, { ...request, batchId: null, run: sealed }),
+  );
+}
+
+/** Hands the run to the workers. `last`: what the seal notes of the schedule's time, and only one seal can. */
+export async function importRun(
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  planned: Planned,
+  last: LastRun | null = null,
+): Promise<Imported> {
+  return makingBatch(app, realm, run, planned, last, (sealed) =>
+    enqueue(app, realm, planned, {
+      batchId: null,
+      inOrder: false,
+      mode: 'import',
+      session: null,
+      run: sealed,
+    }),
+  );
+}
+
+/** The batch of a planned run, handed to the workers; null where nobody gets anything. */
+export async function makeBatch(
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  last: LastRun | null,
+  now: number,
+): Promise<Imported | null> {
+  const planned = await usablePlan(realm, run, now);
+  return planned === null ? null : importRun(app, realm, run, planned, last);
+}
+
+async function makingBatch<T extends { existing: boolean }>(
+  app: App,
+  { books }: OpenRealm,
+  run: RunMeta,
+  { plan }: Planned,
+  scheduled: LastRun | null,
+  make: (sealed: SealedRun) => Promise<T>,
+): Promise<T> {
+  refuseFaults(plan, app.config.reportsFolder);
+  const batch = plan.existing?.id ?? plan.batch;
+  if (batch === null) throw new Error('only a whole plan becomes a batch');
+  const begun: RunMeta = { ...run, batch, number: plan.run };
+  const record: RunMeta = { ...begun, state: 'run' };
+  if (plan.existing?.view == null) {
+    // As it stands now: a person may have cancelled it since it was read, or another process made its batch.
+    const stands = await changeRun(books, run.id, (known) =>
+      known === null || known.state === 'planned' ? begun : null,
+    );
+    refuseUnusable(stands ?? begun);
+  }
+  // A schedule's run that was cut off may be gone on with by hand; its time is dealt with then as well.
+  const last =
+    scheduled ??
+    (run.scheduled ? lastRunOf({ at: run.at, result: 'enqueued', run: run.id }, Date.now()) : null);
+  const note = last === null ? null : JSON.stringify({ ...last, batch });
+  let made: T;
+  try {
+    made = await make({
+      account: accountName(run.rule, run.period),
+      limit: run.periodMax,
+      number: run.scheduled ? null : plan.run,
+      id: run.id,
+      record: JSON.stringify(record),
+      schedule: note === null ? null : { rule: run.rule, last: note, only: scheduled !== null },
+    });
+  } catch (error) {
+    await takeBatchBack(books, begun);
+    throw error;
+  }
+  if (made.existing) await putRun(books, record);
+  return made;
+}
+
+/** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */
+export async function takeBatchBack(books: Books, run: RunMeta): Promise<void> {
+  if ((await batchNumber(books, batchId(run.batch ?? ''))) !== null) return;
+  await changeRun(books, run.id, (known) =>
+    known?.state === 'planned' && known.batch === run.batch ? { ...known, batch: null, number: null } : null,
+  );
+}
+
+/** True when the rule's file is no longer the one that the plan was made from. */
+export async function isEdited(run: RunMeta): Promise<boolean> {
+  const text = await readFile(run.file, 'utf8').catch(() => null);
+  return text === null || hashOf(text) !== run.ruleHash;
+}

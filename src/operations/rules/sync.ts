@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { registerRealm } from '../../ledger/books.js';
+import { storeNowMs } from '../../ledger/feeding.js';
+import { syncWakeUps } from '../../queue/schedules.js';
+import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
+import type { RuleFault } from '../../rules/fault.js';
+import type { Rule } from '../../rules/rule.js';
+import type { App } from '../../runtime/app.js';
+import { findRules, profileOrNull } from './files.js';
+
+/** One rule with a schedule, in the files or in the store, and what the sync made of it. */
+export type SyncedRule = {
+  readonly rule: string;
+  readonly realm: string;
+  readonly file: string;
+  readonly change: 'new' | 'changed' | 'same' | 'gone' | 'removed' | 'other-realm';
+  /** A person's go is there. */
+  readonly approved: boolean;
+  readonly approvedNow: boolean;
+};
+
+export type SyncResult = { readonly rules: readonly SyncedRule[]; readonly faults: readonly RuleFault[] };
+
+export type SyncRequest = {
+  readonly cwd: string;
+  /** Names of rules that the person gives the go; `all` for every one that waits. */
+  readonly approve: readonly string[];
+  /** The hash of the one text that the person saw; left out: the files as they stand now. */
+  readonly seen?: string;
+  readonly prune: boolean;
+  /** Handed in by tests. Otherwise the store's: schedules go by it, and a go counts for the times after it. */
+  readonly now?: number;
+};
+
+/**
+ * Makes the store equal to the files. A new or changed rule is put there without a go: it runs only after one
+ * person has approved exactly this text. Rules whose file or schedule is gone never run; `prune` removes them.
+ * Others may do the same at the same moment: only what is to change is written, each rule by itself, as it stands.
+ */
+export async function syncRules(app: App, request: SyncRequest): Promise<SyncResult> {
+  // Before the files are read: an entry that is another one later was made of files that may be newer than these.
+  const present = new Map<RealmProfile, readonly ScheduledRule[]>();
+  for (const profile of app.config.profiles) present.set(profile, await scheduledRules(app.books(profile)));
+  const found = await findRules(app.config, request.cwd);
+  const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
+  const scheduled = found.flatMap(({ result }) =>
+    'rule' in result && result.rule.schedule !== null ? [result.rule] : [],
+  );
+  const { seen } = request;
+  // Where one text was seen, `all` is a name like any other.
+  const everyone = seen === undefined && request.approve.includes('all');
+  const approve = everyone ? scheduled.map(({ name }) => name) : request.approve;
+  const unknown = approve.find((name) => !scheduled.some((rule) => rule.name === name));
+  if (unknown !== undefined)
+    throw new AlmonerError(
+      'ALM_RULE_NOT_FOUND',
+      `No rule with a schedule is called ${JSON.stringify(unknown)}.`,
+    );
+  const changed = scheduled.find(({ name, hash }) => approve.includes(name) && hash !== (seen ?? hash));
+  if (changed !== undefined)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      `The text of ${changed.name} is not the one that was shown: its file was changed since. Nothing was approved.`,
+      { next: 'Look at the rule as it stands now, then approve it again.' },
+    );
+  const byProfile = new Map<RealmProfile, Rule[]>(app.config.profiles.map((profile) => [profile, []]));
+  const rules: SyncedRule[] = [];
+  for (const rule of scheduled) {
+    const profile = profileOrNull(app.config, rule);
+    if (profile !== null) byProfile.get(profile)?.push(rule);
+    else
+      rules.push({
+        ...NOT_APPROVED,
+        rule: rule.name,
+        realm: rule.realm,
+        file: rule.file,
+        change: 'other-realm',
+      });
+  }
+  for (const [profile, own] of byProfile)
+    rules.push(...(await syncRealm(app, profile, own, present.get(profile) ?? [], { ...request, approve })));
+  return { rules, faults };
+}
+
+const NOT_APPROVED = { approved: false, approvedNow: false } as const;
+
+async function syncRealm(
+  app: App,
+  profile: RealmProfile,
+  rules: readonly Rule[],
+  present: readonly ScheduledRule[],
+  request: SyncRequest,
+): Promise<SyncedRule[]> {
+  const books = app.books(profile);
+  if (rules.length > 0) await registerRealm(books);
+  const go = { who: app.config.operator, at: request.now ?? (await storeNowMs(books)) };
+  const synced: SyncedRule[] = [];
+  const kept: ScheduledRule[] = [];
+  for (const rule of rules) {
+    const { schedule } = rule;
+    if (schedule === null) continue;
+    const seen = present.find((entry) => entry.rule === rule.name);
+    const isApproved = request.approve.includes(rule.name);
+    const { before, after: entry } = await changeScheduledRule(books, rule.name, (known) => {
+      const wanted = entryOf({ ...rule, schedule }, known, isApproved ? go : null);
+      const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
+      return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
+    });
+    if (entry === null) continue;
+    if (isApproved && entry.hash !== rule.hash)
+      throw new AlmonerError(
+        'ALM_DESK_CHANGED',
+        `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
+        { next: 'Look at the rule as it stands now, then approve it again.' },
+      );
+    kept.push(entry);
+    synced.push({
+      rule: rule.name,
+      realm: profile.name,
+      file: rule.file,
+      change: before === null ? 'new' : before.hash === entry.hash ? 'same' : 'changed',
+      approved: entry.approved !== null,
+      approvedNow: entry.approved === go,
+    });
+  }
+  for (const entry of present) {
+    if (rules.some((rule) => rule.name === entry.rule)) continue;
+    const { after } = await changeScheduledRule(books, entry.rule, (known) =>
+      request.prune && isDeepStrictEqual(known, entry) ? null : known,
+    );
+    const change = after === null ? 'removed' : 'gone';
+    synced.push({
+      rule: entry.rule,
+      realm: profile.name,
+      file: entry.file,
+      change,
+      approved: false,
+      approvedNow: false,
+    });
+  }
+  if (kept.length > 0 || present.length > 0) await syncWakeUps(books, app.store.connect('schedules'), kept);
+  return synced;
+}
+
+function entryOf(
+  rule: Rule & { readonly schedule: NonNullable<Rule['schedule']> },
+  known: ScheduledRule | null,
+  go: ScheduledRule['approved'],
+): ScheduledRule {
+  const stillApproved = known?.hash === rule.hash ? known.approved : null;
+  return {
+    rule: rule.name,
+    file: rule.path,
+    hash: rule.hash,
+    ...rule.schedule,
+    approved: stillApproved ?? go,
+  };
+}

@@ -1,0 +1,104 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import { batchId } from '../../core/ids.js';
+import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
+import { hasParked } from '../../ledger/parked.js';
+import type { BatchView } from '../../ledger/views.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { changeRun, listRuns } from '../../rules/run-store.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { isOver } from '../pay/run-batch.js';
+import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
+import { batchOfRun } from './plan.js';
+import { takeBatchBack } from './run.js';
+
+/**
+ * A run of a rule's period that is not through: its enqueuing was cut off, or the process that worked it was. Its
+ * references are spent, so a new plan would pass its members over; it has to be gone on with.
+ */
+export type UnfinishedRun = {
+  readonly run: RunMeta;
+  /** Null where it was cut off before the seal. */
+  readonly batch: BatchView | null;
+};
+
+export async function unfinishedRun(
+  { books }: OpenRealm,
+  rule: string,
+  period: string,
+): Promise<UnfinishedRun | undefined> {
+  const runs = (await listRuns(books)).filter(
+    (run) => run.rule === rule && run.period === period && run.batch !== null && run.state !== 'cancelled',
+  );
+  for (const run of runs.reverse()) {
+    const id = batchId(run.batch ?? '');
+    const no = await batchNumber(books, id);
+    const batch = no === null ? undefined : await readBatch({ books, no, id });
+    // One that was planned at the same time may have been sealed as the very same batch.
+    if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
+      return { run, batch: batch ?? null };
+  }
+  return undefined;
+}
+
+/**
+ * The run to go on with, and a word on those that were given up on the way: cut off before the seal, with orders that
+ * can be no batch any more, because somebody has spent a reference of theirs otherwise, or lowered a cap. Gone on with,
+ * they would be refused each time, and keep every other run from their period.
+ */
+export async function runToGoOnWith(
+  app: App,
+  realm: OpenRealm,
+  rule: string,
+  period: string,
+  /** Why it is not to be gone on with, though it could be. */
+  whyNotMeant: (run: RunMeta) => string | null = () => null,
+): Promise<{ readonly open: UnfinishedRun | undefined; readonly givenUp: string | null }> {
+  let givenUp: string | null = null;
+  for (;;) {
+    const open = await unfinishedRun(realm, rule, period);
+    const why =
+      open === undefined || open.batch !== null ? null : await whyGivenUp(realm, open.run, whyNotMeant);
+    if (open === undefined || why === null) return { open, givenUp };
+    await giveUp(app, realm, open.run);
+    givenUp = `Run ${open.run.id} of ${period}, which was cut off before its batch was made, is given up: ${why} Nothing of it was enqueued.`;
+  }
+}
+
+/** A person says whether these are to be paid; the run waits for that. */
+const FOR_A_PERSON: readonly ErrorCode[] = ['ALM_PLAN_OTHER_ADDRESS', 'ALM_PLAN_MAYBE_FORGOTTEN'];
+
+async function whyGivenUp(
+  realm: OpenRealm,
+  run: RunMeta,
+  whyNotMeant: (run: RunMeta) => string | null,
+): Promise<string | null> {
+  // Payments of a batch that the store has forgotten are put right only when the very same batch is made again.
+  if (await hasParked(realm.books, batchId(run.batch ?? ''))) return null;
+  const notMeant = whyNotMeant(run);
+  if (notMeant !== null) return notMeant;
+  const planned = await batchOfRun(realm, run, Date.now());
+  const faults = planned?.plan.findings.faults() ?? [];
+  return faults.find(({ code }) => !FOR_A_PERSON.includes(code))?.message ?? null;
+}
+
+async function giveUp(app: App, { books }: OpenRealm, run: RunMeta): Promise<void> {
+  const id = batchId(run.batch ?? '');
+  const no = await batchNumber(books, id);
+  if (no !== null) await releaseImport({ books, no, id }, app.newNonce());
+  await takeBatchBack(books, run);
+}
+
+/**
+ * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
+ * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
+ */
+export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
+  const { books, id } = ref;
+  if (!(await isUnfinished(ref))) return null;
+  for (const run of await listRuns(books))
+    if (run.batch === id)
+      await changeRun(books, run.id, (known) =>
+        known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
+      );
+  return releaseImport(ref, app.newNonce());
+}

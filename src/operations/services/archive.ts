@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/errors/error.js';
+import { type Archived, archiveBatch } from '../../ledger/archive.js';
+import { type BatchRef, everyBatch } from '../../ledger/batches.js';
+import { batchKeys } from '../../ledger/keys.js';
+import type { App } from '../../runtime/app.js';
+import { archiveFolder } from '../../runtime/archive-folder.js';
+
+/**
+ * Finished batches leave the store after `retentionDays`: into the data folder of whoever serves, or of the
+ * embedded store. One process at a time looks; that two did would be harmless, each step is conditional.
+ */
+export type ArchivingLimits = {
+  /** Rows to archive at most in this go: a command of a person must not take long. */
+  readonly rowsMax: number;
+  /** How long after somebody looked nobody looks again; 0 looks now. */
+  readonly everySeconds: number;
+};
+
+const DAY_MS = 24 * 3600_000;
+const TURN_KEY = 'almoner:archiving';
+
+export async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<Archived[]> {
+  if (!(await isMyTurn(app, limits.everySeconds))) return [];
+  const before = Date.now() - app.config.retentionDays * DAY_MS;
+  const archived: Archived[] = [];
+  let rowsLeft = limits.rowsMax;
+  for (const ref of await everyBatch(app.caller)) {
+    if (stop?.aborted === true) break;
+    const rows = await dueRows(ref, before);
+    if (rows === null || rows > rowsLeft) continue;
+    try {
+      const one = await archiveBatch(ref, archiveFolder(app.config.dataFolder));
+      if (one === undefined) continue;
+      rowsLeft -= rows;
+      archived.push(one);
+      app.logger.info({ batch: one.batch, rows: one.rows, file: one.path }, 'archived');
+    } catch (error) {
+      // A full disk must not keep anybody from paying; the batch stays where it is until the next go.
+      app.logger.warn({ batch: ref.id, message: messageOf(error) }, 'a batch could not be archived');
+    }
+  }
+  return archived;
+}
+
+/** In `serve`: again and again, a whole batch at a time. */
+export function startArchiving(app: App, stop: AbortSignal): Promise<void> {
+  const limits = { rowsMax: Number.POSITIVE_INFINITY, everySeconds: 60 };
+  return (async () => {
+    while (!stop.aborted) {
+      await archiveDue(app, limits, stop).catch((error: unknown) =>
+        app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
+      );
+      await sleep(60_000, undefined, { signal: stop }).catch(() => {});
+    }
+  })();
+}
+
+/** Where the store is the embedded one there may never be a `serve`: commands do a little of it each. */
+export async function archiveInPassing(app: App): Promise<void> {
+  if (app.config.redisUrl !== null) return;
+  const everySeconds = app.config.retentionDays === 0 ? 0 : 3600;
+  await archiveDue(app, { rowsMax: 200_000, everySeconds }).catch((error: unknown) =>
+    app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
+  );
+}
+
+async function isMyTurn(app: App, everySeconds: number): Promise<boolean> {
+  if (everySeconds === 0) return true;
+  const { redis } = app.caller;
+  return (await redis.set(TURN_KEY, '1', 'EX', everySeconds, 'NX')) === 'OK';
+}
+
+/** Null when it is not due; a batch that was archived but has rows left in the store is due at once. */
+async function dueRows({ books, no }: BatchRef, before: number): Promise<number | null> {
+  const { caller, realm } = books;
+  const [state, finishedAt, rows, purged] = await caller.patiently('read batch', () =>
+    caller.redis.hmget(batchKeys(realm, no).meta, 'state', 'finishedAt', 'rows', 'purged'),
+  );
+  if (state === 'archived') return purged === '1' ? null : Number(rows);
+  if (state !== 'done' && state !== 'cancelled') return null;
+  return finishedAt !== null && finishedAt !== undefined && Number(finishedAt) <= before
+    ? Number(rows)
+    : null;
+}

@@ -1,0 +1,240 @@
+import { join } from 'node:path';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
+import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
+import { allBooks, type Books, registerRealm } from '../../ledger/books.js';
+import { disarm, type Rollback, readFence } from '../../ledger/fence.js';
+import { listJournals } from '../../ledger/journal-folder.js';
+import type { Liveness } from '../../ledger/liveness.js';
+import { journalOf, localJournals } from '../../ledger/local-journals.js';
+import { type MergeContext, mergeTidings, tidingsFor } from '../../ledger/merge.js';
+import { parkedAttempts } from '../../ledger/parked.js';
+import { PlanReader } from '../../ledger/plan-store.js';
+import { recover } from '../../ledger/recovery.js';
+import { JOURNAL_FOLDER, listSessions, Session } from '../../ledger/sessions.js';
+import { KnownBatches } from '../../queue/known-batches.js';
+import { floorReason } from '../../queue/reasons.js';
+import { Seals } from '../../queue/seals.js';
+import type { App } from '../../runtime/app.js';
+
+/** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
+export type RealmRecovery = {
+  readonly realm: string;
+  readonly armed: boolean;
+  /** Nothing was ever sent from these books. */
+  readonly untouched: boolean;
+  readonly reason: { readonly code: string; readonly message: string; readonly next: string } | null;
+  readonly rollback: Rollback | null;
+  /** Sending processes that are registered, and whether they are proven dead. */
+  readonly sessions: readonly {
+    readonly session: string;
+    readonly kind: string;
+    readonly pid: number;
+    readonly machine: string;
+    readonly liveness: Liveness;
+    /** ISO time of its last sign of life; null where it never gave one. */
+    readonly lastSeen: string | null;
+  }[];
+  /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
+  readonly losses: readonly {
+    readonly session: string;
+    readonly exact: boolean;
+    readonly orders: number;
+    readonly tokens: string;
+  }[];
+  /** Orders that journals know to have been sent, of batches that the store has forgotten. */
+  readonly parked: readonly {
+    readonly batch: string;
+    readonly orders: number;
+    /** More may have been sent of it than the journals know: the rest becomes a doubt when it is imported again. */
+    readonly incomplete: boolean;
+  }[];
+};
+
+export async function recoveryState(app: App): Promise<RealmRecovery[]> {
+  return Promise.all((await allBooks(app.caller)).map((books) => stateOf(app, books)));
+}
+
+async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
+  const { redis, here } = app.caller;
+  const [fence, entries, parked, seen] = await Promise.all([
+    readFence(books),
+    listSessions(books),
+    parkedAttempts(books),
+    app.caller.patiently('read sessions', () => redis.hgetall(`${books.realm}:seen`)),
+  ]);
+  const sessions = await Promise.all(
+    entries.map(async (entry) => ({
+      session: entry.id,
+      kind: entry.kind,
+      pid: entry.pid,
+      machine: entry.machine,
+      liveness: await here.liveness(entry),
+      lastSeen: seen[entry.id] === undefined ? null : new Date(Number(seen[entry.id])).toISOString(),
+    })),
+  );
+  const profile = profileOf(app, books);
+  const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
+  if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
+  return {
+    realm: books.owner.name,
+    armed: fence.armed,
+    untouched: fence.untouched,
+    reason: fence.reason,
+    rollback: fence.rollback,
+    sessions,
+    losses:
+      profile === undefined
+        ? []
+        : await Promise.all(
+            missing.map(async (session) => told(session, await lossOf(contextOf(books, profile), session))),
+          ),
+    parked: parked.map(({ batch, attempts, incomplete }) => ({
+      batch,
+      orders: new Set(attempts.map(({ intent }) => intent.index)).size,
+      incomplete,
+    })),
+  };
+}
+
+function told(session: string, { exact, orders, tokens }: Loss) {
+  return { session, exact, orders, tokens: String(tokens) };
+}
+
+export type JournalsHere = { readonly folder: string; readonly sessions: number; readonly bytes: number };
+
+export async function journalsHere(dataFolder: string): Promise<JournalsHere> {
+  const folder = join(dataFolder, JOURNAL_FOLDER);
+  const found = await listJournals(folder);
+  return { folder, sessions: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+export type RecoverResult = {
+  readonly realms: readonly RealmRecovery[];
+  /** Orders that the store had forgotten something of. */
+  readonly merged: number;
+  /** What was given up by this command; null where nothing was. */
+  readonly accepted: { readonly exact: boolean; readonly orders: number; readonly tokens: string } | null;
+};
+
+/** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
+export async function recoverRealms(app: App, lost: string | null): Promise<RecoverResult> {
+  const all = await allBooks(app.caller);
+  const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
+  if (lost !== null && lost !== REMOVED && !known.includes(lost))
+    throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
+  let merged = 0;
+  const losses: Loss[] = [];
+  for (const profile of app.config.profiles)
+    await merging(app, profile, async (books, session) => {
+      merged += await recoverOne(app, books, profile, session);
+      const loss = lost === null ? null : await giveUp(app, books, profile, lost);
+      if (loss === null) return;
+      losses.push(loss);
+      merged += await recoverOne(app, books, profile, session);
+    });
+  return {
+    realms: await recoveryState(app),
+    merged,
+    accepted:
+      losses.length === 0
+        ? null
+        : {
+            exact: losses.every(({ exact }) => exact),
+            orders: losses.reduce((sum, { orders }) => sum + orders, 0),
+            tokens: String(losses.reduce((sum, { tokens }) => sum + tokens, 0n)),
+          },
+  };
+}
+
+/**
+ * Before anything is judged by the ledger that may be paid then: a store that was restored has forgotten payments which
+ * the journals here know, and a file with their rows would pass. Where others have to merge as well, the seal refuses.
+ */
+export function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
+  return merging(app, profile, async (books, session) => {
+    await recoverOne(app, books, profile, session);
+  });
+}
+
+/** Of a process that may have looked at its journals long ago: only where the store is not the one of then. */
+export async function mergeIfRestored(app: App, profile: RealmProfile): Promise<void> {
+  if (!(await readFence(app.books(profile))).armed) await mergeJournals(app, profile);
+}
+
+/** In a session of its own, for which arming waits. A new ledger on a machine that never sent anything is left alone. */
+async function merging(
+  app: App,
+  profile: RealmProfile,
+  merge: (books: Books, session: Session) => Promise<void>,
+): Promise<void> {
+  const books = app.books(profile);
+  const { sessions } = await journalsHere(app.config.dataFolder);
+  if (sessions === 0 && (await readFence(books)).untouched) return;
+  const session = await Session.open('recover', app.config.dataFolder, { here: app.caller.here });
+  try {
+    await session.register(books, profile.settleMs);
+    await merge(books, session);
+    await session.deregister(books);
+    // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
+    if ((await parkedAttempts(books)).length > 0) await registerRealm(books);
+  } finally {
+    await session.close();
+  }
+}
+
+function profileOf(app: App, { owner }: Books): RealmProfile | undefined {
+  return app.config.profiles.find(
+    ({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId,
+  );
+}
+
+function contextOf(books: Books, profile: RealmProfile): Omit<MergeContext, 'underWay'> {
+  const seals = new Seals(books, profile, new KnownBatches(books));
+  return { books, plans: new PlanReader(books), termsOf: (no) => seals.termsOf(no) };
+}
+
+async function recoverOne(app: App, books: Books, profile: RealmProfile, session: Session): Promise<number> {
+  const { moved } = await recover({
+    books,
+    context: contextOf(books, profile),
+    self: { session, door: NOTHING_SENT },
+    forget: () => {},
+    retakeRun: () => Promise.resolve(),
+    onDoubt: () => Promise.resolve(),
+    say: (message) => app.logger.warn({ message }, 'recovery'),
+    floorReason,
+  });
+  return moved;
+}
+
+const NOTHING_SENT = { merging: () => Promise.resolve(), sending: () => new Set<string>() };
+
+/** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
+async function giveUp(app: App, books: Books, profile: RealmProfile, lost: string): Promise<Loss | null> {
+  const context = contextOf(books, profile);
+  const by = { who: app.config.operator, at: Date.now() };
+  const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
+  if (lost === REMOVED) {
+    if ((await readFence(books)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
+    const { removed } = await localJournals(books, { id: '', journal: folder }, { era: null, seq: 0 }, true);
+    return acceptMissing(context, lost, by, removed);
+  }
+  const entry = (await listSessions(books)).find(({ id }) => id === lost);
+  if (entry === undefined) return null;
+  if ((await app.caller.here.liveness(entry)) === 'alive')
+    throw new AlmonerError(
+      'ALM_LEDGER_SESSION',
+      `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
+      { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
+    );
+  const journal = await journalOf({ id: lost, journal: folder }, books.realm);
+  const tidings = journal === undefined ? [] : await tidingsFor(books, journal.attempts);
+  if (tidings.some(({ standing }) => standing === 'forgotten')) {
+    const { seq } = await readFence(books);
+    const note = { at: by.at, seen: journal?.seqSeen ?? seq, found: seq, by: 'recover' };
+    await disarm(books, { ...note, attempts: tidings.length });
+  }
+  await mergeTidings({ ...context, underWay: new Set() }, tidings);
+  return acceptMissing(context, lost, by);
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { batchId } from '../../core/ids.js';
+import { allBooks, registerRealm } from '../../ledger/books.js';
+import { openBatches } from '../../ledger/feeding.js';
+import { Crew } from '../../queue/crew.js';
+import { quietly } from '../../queue/quiet.js';
+import { Rounds } from '../../queue/rounds.js';
+import type { App } from '../../runtime/app.js';
+import { waitingOf } from '../batches/waiting.js';
+
+/** The imported batches of every configured realm, each at its own pace, until stopped. */
+export async function workRealms(
+  app: App,
+  options: { concurrency: number; stop: AbortSignal; onReady: () => void },
+): Promise<void> {
+  const session = await app.session('worker');
+  const crews: Crew[] = [];
+  for (const profile of app.config.profiles) {
+    const realm = await app.realm(profile);
+    await registerRealm(realm.books);
+    const crew = new Crew({
+      books: realm.books,
+      profile,
+      client: realm.client,
+      session,
+      run: null,
+      concurrency: options.concurrency,
+      connect: (use) => app.store.connect(use),
+      onStalled: (error) => app.fail(error),
+      limits: app.config.limits,
+      onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'trouble'),
+    });
+    await crew.start();
+    crews.push(crew);
+  }
+  // A worker whose orders stand still says for what, and says it again now and then.
+  const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
+  const say = quietly((message) => app.logger.warn({ message }, 'orders wait'), SAY_AGAIN_MS);
+  rounds.every(LOOK_MS, 'look at what waits', () => tellWaiting(app, say));
+  options.onReady();
+  const stop = AbortSignal.any([options.stop, app.failed]);
+  if (!stop.aborted) await once(stop, 'abort');
+  await rounds.stop();
+  await Promise.all(crews.map((crew) => crew.stop()));
+  app.failed.throwIfAborted();
+}
+
+const LOOK_MS = 5_000;
+const SAY_AGAIN_MS = 60_000;
+
+async function tellWaiting(app: App, say: (message: string) => void): Promise<void> {
+  const { profiles } = app.config;
+  for (const books of await allBooks(app.caller)) {
+    const { owner } = books;
+    // Also what was confirmed for another address of the same realm: nobody else would say that it stands still.
+    if (!profiles.some(({ name, realmId }) => name === owner.name || realmId === owner.realmId)) continue;
+    for (const { no, id } of await openBatches(books, 0))
+      for (const { why, orders, message } of await waitingOf({ books, no, id: batchId(id) }, app.config))
+        if (why !== 'doubt') say(`${why} in batch ${id}: ${orders} orders wait. ${message}`);
+  }
+}

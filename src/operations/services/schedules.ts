@@ -1,0 +1,235 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isAlmonerError, messageOf } from '../../core/errors/error.js';
+import { storeNowMs } from '../../ledger/feeding.js';
+import { createScheduler } from '../../queue/schedules.js';
+import {
+  claimRule,
+  type LastRun,
+  lastRunOf,
+  lastRuns,
+  noteLastRun,
+  type ScheduledRule,
+  scheduledRules,
+} from '../../rules/approvals.js';
+import { type Due, dueRuns } from '../../rules/due-runs.js';
+import { periodName } from '../../rules/period.js';
+import { readRule } from '../../rules/read-rule.js';
+import type { PackedRule } from '../../rules/rule.js';
+import type { RunMeta } from '../../rules/run-record.js';
+import { listRuns } from '../../rules/run-store.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { makeBatchApart } from '../pay/batch-apart.js';
+import { planRule } from '../rules/plan.js';
+import { runToGoOnWith } from '../rules/unfinished-runs.js';
+
+/** What became of a scheduled run. */
+export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };
+
+export type SchedulesOptions = {
+  readonly stop: AbortSignal;
+  readonly onRun?: (run: ScheduledRun) => void;
+  /** Handed in by tests, which move it; the store's otherwise, which is one for all machines. */
+  readonly now?: () => number;
+  readonly lookEveryMs?: number;
+};
+
+type Became = Pick<LastRun, 'result'> & Partial<LastRun>;
+
+const CLAIM_MS = 120_000;
+
+/**
+ * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and
+ * hands its batch to the workers. Part of `almoner serve`; several at once are harmless.
+ */
+export async function startSchedules(
+  app: App,
+  options: SchedulesOptions,
+): Promise<{ stop(): Promise<void> }> {
+  const halt = new AbortController();
+  const stop = AbortSignal.any([halt.signal, options.stop]);
+  const watches: { stop(): Promise<void> }[] = [];
+  for (const profile of app.config.profiles) {
+    const watch = new RealmWatch(app, await app.realm(profile), { ...options, stop });
+    const scheduler = createScheduler({
+      books: app.books(profile),
+      connect: (use) => app.store.connect(use),
+      onWake: (rule) => watch.look(rule),
+      onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'schedules'),
+      ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
+    });
+    await scheduler.start();
+    watches.push({
+      async stop() {
+        await scheduler.stop();
+        await watch.settled();
+      },
+    });
+  }
+  return {
+    async stop() {
+      halt.abort();
+      await Promise.all(watches.map((watch) => watch.stop()));
+    },
+  };
+}
+
+/** The rules of one realm in one process; each rule is seen to by at most one of its calls at a time. */
+class RealmWatch {
+  private readonly busy = new Map<string, Promise<void>>();
+  private readonly owner: string;
+
+  constructor(
+    private readonly app: App,
+    private readonly realm: OpenRealm,
+    private readonly options: SchedulesOptions,
+  ) {
+    this.owner = app.newNonce();
+  }
+
+  async look(rule: string | null): Promise<void> {
+    const entries = await scheduledRules(this.realm.books);
+    for (const entry of entries) {
+      if (this.options.stop.aborted) return;
+      if ((rule !== null && entry.rule !== rule) || this.busy.has(entry.rule)) continue;
+      const work = this.see(entry)
+        .catch((error: unknown) =>
+          this.app.logger.warn({ rule: entry.rule, message: messageOf(error) }, 'schedule'),
+        )
+        .finally(() => this.busy.delete(entry.rule));
+      this.busy.set(entry.rule, work);
+    }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.busy.values());
+  }
+
+  private async see(entry: ScheduledRule): Promise<void> {
+    const { books } = this.realm;
+    const isDue = ({ run, skipped }: Due) => run !== null || skipped > 0;
+    if (entry.approved === null || !isDue(await this.due(entry))) return;
+    const claim = await claimRule(books, entry.rule, this.owner, CLAIM_MS);
+    if (claim === undefined) return;
+    const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
+    try {
+      // Asked again under the claim: another scheduler may have seen to it meanwhile.
+      const { run, skipped } = await this.due(entry);
+      if (run !== null) await this.run(entry, run, skipped);
+      // A run that was missed and is not made up for is still told.
+      else if (skipped > 0) {
+        const now = await this.now();
+        await this.note(entry, lastRunOf({ at: now, result: 'skipped', skipped }, now));
+      }
+    } finally {
+      clearInterval(renewing);
+      await claim.release();
+    }
+  }
+
+  private async due(entry: ScheduledRule): Promise<Due> {
+    const last = (await lastRuns(this.realm.books)).get(entry.rule);
+    const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
+    const now = await this.now();
+    const due = dueRuns(entry, since, now);
+    // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
+    const begun = (await listRuns(this.realm.books)).find(
+      ({ rule, ruleHash, scheduled, at, state }) =>
+        rule === entry.rule &&
+        ruleHash === entry.hash &&
+        scheduled &&
+        at > since &&
+        at <= now &&
+        (state === 'reading' || state === 'planned'),
+    );
+    return begun === undefined ? due : { ...due, run: begun.at };
+  }
+
+  private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
+    const loaded = await this.load(entry);
+    if (loaded === null) return;
+    const became = async (done: Became) => lastRunOf({ at, skipped, ...done }, await this.now());
+    const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
+    if (typeof loaded === 'string') return failed(loaded);
+    try {
+      await this.note(entry, await this.enqueue(loaded, at, became));
+    } catch (error) {
+      // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
+      if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) throw error;
+      await failed(error.message);
+    }
+  }
+
+  private async enqueue(
+    loaded: PackedRule,
+    at: number,
+    became: (done: Became) => Promise<LastRun>,
+  ): Promise<LastRun> {
+    const { app, realm, options } = this;
+    const { rule } = loaded;
+    const period = periodName(rule.period, at, rule.zone);
+    // The go is for one text, and each time has a run of its own. A run by hand is its person's to go on with, or to cancel.
+    const whyNotMeant = (run: RunMeta) => {
+      if (!run.scheduled || (run.ruleHash === rule.hash && run.at === at)) return null;
+      return run.ruleHash === rule.hash
+        ? 'it is of an earlier time of the schedule.'
+        : 'it is of another text of the rule than the approved one.';
+    };
+    const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period, whyNotMeant);
+    if (givenUp !== null) app.logger.warn({ rule: rule.name, message: givenUp }, 'schedule');
+    const skipped = (
+      { id }: RunMeta,
+      batch: string,
+      how: string,
+      next = `\`almoner status ${batch}\` says how it stands.`,
+    ) =>
+      became({
+        result: 'skipped',
+        run: id,
+        batch,
+        message: `Nothing was enqueued: batch ${batch}, run ${id} of ${period}, ${how}. Once it is over, the next time pays who is missing; ${next}`,
+      });
+    if (open !== undefined && open.batch !== null)
+      return skipped(open.run, open.batch.manifest.batch, `is ${open.batch.state} and not through`);
+    if (open !== undefined && (!open.run.scheduled || whyNotMeant(open.run) !== null)) {
+      const { id, batch, scheduled } = open.run;
+      const how = scheduled
+        ? 'has payments that only the same batch puts right'
+        : 'was begun by hand and is not sealed yet';
+      const next = `\`almoner rules run --plan ${id}\` goes on with it, \`almoner cancel ${batch}\` takes it back.`;
+      return skipped(open.run, batch ?? '', how, next);
+    }
+    const run =
+      open?.run ??
+      (await planRule(app, realm, loaded, { at, scheduled: true, stop: options.stop, onProgress: () => {} }))
+        .meta;
+    if (run.state === 'stopped')
+      return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
+    const last = await became({ result: 'enqueued', run: run.id, message: givenUp });
+    const made = await makeBatchApart(app, realm, run, last, await this.now());
+    if (made === null) return became({ result: 'nothing', run: run.id, message: givenUp });
+    return made.existing ? skipped(run, made.ref.id, 'was made meanwhile') : { ...last, batch: made.ref.id };
+  }
+
+  /** The rule, null where its file waits for a person, or a sentence where it cannot be used. */
+  private async load(entry: ScheduledRule): Promise<PackedRule | null | string> {
+    const file = [entry.file, join(this.app.config.jobsFolder, basename(entry.file))].find((path) =>
+      existsSync(path),
+    );
+    if (file === undefined) return `The rule file ${entry.file} is gone.`;
+    const loaded = await readRule(file, file, this.options.stop);
+    if ('faults' in loaded) return `${file} has faults: ${loaded.faults[0]?.message ?? ''}`;
+    return loaded.rule.hash === entry.hash ? loaded : null;
+  }
+
+  /** Told by whoever dealt with it. */
+  private async note(entry: ScheduledRule, last: LastRun): Promise<void> {
+    if (!(await noteLastRun(this.realm.books, entry.rule, last))) return;
+    this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');
+    this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
+  }
+
+  private async now(): Promise<number> {
+    return this.options.now?.() ?? storeNowMs(this.realm.books);
+  }
+}

@@ -1,0 +1,158 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { BATCH_SUM_MAX } from '../core/points.js';
+import type { Finding } from '../csv/row.js';
+import type { Amounts } from './amounts.js';
+import type { Members } from './members.js';
+
+export type SurveyCaps = { readonly maxTokensPerBatch: number | null };
+
+/** How many, and the first few with their lines: one warning for each kind, not one for each row. */
+export class Tally {
+  count = 0;
+  readonly #examples: string[] = [];
+
+  note(member: string, firstLine: number, line: number): void {
+    this.count++;
+    if (this.#examples.length < EXAMPLES_KEPT)
+      this.#examples.push(`${member} on lines ${firstLine} and ${line}`);
+  }
+
+  get examples(): string {
+    return this.#examples.join('; ') + (this.count > this.#examples.length ? '; …' : '');
+  }
+}
+
+export type Surveyed = {
+  readonly members: Members;
+  readonly amounts: Amounts;
+  readonly repeated: Tally;
+  readonly gainsAndLoses: Tally;
+  /** The first lines whose cells hold what looks like whole rows. */
+  readonly swallowing: readonly number[];
+};
+
+export type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
+
+const EXAMPLES_KEPT = 3;
+const UNUSUAL_FACTOR = 100;
+/** Below this number of amounts there is no "usual". */
+const UNUSUAL_ROWS_MIN = 5;
+
+/** What only the whole file shows: sums over a cap, damaged ids, and what is odd. */
+export function surveyFindings(
+  surveyed: Surveyed,
+  figures: Figures,
+  caps: SurveyCaps,
+): { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] } {
+  const faults: Finding[] = [];
+  const warnings: Finding[] = [];
+  if (figures.rows === 0)
+    faults.push(ofFile('ALM_FILE_NO_ROWS', 'The file has a header and no rows; there is nothing to pay.'));
+  if (figures.total > BATCH_SUM_MAX)
+    faults.push(
+      ofFile(
+        'ALM_PLAN_SUM_TOO_LARGE',
+        `The amounts add up to ${figures.total}; at most ${BATCH_SUM_MAX} fit one batch.`,
+      ),
+    );
+  else if (caps.maxTokensPerBatch !== null && figures.payable > BigInt(caps.maxTokensPerBatch))
+    faults.push(
+      ofFile(
+        'ALM_PLAN_OVER_BATCH_CAP',
+        `The file would move ${figures.payable} points, ${figures.payable - BigInt(caps.maxTokensPerBatch)} more than the cap of ${caps.maxTokensPerBatch} for one batch.`,
+      ),
+    );
+  const damage = damagedIds(surveyed.members);
+  if (damage !== undefined) (damage.many ? faults : warnings).push(damage.finding);
+  const zeros = leadingZeros(surveyed.members);
+  if (zeros !== undefined) warnings.push(zeros);
+  const { repeated, gainsAndLoses } = surveyed;
+  if (repeated.count > 0)
+    warnings.push(
+      ofFile(
+        'ALM_PLAN_MEMBER_REPEATED',
+        `${count(repeated.count, 'member stands', 'members stand')} in more than one row: ${repeated.examples}.`,
+      ),
+    );
+  if (gainsAndLoses.count > 0)
+    warnings.push(
+      ofFile(
+        'ALM_PLAN_MEMBER_GAINS_AND_LOSES',
+        `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Pass --in-order if it matters.`,
+      ),
+    );
+  const swallowing = surveyed.swallowing;
+  if (swallowing.length > 0)
+    warnings.push(
+      ofFile(
+        'ALM_PLAN_ROW_INSIDE_CELL',
+        `A quoted cell on line ${swallowing.join(', ')} holds what looks like whole rows; they would not be paid. Is a quote closed in the wrong row?`,
+      ),
+    );
+  const unusual = unusualAmounts(surveyed.amounts);
+  if (unusual !== undefined) warnings.push(unusual);
+  return { faults, warnings };
+}
+
+/**
+ * Spreadsheets keep 15 digits and write zeros for the rest. One id in ten of 16 digits ends so by nature, one
+ * in a hundred of 17, and so on; five times that and two more is no accident. Each id counts once, however
+ * many rows it has.
+ */
+function damagedIds(members: Members): { many: boolean; finding: Finding } | undefined {
+  let long = 0;
+  let damaged = 0;
+  let byNature = 0;
+  const examples: string[] = [];
+  for (let entry = 0; entry < members.size; entry++) {
+    const beyond = members.lengthOf(entry) - 15;
+    if (beyond < 1) continue;
+    long++;
+    byNature += 10 ** -beyond;
+    if (members.lowDigitsOf(entry) % 10 ** beyond !== 0) continue;
+    damaged++;
+    if (examples.length < EXAMPLES_KEPT)
+      examples.push(`${members.idOf(entry)} on line ${members.firstLineOf(entry)}`);
+  }
+  const many = damaged > 5 * byNature + 2 || (damaged >= 2 && damaged === long);
+  const list = examples.join(', ');
+  if (many) {
+    const message = `${damaged} of ${long} long ids end in zeros after digit 15 (${list}): a spreadsheet has rounded them, and the points would go to strangers. Export the ids again as text.`;
+    return { many, finding: ofFile('ALM_PLAN_IDS_DAMAGED', message) };
+  }
+  // An id of 16 digits that ends in one zero is too common to be worth a word.
+  if (damaged === 0 || damaged <= 2 * byNature) return undefined;
+  const message = `${count(damaged, 'long id ends', 'long ids end')} in zeros after digit 15 (${list}), as a spreadsheet leaves them; compare with the source.`;
+  return { many, finding: ofFile('ALM_PLAN_ID_ENDS_IN_ZEROS', message) };
+}
+
+function leadingZeros(members: Members): Finding | undefined {
+  let found = 0;
+  const examples: string[] = [];
+  for (let entry = 0; entry < members.size; entry++) {
+    if (!members.startsWithZero(entry)) continue;
+    found++;
+    if (examples.length < EXAMPLES_KEPT)
+      examples.push(`${members.idOf(entry)} on line ${members.firstLineOf(entry)}`);
+  }
+  if (found === 0) return undefined;
+  const message = `${count(found, 'id begins', 'ids begin')} with a zero (${examples.join(', ')}), which a chat id never does; they are sent exactly so.`;
+  return ofFile('ALM_PLAN_ID_LEADING_ZEROS', message);
+}
+
+function unusualAmounts(amounts: Amounts): Finding | undefined {
+  const median = amounts.median();
+  const unusual = amounts.largest.filter((amount) => amount.tokens > UNUSUAL_FACTOR * median);
+  if (amounts.count < UNUSUAL_ROWS_MIN || unusual.length === 0) return undefined;
+  const list = unusual.map((amount) => `${amount.tokens} on line ${amount.line}`).join(', ');
+  const message = `Amounts more than ${UNUSUAL_FACTOR} times the usual (about ${median}): ${list}.`;
+  return ofFile('ALM_PLAN_AMOUNT_UNUSUAL', message);
+}
+
+function ofFile(code: ErrorCode, message: string): Finding {
+  return { line: 0, column: null, code, message };
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,130 @@
+import type { MemberId } from '../core/ids.js';
+import { type Op, signedTokens } from '../core/order.js';
+import { PointsSum } from '../core/points.js';
+import type { Finding, Row, Sheet } from '../csv/row.js';
+import { Amounts } from './amounts.js';
+import { type SurveyCaps, surveyFindings, Tally } from './file-findings.js';
+import { type MemberEffect, Members } from './members.js';
+import { holdsRow } from './swallowed-rows.js';
+
+/** What the preview says of a file, apart from what only the ledger knows. */
+export type SurveyResult = {
+  /** Rows of the file, invalid and duplicate ones included; blank lines are no rows. */
+  readonly rows: number;
+  readonly invalid: number;
+  /** Rows that are orders, duplicates included, and the sums of their absolute amounts. */
+  readonly orders: Readonly<Record<Op, number>>;
+  readonly tokens: Readonly<Record<Op, bigint>>;
+  /** Rows that repeat an earlier row's reference and content, and what they would have paid. */
+  readonly duplicates: number;
+  readonly duplicateTokens: bigint;
+  /** The sum of what would be paid: orders without duplicates. */
+  readonly payable: bigint;
+  /** Distinct members, recipients included. */
+  readonly members: number;
+  /** Rows of the member with most rows: what one-at-a-time sending has to wait for. */
+  readonly busiestRows: number;
+  /** The (at most 20) members with most rows, where that is more than one. */
+  readonly busiest: readonly MemberEffect[];
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+};
+
+const BUSIEST_KEPT = 20;
+
+/** Adds up a file row by row in bounded memory: about 40 MB for a million distinct members. */
+export class Survey {
+  readonly members = new Members();
+  readonly amounts = new Amounts();
+  readonly repeated = new Tally();
+  readonly gainsAndLoses = new Tally();
+  readonly swallowing: number[] = [];
+  readonly #sheet: Sheet | null;
+  readonly #orders: Record<Op, number> = { credit: 0, debit: 0, transfer: 0 };
+  readonly #sums: Record<Op, PointsSum> = {
+    credit: new PointsSum(),
+    debit: new PointsSum(),
+    transfer: new PointsSum(),
+  };
+  readonly #duplicateSum = new PointsSum();
+  #rows = 0;
+  #invalid = 0;
+  #duplicates = 0;
+
+  /** With the sheet, cells are also looked through for rows that a quote has swallowed. */
+  constructor(sheet: Sheet | null = null) {
+    this.#sheet = sheet;
+  }
+
+  add(row: Row): void {
+    this.#rows++;
+    if (row.kind === 'invalid') {
+      this.#invalid++;
+      return;
+    }
+    const { order, line } = row;
+    this.#orders[order.op]++;
+    this.#sums[order.op].add(order.tokens);
+    if (row.repeats !== undefined) {
+      this.#duplicates++;
+      this.#duplicateSum.add(order.tokens);
+      return;
+    }
+    this.amounts.add(order.tokens, line);
+    if (this.#sheet !== null && this.swallowing.length < 10 && holdsRow(row.cells, this.#sheet))
+      this.swallowing.push(line);
+    if (order.op === 'transfer') {
+      this.#touch(order.member, -order.tokens, line);
+      this.#touch(order.recipient, order.tokens, line);
+    } else this.#touch(order.member, signedTokens(order), line);
+  }
+
+  /** `left`: what rows that are not paid by this file sum up to. */
+  finish(caps: SurveyCaps, left = 0n): SurveyResult {
+    const tokens = {
+      credit: this.#sums.credit.total,
+      debit: this.#sums.debit.total,
+      transfer: this.#sums.transfer.total,
+    };
+    const total = tokens.credit + tokens.debit + tokens.transfer;
+    const payable = total - this.#duplicateSum.total;
+    const busiest = this.#busiest();
+    const figures = { rows: this.#rows, total, payable: payable - left };
+    return {
+      rows: this.#rows,
+      invalid: this.#invalid,
+      orders: { ...this.#orders },
+      tokens,
+      duplicates: this.#duplicates,
+      duplicateTokens: this.#duplicateSum.total,
+      payable,
+      members: this.members.size,
+      busiestRows: busiest[0]?.rows ?? (this.members.size > 0 ? 1 : 0),
+      busiest,
+      ...surveyFindings(this, figures, caps),
+    };
+  }
+
+  #touch(member: MemberId, delta: number, line: number): void {
+    const sizeBefore = this.members.size;
+    const entry = this.members.touch(member, delta, line);
+    if (entry === sizeBefore) return;
+    const firstLine = this.members.firstLineOf(entry);
+    if (this.members.rowsOf(entry) === 2) this.repeated.note(member, firstLine, line);
+    if (this.members.turned) this.gainsAndLoses.note(member, firstLine, line);
+  }
+
+  #busiest(): MemberEffect[] {
+    const top: number[] = [];
+    for (let entry = 0; entry < this.members.size; entry++) {
+      const rows = this.members.rowsOf(entry);
+      const last = top[BUSIEST_KEPT - 1];
+      if (rows < 2 || (last !== undefined && rows <= this.members.rowsOf(last))) continue;
+      let at = top.length;
+      while (at > 0 && this.members.rowsOf(top[at - 1] ?? 0) < rows) at--;
+      top.splice(at, 0, entry);
+      if (top.length > BUSIEST_KEPT) top.pop();
+    }
+    return top.map((entry) => this.members.effectOf(entry));
+  }
+}

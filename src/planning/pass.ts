@@ -1,0 +1,171 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { type BatchId, batchId } from '../core/ids.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { ColumnMap } from '../csv/column-map.js';
+import { type Column, columnNamed } from '../csv/columns.js';
+import type { Row, Sheet } from '../csv/row.js';
+import type { Books } from '../ledger/books.js';
+import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
+import { encodePlanBlock } from '../ledger/plan-block.js';
+import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
+import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import { BatchDigest } from './digest.js';
+import { Survey } from './file-totals.js';
+import type { Findings } from './findings.js';
+import { HeldBack } from './held-back.js';
+import { BlockJudge, type JudgedBlock } from './judge-block.js';
+import { ComparedRows } from './repeats.js';
+
+export type PlanOptions = {
+  readonly books: Books;
+  readonly plans: PlanReader;
+  readonly profile: RealmProfile;
+  readonly map: ColumnMap;
+  readonly again: string | null;
+  /** Rows that were paid before are left out instead of refusing the file. */
+  readonly newRowsOnly?: boolean;
+  /** Part of the batch's identity: the same orders may be meant again by the next run of a rule. */
+  readonly run?: number | null;
+  /** Bad rows are carried along as `invalid` instead of refusing the file. */
+  readonly skipInvalid: boolean;
+  /** The realm's address is meant, although its id was paid under another. */
+  readonly newAddress?: boolean;
+  /** Whether it can have been paid before that moment; a file may be of any age. */
+  readonly mayPrecede?: (moment: number) => boolean;
+  readonly now: number;
+  /** Part of the plan then; closed by whoever hands them in where no plan comes of it. */
+  readonly findings?: Findings;
+};
+
+export type Spent = {
+  readonly count: number;
+  readonly tokens: bigint;
+  readonly batches: readonly BatchId[];
+};
+
+/** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */
+const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
+/** Questions under way while the next rows are read. */
+const JUDGED_AHEAD = 2;
+
+/** One passage of all rows. */
+export class Pass {
+  readonly survey: Survey;
+  readonly bare: ComparedRows;
+  readonly blocks: Buffer[] = [];
+  readonly claims: BlockClaims[] = [];
+  private readonly digest: BatchDigest;
+  private readonly former: BatchDigest | null;
+  private readonly sketches: Buffer[] = [];
+  private rows = 0;
+  private readonly judge: BlockJudge;
+  private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
+  readonly replaced = new HeldBack();
+  private readonly judging: Promise<JudgedBlock>[] = [];
+  private pending: Row[] = [];
+
+  constructor(
+    private readonly options: PlanOptions,
+    private readonly findings: Findings,
+    sheet: Sheet,
+  ) {
+    const { books, profile, plans, again, run = null } = options;
+    this.digest = new BatchDigest(profile, again, profile.currency, run);
+    // Runs had no numbers then.
+    this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
+    const nameOf = (column: Column) =>
+      options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
+    this.judge = new BlockJudge(books, plans, profile.currency, nameOf);
+    this.survey = new Survey(sheet);
+    this.bare = new ComparedRows(profile.currency);
+  }
+
+  async add(rows: readonly Row[]): Promise<void> {
+    for (const row of rows) {
+      this.pending.push(row);
+      if (this.pending.length === JUDGED_ROWS) await this.flush();
+    }
+  }
+
+  async flush(): Promise<void> {
+    if (this.pending.length === 0) return;
+    const judging = this.judge.judge(this.pending, this.options.skipInvalid);
+    // A refusal is met where the block is taken; until then nobody listens.
+    judging.catch(() => {});
+    this.judging.push(judging);
+    this.pending = [];
+    if (this.judging.length > JUDGED_AHEAD) await this.takeJudged();
+  }
+
+  async finish(): Promise<void> {
+    await this.flush();
+    while (this.judging.length > 0) await this.takeJudged();
+  }
+
+  /** In the file's order, whatever order the ledger answered in. */
+  private async takeJudged(): Promise<void> {
+    // The store answers many questions at once; what follows from all of them in one go would hold up the process.
+    await turn();
+    const judged = await this.judging.shift();
+    if (judged === undefined) return;
+    const numbers = await this.judge.replacedNumbers(judged.planned);
+    const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
+    judged.rows.forEach((row, at) => {
+      const hash = judged.hashes[at]?.content;
+      const content = hash === undefined ? undefined : contentWords(hash);
+      sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
+      this.count(row, content, judged.since[at]);
+    });
+    this.sketches.push(sketch);
+    for (const { no, tokens } of judged.duplicates) {
+      const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
+      this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
+    }
+    for (const { no, finding } of judged.replaced) this.replaced.add(no, finding);
+    for (const finding of judged.warnings) this.findings.warning(finding);
+    for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
+      const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
+      const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
+      const hashesAt = (offset: number) => judged.hashes[from + offset];
+      this.claims.push(blockClaims(first, planned, (id) => numbers.get(id), hashesAt));
+      this.blocks.push(encodePlanBlock(planned));
+    }
+  }
+
+  private count(row: Row, content: ContentWords | undefined, since: string | undefined): void {
+    this.rows += 1;
+    this.survey.add(row);
+    if (row.kind === 'invalid') {
+      const severity = this.options.skipInvalid ? 'warning' : 'fault';
+      for (const finding of row.findings) this.findings[severity](finding);
+      return;
+    }
+    this.digest.add(row);
+    this.former?.add(row);
+    if (row.reference !== null || content === undefined) return;
+    this.bare.add(this.rows, row.line, content, since);
+  }
+
+  identity(): { content: string; former: string | null; currency: string | null } {
+    const { currency } = this.options.profile;
+    return { content: this.digest.hex(), former: this.former?.hex() ?? null, currency };
+  }
+
+  sketch(): Buffer {
+    return Buffer.concat(this.sketches);
+  }
+
+  /** References that this very batch holds are no duplicates. */
+  async spent(ownNo: string | null): Promise<Spent> {
+    const others = [...this.bySpender].filter(([no]) => no !== ownNo);
+    const { caller, realm } = this.options.books;
+    const ids = await Promise.all(
+      others.map(([no]) => caller.patiently('read batch', () => caller.redis.hget(`${realm}:b:${no}`, 'id'))),
+    );
+    return {
+      count: others.reduce((sum, [, { count }]) => sum + count, 0),
+      tokens: others.reduce((sum, [, { tokens }]) => sum + tokens, 0n),
+      batches: ids.flatMap((id) => (id === null ? [] : [batchId(id)])),
+    };
+  }
+}

@@ -1,0 +1,204 @@
+import type { BatchId } from '../core/ids.js';
+import { BrokenFile } from '../csv/broken-file.js';
+import type { Source } from '../csv/open.js';
+import { parseSheet } from '../csv/parse.js';
+import type { Row, Sheet } from '../csv/row.js';
+import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
+import { hasParked } from '../ledger/parked.js';
+import type { BlockClaims } from '../ledger/plan-store.js';
+import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './earlier.js';
+import { Survey, type SurveyResult } from './file-totals.js';
+import { Findings } from './findings.js';
+import { leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
+import { addressFinding } from './other-address.js';
+import { Pass, type PlanOptions, type Spent } from './pass.js';
+import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
+
+/**
+ * A plan: what a file would do, computed without any write. The rows pass once: parsed, judged against the
+ * ledger, surveyed, hashed and packed into the blocks that an import stores; a million rows stay in some
+ * tens of megabytes.
+ */
+export type Plan = {
+  readonly source: string;
+  readonly sheet: Sheet | null;
+  readonly survey: SurveyResult;
+  readonly findings: Findings;
+  /** The batch of these orders, and its place in the books when they are already there. */
+  readonly batch: BatchId | null;
+  readonly content: string | null;
+  /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
+  readonly former: string | null;
+  readonly existing: ExistingBatch | null;
+  readonly link: Link | null;
+  readonly blocks: readonly Buffer[];
+  /** What each block takes when it is stored. */
+  readonly claims: readonly BlockClaims[];
+  /** Rows that another batch pays or has paid, and their sum: their reference, or, with new rows only, the row. */
+  readonly spent: Spent;
+  /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
+  readonly bare: ComparedRows;
+  readonly repeats: Repeats;
+  /** Not where they were paid as this very batch. */
+  readonly compares: boolean;
+  /** The store has forgotten its batch, and the journals know it. */
+  readonly putBack: boolean;
+  readonly sketch: Buffer;
+  readonly again: string | null;
+  readonly newRowsOnly: boolean;
+  readonly mayPrecede: (moment: number) => boolean;
+  /** Addresses under which the realm was paid before, and beside which this one is meant. */
+  readonly movedFrom: readonly EarlierAddress[];
+  /** The number of the rule's run that these orders are of. */
+  readonly run: number | null;
+};
+
+export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
+  const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
+  const parsed = await parseSheet(source, {
+    realms: [profile.name, profile.realmId],
+    currency: profile.currency,
+    maxTokensPerOrder: profile.caps.maxTokensPerOrder,
+    map: options.map,
+  });
+  if (!parsed.ok) {
+    for (const finding of parsed.faults) findings.fault(finding);
+    const survey = new Survey().finish(profile.caps);
+    return { ...NOTHING, source: source.name, survey, findings, again, newRowsOnly };
+  }
+  const skipInvalid = options.skipInvalid && !parsed.standsIn;
+  if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
+  return planBlocks(source.name, parsed.sheet, parsed.blocks, { ...options, skipInvalid }, findings);
+}
+
+/** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */
+const TAKEN_WHOLE = {
+  line: 0,
+  column: 'almoner_order',
+  code: 'ALM_PLAN_FAULTS',
+  message:
+    'The rows stand in for earlier orders, so that none of them is skipped: mend a faulty one, or delete it from the file.',
+} as const;
+
+const NO_ORDERS = {
+  line: 0,
+  column: null,
+  code: 'ALM_FILE_NO_ROWS',
+  message: 'No row of the file is an order; there is nothing to pay.',
+} as const;
+
+type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+
+/** The same for rows that come from no file, such as the awards of a rule; `source` is its name for people. */
+export async function planRows(
+  source: string,
+  sheet: Sheet,
+  blocks: Blocks,
+  options: Omit<PlanOptions, 'map'>,
+): Promise<Plan> {
+  return planBlocks(source, sheet, blocks, { ...options, map: new Map() }, new Findings());
+}
+
+async function planBlocks(
+  source: string,
+  sheet: Sheet,
+  blocks: Blocks,
+  options: PlanOptions,
+  findings: Findings,
+): Promise<Plan> {
+  const { books, profile, again, newRowsOnly = false } = options;
+  const pass = new Pass(options, findings, sheet);
+  let whole = true;
+  try {
+    for await (const block of blocks) await pass.add(block);
+    await pass.finish();
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    whole = false;
+    await pass.finish();
+    findings.fault(error.finding);
+  }
+  const identity = whole ? await identify(books, { ...pass.identity(), newRowsOnly }) : null;
+  const over = identity?.existing?.view ?? null;
+  pass.bare.whenever = identity?.cancelled ?? [];
+  pass.bare.exact = newRowsOnly;
+  pass.bare.own = identity?.batch ?? null;
+  pass.bare.label = again;
+  // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
+  // of it in a past that the store has forgotten.
+  const isSealed = identity === null || over !== null;
+  const isNew = !isSealed && again === null;
+  const { mayPrecede = NOTHING.mayPrecede } = options;
+  const forgotten =
+    (isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null) ??
+    (again === null ? await cancelForgotten(books, identity) : null);
+  if (forgotten !== null) findings.fault(forgotten);
+  // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
+  const putBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
+  const compares = !isSealed && !putBack;
+  const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
+  if (!newRowsOnly) noteRepeats(findings, repeats, again);
+  if (compares && again === null) noteTwins(findings, pass.bare);
+  // A batch that these books have already is only gone on with.
+  const movedFrom = over === null ? await earlierAddresses(books) : [];
+  if (movedFrom.length > 0)
+    findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
+      addressFinding(books, movedFrom, newRowsOnly),
+    );
+  pass.replaced.fault(findings, identity?.existing?.no ?? null);
+  const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
+  const spent = await pass.spent(identity?.existing?.no ?? null);
+  const survey = pass.survey.finish(profile.caps, spent.tokens + left.tokens);
+  for (const finding of survey.faults)
+    if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
+  if (findings.faultCount === 0 && survey.invalid === survey.rows) findings.fault(NO_ORDERS);
+  for (const finding of survey.warnings) findings.warning(finding);
+  return {
+    source,
+    sheet,
+    survey,
+    findings,
+    batch: identity?.batch ?? null,
+    content: identity?.content ?? null,
+    former: identity?.former ?? null,
+    existing: identity?.existing ?? null,
+    link: identity?.link ?? null,
+    blocks: pass.blocks,
+    claims: pass.claims,
+    spent: {
+      count: spent.count + left.count,
+      tokens: spent.tokens + left.tokens,
+      batches: [...new Set([...spent.batches, ...left.batches])],
+    },
+    bare: pass.bare,
+    repeats,
+    compares,
+    putBack,
+    sketch: pass.sketch(),
+    again,
+    newRowsOnly,
+    mayPrecede,
+    movedFrom,
+    run: options.run ?? null,
+  };
+}
+
+const NOTHING = {
+  sheet: null,
+  batch: null,
+  content: null,
+  former: null,
+  existing: null,
+  link: null,
+  blocks: [],
+  claims: [],
+  spent: { count: 0, tokens: 0n, batches: [] },
+  bare: new ComparedRows(null),
+  repeats: NO_REPEATS,
+  compares: true,
+  putBack: false,
+  sketch: Buffer.alloc(0),
+  mayPrecede: (_moment: number) => true,
+  movedFrom: [],
+  run: null,
+} as const;

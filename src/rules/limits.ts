@@ -1,0 +1,110 @@
+import { ACCOUNT_MOST } from '../ledger/accounts.js';
+import type { Stop } from './decision.js';
+import { type Draft, leaveOut } from './draft.js';
+import type { LimitName, Rule } from './rule.js';
+
+type Bounds = { readonly awardedInPeriod: bigint; readonly maxTokensPerOrder: number | null };
+
+/**
+ * Holds the awards to the rule's limits. A limit stops the run, or cuts awards where the rule says so: each
+ * member's to `perMember`, and those of the later members to what `perRun` and `perPeriod` leave.
+ */
+export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds): Stop[] {
+  const stops: Stop[] = [];
+  const awarded = drafts.filter(({ leftOut }) => leftOut === null);
+  stops.push(...perMember(rule, awarded));
+  for (const draft of awarded) belowMinimum(rule, draft);
+  const left = {
+    perRun: rule.limits.perRun === null ? null : BigInt(rule.limits.perRun),
+    perPeriod: rule.limits.perPeriod === null ? null : BigInt(rule.limits.perPeriod) - bounds.awardedInPeriod,
+  };
+  for (const name of ['perRun', 'perPeriod'] as const)
+    if (rule.cut.has(name)) cutLater(rule, awarded, name, left[name]);
+  const total = awarded.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n);
+  for (const name of ['perRun', 'perPeriod'] as const) {
+    const budget = left[name];
+    if (budget !== null && total > budget) stops.push(overTotal(rule, name, total, budget, bounds));
+  }
+  if (left.perPeriod === null && total + bounds.awardedInPeriod > ACCOUNT_MOST)
+    stops.push(
+      limitStop(
+        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the books hold for one rule and period.`,
+      ),
+    );
+  stops.push(...overOrderCap(awarded, bounds.maxTokensPerOrder));
+  return stops;
+}
+
+function perMember(rule: Rule, awarded: readonly Draft[]): Stop[] {
+  const limit = rule.limits.perMember;
+  if (limit === null) return [];
+  const over = awarded.filter(({ tokens }) => tokens > limit);
+  if (rule.cut.has('perMember')) {
+    for (const draft of over) cut(draft, limit, `limits.perMember ${limit}`);
+    return [];
+  }
+  const largest = over.reduce((most, { tokens }) => Math.max(most, tokens), 0);
+  return over.length === 0
+    ? []
+    : [limitStop(`${members(over)} would get more than limits.perMember ${limit} (at most ${largest}).`)];
+}
+
+function cutLater(rule: Rule, awarded: readonly Draft[], name: LimitName, budget: bigint | null): void {
+  if (budget === null) return;
+  let left = budget < 0n ? 0n : budget;
+  for (const draft of awarded) {
+    if (draft.leftOut !== null) continue;
+    if (BigInt(draft.tokens) > left) {
+      const words = `limits.${name} ${rule.limits[name]}`;
+      if (left === 0n) leaveOut(draft, 'limit', `${words} was used up by members before`);
+      else cut(draft, Number(left), words);
+      belowMinimum(rule, draft);
+    }
+    left -= BigInt(draft.tokens);
+  }
+}
+
+function belowMinimum(rule: Rule, draft: Draft): void {
+  if (draft.leftOut !== null || rule.minimum === null || draft.tokens >= rule.minimum) return;
+  leaveOut(draft, 'minimum', `${draft.tokens} is less than limits.minimum ${rule.minimum}`);
+}
+
+function cut(draft: Draft, to: number, words: string): void {
+  draft.steps.push(`${words} cuts ${draft.tokens} to ${to}`);
+  draft.tokens = to;
+}
+
+function overTotal(
+  rule: Rule,
+  name: LimitName,
+  total: bigint,
+  budget: bigint,
+  { awardedInPeriod }: Bounds,
+): Stop {
+  const earlier = name === 'perPeriod' ? `, of which earlier runs of the period had ${awardedInPeriod}` : '';
+  return limitStop(
+    `The awards add up to ${total}, ${total - budget} more than limits.${name} ${rule.limits[name]} allows${earlier}.`,
+  );
+}
+
+function overOrderCap(awarded: readonly Draft[], cap: number | null): Stop[] {
+  const over = cap === null ? [] : awarded.filter(({ tokens }) => tokens > cap);
+  return over.length === 0
+    ? []
+    : [
+        limitStop(
+          `${members(over)} would get more than ${cap}, the realm’s cap for one order (maxTokensPerOrder).`,
+        ),
+      ];
+}
+
+function limitStop(message: string): Stop {
+  return { code: 'ALM_RULE_OVER_LIMIT', message, line: null, column: null };
+}
+
+function members(drafts: readonly Draft[]): string {
+  const named = drafts.slice(0, 3).map(({ candidate }) => candidate.row.member);
+  return drafts.length > 3
+    ? `${drafts.length} members (${named.join(', ')}, …)`
+    : `${drafts.length === 1 ? 'Member' : 'Members'} ${named.join(', ')}`;
+}

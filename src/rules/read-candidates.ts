@@ -1,0 +1,162 @@
+import type { MemberId } from '../core/ids.js';
+import type { RealmProfile } from '../core/profile.js';
+import type { WalletVerdict } from '../realm/client/wallet-reply.js';
+import { type AudienceRow, walletOf } from './audience-row.js';
+import type { Candidate, FactRead } from './decision.js';
+import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
+import { type Call, callsFor, type FactReader, factField, gatherFacts, NOT_FOUND } from './gather-facts.js';
+import { gatherWallets } from './gather-wallets.js';
+import { type PackedAudience, rowsOf } from './packed-audience.js';
+import { awardExpression, type Rule } from './rule.js';
+import type { FactsKept } from './run-store.js';
+
+export type ReadRequest = {
+  readonly rule: Rule;
+  readonly audience: PackedAudience;
+  readonly profile: Pick<RealmProfile, 'wallets' | 'rate'>;
+  readonly reads: FactReader;
+  readonly facts: FactsKept;
+  /** Members who were awarded in this period already, with the order; nothing is read of them. */
+  readonly already: ReadonlyMap<string, string>;
+  /** Opens a thread for as long as it is judged who meets the condition. */
+  readonly judging: (work: (meeting: Meeting) => Promise<void>) => Promise<void>;
+  readonly stop: AbortSignal;
+  /** Requests made for this plan, and how many it will be at most. */
+  readonly onProgress: (made: number, most: number) => void;
+};
+
+/** Who of these meets the condition, in their order. */
+type Meeting = (candidates: readonly Candidate[]) => Promise<readonly boolean[]>;
+
+/**
+ * Reads no more than the decisions need: wallets first, then what the condition names, and what only the
+ * award names of those members alone who meet the condition.
+ */
+export async function readCandidates(
+  request: ReadRequest,
+): Promise<{ readonly readOf: (row: AudienceRow) => Read; readonly requests: number }> {
+  const { rule, audience, facts, already } = request;
+  const { inCondition, inAward } = callsOf(rule);
+  const isOpen = ({ member }: AudienceRow) => !already.has(member) && member !== rule.from;
+  const wallets = new Set<string>();
+  let open = 0;
+  for await (const rows of those(audience, isOpen)) {
+    open += rows.length;
+    for (const wallet of rows.map((row) => walletOf(audience, row))) if (wallet !== null) wallets.add(wallet);
+  }
+  const counting = new Counting(request, open * (inCondition.length + inAward.length));
+  const options = {
+    reads: request.reads,
+    facts,
+    used: usedBy(rule),
+    rate: request.profile.rate,
+    stop: request.stop,
+    onRead: () => counting.made(),
+    unreadMax: Math.floor(open * rule.maxMissing),
+  };
+  const verdictOn = await gatherWallets(wallets, request.profile.wallets.chunk, options);
+  const verdictOf = (row: AudienceRow): WalletVerdict | null => {
+    const wallet = walletOf(audience, row);
+    return wallet === null || already.has(row.member) ? null : verdictOn(wallet);
+  };
+  const unread = new Map<string, string>();
+  const readOf = (row: AudienceRow): Read => ({
+    wallet: verdictOf(row),
+    already: already.get(row.member) ?? null,
+    member: factOf('member', row.member, facts, unread),
+    web3: factOf('web3', row.member, facts, unread),
+  });
+  if (inCondition.length + inAward.length === 0) return { readOf, requests: counting.sofar };
+  // With a wallet undetermined the run stops, whatever the facts are; none is asked for then.
+  const doomed = [...wallets].some((wallet) => verdictOn(wallet) === 'undetermined');
+  const isEligible = (row: AudienceRow) => !doomed && isOpen(row) && verdictOf(row) !== 'not-member';
+  const gather = async (who: (row: AudienceRow) => boolean, calls: readonly Call[]) => {
+    if (calls.length === 0) return;
+    const unreadNow = await gatherFacts(those(audience, who), calls, options);
+    for (const [field, why] of unreadNow) unread.set(field, why);
+  };
+  let eligible = 0;
+  for await (const rows of those(audience, isEligible)) eligible += rows.length;
+  counting.most = eligible * (inCondition.length + inAward.length);
+  await gather(isEligible, inCondition);
+  if (inAward.length > 0) {
+    const passing = new Set<string>();
+    const pass = async (meeting: Meeting) => {
+      for await (const rows of those(audience, isEligible)) {
+        const meets = await meeting(rows.map((row) => ({ row, ...readOf(row) })));
+        for (const [at, { member }] of rows.entries()) if (meets[at] === true) passing.add(member);
+      }
+    };
+    if (rule.condition === null) await pass(async (all) => all.map(() => true));
+    else await request.judging(pass);
+    counting.most = eligible * inCondition.length + passing.size * inAward.length;
+    await gather(({ member }) => passing.has(member), inAward);
+  }
+  return { readOf, requests: counting.sofar };
+}
+
+/** What is known of a member besides the row. */
+type Read = Omit<Candidate, 'row'>;
+
+async function* those(audience: PackedAudience, holds: (row: AudienceRow) => boolean) {
+  for await (const rows of rowsOf(audience)) yield rows.filter(holds);
+}
+
+/** The most requests that a plan can need, known before any is made. */
+export function requestsAtMost(rule: Rule, audience: PackedAudience, chunk: number): number {
+  const { inCondition, inAward } = callsOf(rule);
+  const wallets = audience.checkWallets ? Math.ceil(audience.members / chunk) : 0;
+  return audience.members * (inCondition.length + inAward.length) + wallets;
+}
+
+function callsOf(rule: Rule): { inCondition: readonly Call[]; inAward: readonly Call[] } {
+  const inCondition = callsFor(rule.condition?.used ?? NO_FACTS);
+  return { inCondition, inAward: callsFor(usedInAward(rule)).filter((call) => !inCondition.includes(call)) };
+}
+
+function usedInAward(rule: Rule): FactsUsed {
+  const used = awardExpression(rule)?.used ?? NO_FACTS;
+  return rule.floor === null ? used : { ...used, balance: true };
+}
+
+function usedBy(rule: Rule): FactsUsed {
+  return together(rule.condition?.used ?? NO_FACTS, usedInAward(rule));
+}
+
+function factOf(
+  call: Call,
+  member: MemberId,
+  facts: FactsKept,
+  unread: ReadonlyMap<string, string>,
+): FactRead {
+  const field = factField(call, member);
+  const text = facts.known.get(field);
+  if (text === NOT_FOUND) return { kind: 'absent', why: 'the realm does not know this member' };
+  const why = unread.get(field);
+  if (text === undefined) return why === undefined ? { kind: 'unasked' } : { kind: 'absent', why };
+  const blank = text.indexOf(' ');
+  const balance = text.slice(0, blank);
+  return { kind: 'found', text: text.slice(blank + 1), balance: balance === '' ? null : balance };
+}
+
+/** Counts requests; those of an earlier, interrupted reading are the facts that are kept already. */
+class Counting {
+  private count = 0;
+  private before = 0;
+
+  constructor(
+    private readonly request: ReadRequest,
+    public most: number,
+  ) {
+    for (const field of request.facts.known.keys()) if (!field.startsWith('v:')) this.before += 1;
+  }
+
+  made(): void {
+    this.count += 1;
+    this.request.onProgress(this.sofar, Math.max(this.most, this.sofar));
+  }
+
+  get sofar(): number {
+    return this.before + this.count;
+  }
+}

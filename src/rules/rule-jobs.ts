@@ -1,0 +1,130 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { carry } from '../core/errors/carried.js';
+import type { OnFile } from './audience.js';
+import type { AudienceRow } from './audience-row.js';
+import { type Bounds, decide } from './decide.js';
+import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
+import type { RuleFault } from './fault.js';
+import { fileStamp } from './file-stamp.js';
+import { judgeCondition } from './judge-member.js';
+import { isAudienceOnly, loadRule } from './load-rule.js';
+import { type PackedAudience, packSlice, unpackSlice } from './packed-audience.js';
+import type { Rule } from './rule.js';
+import { runFacts } from './run-facts.js';
+import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
+
+/**
+ * The thread of a rule: what is heavy about one is done here, so that the process answers meanwhile. It is
+ * asked by rule-thread.ts, one job at a time, and keeps what it was given between the jobs. Long lists pass in
+ * slices, because taking a message apart holds up the side that takes it.
+ */
+const { progress } = z.object({ progress: z.instanceof(Int32Array) }).parse(workerData);
+
+/** The member that is judged now, -1 for none, beside a count that tells two judgements from each other. */
+function mark(index: number): void {
+  Atomics.store(progress, 1, index);
+  Atomics.add(progress, 0, 1);
+}
+
+export type RuleHead =
+  | { readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
+  | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+
+export type Looked = {
+  /** Null for a list of members that rules refer to, which is no rule. */
+  readonly head: RuleHead | null;
+  /** Every file that it rests on, as it stood before it was read. */
+  readonly seen: readonly { readonly path: string; readonly stamp: string }[];
+};
+
+/** What was decided, in sum; the decisions come packed, a block at a time. */
+export type Outcome = Omit<Decided, 'decisions'> & {
+  readonly leftOut: Partial<Record<LeftOut, number>>;
+};
+
+type Work = { readonly rule: Rule; readonly columns: readonly string[]; readonly at: number };
+
+let rows: readonly AudienceRow[] = [];
+let work: Work | null = null;
+let candidates: Candidate[] = [];
+let decisions: readonly Decision[] = [];
+
+async function load(path: string, file: string, onFile?: OnFile): Promise<RuleHead> {
+  const result = await loadRule(path, file, onFile);
+  if ('faults' in result) return result;
+  const { rows: read, ...audience } = result.audience;
+  rows = read;
+  return { rule: result.rule, audience: { ...audience, members: read.length } };
+}
+
+const jobs = {
+  load: (path: string, file: string): Promise<RuleHead> => load(path, file),
+
+  async look(path: string, file: string, named: boolean): Promise<Looked> {
+    const seen: Looked['seen'][number][] = [];
+    const note = async (read: string) => void seen.push({ path: read, stamp: await fileStamp(read) });
+    await note(path);
+    const isList = !named && (await isAudienceOnly(path));
+    return { head: isList ? null : await load(path, file, note), seen };
+  },
+
+  slice: (slice: number): string => packSlice(rows, slice),
+
+  begin(given: Work): void {
+    work = given;
+    candidates = [];
+  },
+
+  /** Who of these meets the condition. */
+  meeting(some: readonly Candidate[]): boolean[] {
+    const { rule, ...setting } = begun();
+    return some.map((candidate, index) => {
+      mark(index);
+      return judgeCondition(rule, candidate, setting).holds === true;
+    });
+  },
+
+  add(slice: string, read: readonly Omit<Candidate, 'row'>[]): void {
+    for (const [at, row] of unpackSlice(slice).entries()) {
+      const facts = read[at];
+      if (facts === undefined) throw new Error('a member without what was read');
+      candidates.push({ row, ...facts });
+    }
+  },
+
+  decide(bounds: Bounds): Outcome {
+    const { rule, ...setting } = begun();
+    const { decisions: made, ...decided } = decide(rule, candidates, {
+      ...setting,
+      ...bounds,
+      onMember: mark,
+    });
+    decisions = made;
+    const leftOut: Partial<Record<LeftOut, number>> = {};
+    for (const { leftOut: why } of made) if (why !== null) leftOut[why] = (leftOut[why] ?? 0) + 1;
+    return { ...decided, leftOut };
+  },
+
+  /** A block of the decisions, packed with the facts that they rest on. */
+  block(number: number): Uint8Array {
+    const from = number * RUN_BLOCK_MEMBERS;
+    const some = decisions.slice(from, from + RUN_BLOCK_MEMBERS);
+    return encodeEntries(some.map((decision, at) => entryOf(decision, candidates[from + at])));
+  },
+};
+
+export type Jobs = typeof jobs;
+
+function begun() {
+  if (work === null) throw new Error('no rule was handed to the thread');
+  return { rule: work.rule, columns: work.columns, run: runFacts(work.rule, work.at) };
+}
+
+type Asked = { [J in keyof Jobs]: { readonly job: J; readonly args: Parameters<Jobs[J]> } }[keyof Jobs];
+
+parentPort?.on('message', async ({ job, args }: Asked) => {
+  const reply = await carry(() => Reflect.apply(jobs[job], jobs, args));
+  mark(-1);
+  parentPort?.postMessage(reply);
+});

@@ -1,0 +1,183 @@
+import { Worker } from 'node:worker_threads';
+import { arrived, type Carried } from '../core/errors/carried.js';
+import { AlmonerError } from '../core/errors/error.js';
+import { Line } from '../core/line.js';
+import type { Rule } from './rule.js';
+import type { Jobs } from './rule-jobs.js';
+
+/**
+ * A thread for one use of a rule, and the watch over it. A pattern such as `^(a+)+$` keeps the engine busy for
+ * hours; only from outside can that be ended. Whoever starts a thread closes it.
+ */
+export type JudgingLimits = {
+  /** For one member. Long enough for a machine that is busy with something else; microseconds are usual. */
+  readonly memberMs: number;
+  /** For all of them together: a beginning, and more for each. */
+  readonly totalMs: number;
+  readonly totalMsPerMember: number;
+};
+
+export const JUDGING_LIMITS: JudgingLimits = { memberMs: 1_000, totalMs: 10_000, totalMsPerMember: 1 };
+
+/** A million members with their facts; an expression that wants more ends the thread, not the process. */
+const HEAP_MB_MAX = 2_048;
+/** Time is counted in looks: a process that was frozen, or had no time to look, has not been slow. */
+const LOOK_EVERY_MS = 50;
+
+export type Judged = {
+  readonly rule: Pick<Rule, 'name' | 'file'>;
+  /** How many members the whole audience has, and who one of this job is. */
+  readonly members: number;
+  readonly memberAt: (index: number) => string;
+};
+
+type Pending = { readonly resolve: (value: never) => void; readonly reject: (error: unknown) => void };
+
+export class RuleThread {
+  private readonly progress = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  private readonly worker: Worker;
+  private pending: Pending | null = null;
+  private ended: Error | null = null;
+  private judgedMs = 0;
+
+  constructor(
+    private readonly stop?: AbortSignal,
+    private readonly limits: JudgingLimits = JUDGING_LIMITS,
+  ) {
+    this.worker = new Worker(new URL('./rule-jobs.js', import.meta.url), {
+      workerData: { progress: this.progress },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+    this.worker.on('message', (reply: Carried<never>) => this.take(reply));
+    this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? tooLarge() : error));
+    this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
+    if (stop?.aborted) this.end(interrupted());
+    else stop?.addEventListener('abort', this.onStop, { once: true });
+  }
+
+  /** One job at a time. */
+  ask<J extends keyof Jobs>(job: J, ...args: Parameters<Jobs[J]>): Promise<Awaited<ReturnType<Jobs[J]>>> {
+    return new Promise((resolve, reject) => {
+      if (this.ended !== null) return reject(this.ended);
+      if (this.pending !== null) return reject(new Error('the thread of a rule is busy'));
+      if (job === 'begin') this.judgedMs = 0;
+      this.pending = { resolve, reject };
+      this.worker.postMessage({ job, args });
+    });
+  }
+
+  /** The same for a job that evaluates expressions: ended where they take too long. */
+  async judge<J extends 'meeting' | 'decide'>(
+    judged: Judged,
+    job: J,
+    ...args: Parameters<Jobs[J]>
+  ): Promise<Awaited<ReturnType<Jobs[J]>>> {
+    const watch = this.watch(judged);
+    try {
+      return await this.ask(job, ...args);
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Nothing of it runs any more afterwards. */
+  async close(): Promise<void> {
+    this.end(new Error('the thread of a rule was closed'));
+    await this.worker.terminate();
+  }
+
+  private watch(judged: Judged): NodeJS.Timeout {
+    const { memberMs, totalMs, totalMsPerMember } = this.limits;
+    const allMs = totalMs + totalMsPerMember * judged.members;
+    let seen = -1;
+    let sameMs = 0;
+    return setInterval(() => {
+      const count = Atomics.load(this.progress, 0);
+      const index = Atomics.load(this.progress, 1);
+      if (index < 0) return;
+      sameMs = count === seen ? sameMs + LOOK_EVERY_MS : 0;
+      seen = count;
+      this.judgedMs += LOOK_EVERY_MS;
+      if (sameMs >= memberMs)
+        this.end(tooSlow(judged, index, `${memberMs} ms, which is the limit for one member`));
+      else if (this.judgedMs >= allMs)
+        this.end(
+          tooSlow(
+            judged,
+            index,
+            `${allMs} ms, which is the limit for all ${judged.members} members together`,
+          ),
+        );
+    }, LOOK_EVERY_MS);
+  }
+
+  private take(reply: Carried<never>): void {
+    const pending = this.pending;
+    this.pending = null;
+    try {
+      pending?.resolve(arrived(reply));
+    } catch (error) {
+      pending?.reject(error);
+    }
+  }
+
+  private readonly onStop = () => this.end(interrupted());
+
+  private end(why: Error): void {
+    if (this.ended !== null) return;
+    this.ended = why;
+    this.stop?.removeEventListener('abort', this.onStop);
+    this.pending?.reject(why);
+    this.pending = null;
+    void this.worker.terminate();
+  }
+}
+
+/** Each may take a core and HEAP_MB_MAX. */
+const THREADS_MAX = 2;
+const line = new Line(THREADS_MAX);
+
+/**
+ * A thread that is closed whatever happens; one that is handed in, because it serves many runs, is left open.
+ * Others wait for it: what waits itself, as for a realm, is done outside.
+ */
+export function withRuleThread<T>(
+  stop: AbortSignal | undefined,
+  work: (thread: RuleThread) => Promise<T>,
+  given?: RuleThread,
+): Promise<T> {
+  if (given !== undefined) return work(given);
+  return line.through(async () => {
+    const thread = new RuleThread(stop);
+    try {
+      return await work(thread);
+    } finally {
+      await thread.close();
+    }
+  });
+}
+
+function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_RULE_TOO_SLOW',
+    `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were ended at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
+  );
+}
+
+function tooLarge(): AlmonerError {
+  return new AlmonerError(
+    'ALM_RULE_TOO_LARGE',
+    `The rule needed more than ${HEAP_MB_MAX} MB of memory and was ended. Nothing was enqueued and nothing was sent.`,
+  );
+}
+
+function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function interrupted(): AlmonerError {
+  return new AlmonerError(
+    'ALM_RULE_INTERRUPTED',
+    'The planning of the rule was interrupted; the facts that were read are kept. Nothing was enqueued and nothing was sent.',
+  );
+}

@@ -1,0 +1,67 @@
+import type { MemberId } from '../core/ids.js';
+import type { Audience } from './audience-row.js';
+import type { Expression } from './expression.js';
+import type { RuleFault } from './fault.js';
+import type { PackedAudience } from './packed-audience.js';
+import type { Period } from './period.js';
+import type { Schedule } from './schedule.js';
+import type { LIMITS, ROUNDINGS } from './schema.js';
+import type { Written } from './yaml-source.js';
+
+export type Rounding = (typeof ROUNDINGS)[number];
+export type LimitName = (typeof LIMITS)[number];
+
+/** A rule that was read and checked; all of it is data that a thread can be handed. */
+export type Rule = {
+  /** As people call it; `path` is where it lies. */
+  readonly file: string;
+  readonly path: string;
+  /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
+  readonly hash: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly realm: string;
+  readonly schedule: Schedule | null;
+  /** Whose days, weeks and months count. */
+  readonly zone: string;
+  readonly period: Period;
+  readonly condition: PlacedExpression | null;
+  readonly op: 'credit' | 'debit' | 'transfer';
+  /** Who gives, with `transfer`. */
+  readonly from: MemberId | null;
+  readonly award: Award;
+  /** With `debit`: the balance below which nobody is taken. */
+  readonly floor: number | null;
+  readonly limits: Readonly<Record<LimitName, number | null>>;
+  readonly minimum: number | null;
+  readonly cut: ReadonlySet<LimitName>;
+  /** A share of the audience, 0 to 1. */
+  readonly maxMissing: number;
+  readonly keepRuns: number;
+  readonly reason: string;
+};
+
+export type Award =
+  | { readonly kind: 'fixed'; readonly tokens: number }
+  | { readonly kind: 'computed'; readonly tokens: PlacedExpression; readonly rounding: Rounding | null }
+  | { readonly kind: 'share'; readonly pot: number; readonly weight: PlacedExpression };
+
+export type PlacedExpression = Expression & {
+  /** `condition`, `award.tokens`: as the rule names it. */
+  readonly field: string;
+  /** As it stands in the rule file. */
+  readonly written: Written;
+};
+
+export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
+
+/** The same outside of the thread that read it. */
+export type PackedRule = { readonly rule: Rule; readonly audience: PackedAudience };
+
+export type RuleResult = LoadedRule | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+
+/** The expression that says how much, if there is one. */
+export function awardExpression({ award }: Rule): PlacedExpression | null {
+  if (award.kind === 'fixed') return null;
+  return award.kind === 'share' ? award.weight : award.tokens;
+}

@@ -1,0 +1,165 @@
+import { AlmonerError } from '../core/errors/error.js';
+import type { Books } from '../ledger/books.js';
+import { changeField } from './change-field.js';
+import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
+
+/**
+ * Runs in the store, beside the realm's ledger and in its slot: one hash of short records, the decided blocks
+ * of each run, and, while facts are being read, a hash of what was read so far.
+ */
+const runsKey = (books: Books) => `${books.realm}:rules:runs`;
+const blockKey = (books: Books, id: string, block: number) => `${books.realm}:rules:run:${id}:${block}`;
+const factsKey = (books: Books, id: string) => `${books.realm}:rules:run:${id}:facts`;
+
+export async function putRun(books: Books, meta: RunMeta): Promise<void> {
+  const { caller } = books;
+  await caller.patiently('keep run', () => caller.redis.hset(runsKey(books), meta.id, JSON.stringify(meta)));
+}
+
+/** Changes a run as it stands now; `change` says what becomes of it, or null to leave it. Returns what stands then. */
+export async function changeRun(
+  books: Books,
+  id: string,
+  change: (known: RunMeta | null) => RunMeta | null,
+): Promise<RunMeta | null> {
+  let stands: RunMeta | null = null;
+  await changeField(books, runsKey(books), id, (known) => {
+    const before = known === null ? null : runMeta.parse(JSON.parse(known));
+    const after = change(before);
+    stands = after ?? before;
+    return after === null ? known : JSON.stringify(after);
+  });
+  return stands;
+}
+
+const TAKE_READING = `
+if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 1 end
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if not known or cjson.decode(known).state ~= 'reading' then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[3]) end
+return 1`;
+
+/**
+ * Goes on with a run whose reading was interrupted, under another id, with the facts that were read so far. Its process
+ * may live after all, and what it writes of facts, decisions and batch under its own id must meet nobody else's: it has
+ * in memory what it has read, and finishes its run as if nothing had happened. False where it is not being read any more.
+ */
+export async function takeReading(books: Books, from: string, taken: RunMeta): Promise<boolean> {
+  const { caller } = books;
+  const keys = [runsKey(books), factsKey(books, from), factsKey(books, taken.id)];
+  const reply = await caller.patiently('take run', () =>
+    caller.redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
+  );
+  return reply === 1;
+}
+
+/** All runs of a realm, oldest first. */
+export async function listRuns(books: Books): Promise<RunMeta[]> {
+  const { caller } = books;
+  const all = await caller.patiently('list runs', () => caller.redis.hvals(runsKey(books)));
+  return all.map((json) => runMeta.parse(JSON.parse(json))).sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** By id, a unique prefix of one, the batch that was made of it, or `last`. */
+export async function findRun(books: Books, named: string, rule?: string): Promise<RunMeta> {
+  const runs = (await listRuns(books)).filter((run) => rule === undefined || run.rule === rule);
+  // Of two that name one batch, the later made it: the import of the earlier was cancelled.
+  const exact = runs.find(({ id }) => id === named) ?? runs.findLast(({ batch }) => batch === named);
+  if (exact !== undefined) return exact;
+  const matching = named === 'last' ? runs.slice(-1) : runs.filter(({ id }) => id.startsWith(named));
+  const [only, ...others] = matching;
+  if (only === undefined)
+    throw new AlmonerError(
+      'ALM_RULE_RUN_NOT_FOUND',
+      `No plan or run of a rule is called ${JSON.stringify(named)}.`,
+    );
+  if (others.length > 0)
+    throw new AlmonerError(
+      'ALM_RULE_RUN_AMBIGUOUS',
+      `${matching.length} runs begin with ${JSON.stringify(named)}.`,
+      {
+        details: matching.slice(0, 10).map(({ id, rule, period }) => `${id}: ${rule}, ${period}`),
+      },
+    );
+  return only;
+}
+
+export async function putEntries(books: Books, id: string, block: number, bytes: Uint8Array): Promise<void> {
+  const { caller } = books;
+  const key = blockKey(books, id, block);
+  await caller.patiently('keep decisions', () => caller.redis.set(key, Buffer.from(bytes)));
+}
+
+/** The members of a run, RUN_BLOCK_MEMBERS at a time; none of a block without the text `having`. */
+export async function* readEntries(
+  books: Books,
+  meta: RunMeta,
+  firstBlock = 0,
+  having = '',
+): AsyncGenerator<RunEntry[], void, undefined> {
+  const { caller } = books;
+  for (let block = firstBlock; block < meta.blocks; block++) {
+    const key = blockKey(books, meta.id, block);
+    const bytes = await caller.patiently('read decisions', () => caller.redis.getBuffer(key));
+    if (bytes === null)
+      throw new AlmonerError(
+        'ALM_RULE_RUN_NOT_FOUND',
+        `The decisions of run ${meta.id} have left the store.`,
+      );
+    yield decodeEntries(bytes, having);
+  }
+}
+
+/** What was read for a run that is not decided yet; each fact is kept as it comes, so that a kill costs none. */
+export type FactsKept = {
+  readonly known: Map<string, string>;
+  keep(field: string, value: string): Promise<void>;
+  drop(): Promise<void>;
+};
+
+const FACTS_PAGE = 1_000;
+
+export async function openFacts(books: Books, id: string): Promise<FactsKept> {
+  const { caller } = books;
+  const key = factsKey(books, id);
+  const known = new Map<string, string>();
+  // Page by page: those of a large audience in one answer would hold up the process.
+  for (let cursor = '', page: string[] = []; cursor !== '0'; ) {
+    [cursor, page] = await caller.patiently('read facts', () =>
+      caller.redis.hscan(key, cursor || '0', 'COUNT', FACTS_PAGE),
+    );
+    for (let at = 0; at + 1 < page.length; at += 2) known.set(page[at] ?? '', page[at + 1] ?? '');
+  }
+  return {
+    known,
+    async keep(field, value) {
+      known.set(field, value);
+      await caller.patiently('keep fact', () => caller.redis.hset(key, field, value));
+    },
+    async drop() {
+      await caller.patiently('drop facts', () => caller.redis.unlink(key));
+    },
+  };
+}
+
+/** Plans that nobody ran are kept for a while only; runs for as long as the rule says; unfinished ones stay. */
+const PLANS_KEPT = 10;
+
+export async function forgetOldRuns(books: Books, rule: string, keepRuns: number): Promise<void> {
+  const runs = (await listRuns(books)).filter((run) => run.rule === rule).reverse();
+  const ran = runs.filter(({ state }) => state === 'run');
+  const others = runs.filter(
+    ({ state, batch }) => state !== 'run' && !(state === 'planned' && batch !== null),
+  );
+  for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) await forgetRun(books, run);
+}
+
+async function forgetRun(books: Books, meta: RunMeta): Promise<void> {
+  const { caller } = books;
+  await caller.patiently('forget run', () => caller.redis.hdel(runsKey(books), meta.id));
+  await caller.patiently('forget facts', () => caller.redis.unlink(factsKey(books, meta.id)));
+  for (let block = 0; block < meta.blocks; block++)
+    await caller.patiently('forget decisions', () => caller.redis.unlink(blockKey(books, meta.id, block)));
+}

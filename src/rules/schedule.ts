@@ -1,0 +1,90 @@
+import { CronExpressionParser } from 'cron-parser';
+import { messageOf } from '../core/errors/error.js';
+import { momentOf, wallOf } from './zone.js';
+
+export type Schedule = {
+  readonly cron: string;
+  readonly timezone: string;
+  readonly missed: 'skip' | 'once';
+};
+
+/**
+ * The times of a schedule. cron-parser walks the wall clock as if it were UTC, and each wall time is then
+ * given its one moment (see zone.ts). Its own handling of time zones is not used: looking back, it gives
+ * `30 2 * * *` twice on the day that hour comes twice and not at all on the day it is left out (5.10), and a
+ * reward must be paid exactly once.
+ */
+export function* timesAfter(
+  { cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>,
+  after: number,
+): Generator<number, void, undefined> {
+  // The wall may be set back within the next hours; a step back makes sure that no time is jumped over.
+  const currentDate = new Date(wallOf(after, timezone) - STEP_MS);
+  const times = CronExpressionParser.parse(cron, { currentDate, tz: 'UTC' });
+  let last = after;
+  while (times.hasNext()) {
+    const moment = momentOf(times.next().getTime(), timezone);
+    if (moment <= last) continue;
+    last = moment;
+    yield moment;
+  }
+}
+
+export function nextTime(schedule: Pick<Schedule, 'cron' | 'timezone'>, after: number): number | null {
+  return timesAfter(schedule, after).next().value ?? null;
+}
+
+/** The newest time of the schedule that has come, if it is later than `after`. */
+export function newestTime(
+  schedule: Pick<Schedule, 'cron' | 'timezone'>,
+  after: number,
+  now: number,
+): number | null {
+  const { cron, timezone } = schedule;
+  const times = CronExpressionParser.parse(cron, {
+    currentDate: new Date(wallOf(now, timezone) + STEP_MS),
+    tz: 'UTC',
+  });
+  for (let step = 0; step < STEPS_MAX && times.hasPrev(); step++) {
+    const moment = momentOf(times.prev().getTime(), timezone);
+    if (moment <= after) return null;
+    if (moment <= now) return moment;
+  }
+  return null;
+}
+
+/** More than any change of a zone's clock, less than a day. */
+const STEP_MS = 3 * 3_600_000;
+/** A rule that runs every minute passes 180 times within STEP_MS. */
+const STEPS_MAX = 500;
+
+/**
+ * What may stand in each field. cron-parser knows more: its `H` is drawn anew at every parse, so that a schedule would
+ * have other times at every look. `L` and `#` name days, which are the same whoever looks, and when.
+ */
+const FIELDS = [
+  /^[0-9*,/-]+$/,
+  /^[0-9*,/-]+$/,
+  /^[0-9*,/?L-]+$/,
+  /^([0-9*,/-]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)+$/i,
+  /^([0-9*,/?L#-]|SUN|MON|TUE|WED|THU|FRI|SAT)+$/i,
+];
+const EXPECTED = 'expected five fields: minute, hour, day of month, month, day of week';
+
+/** What is wrong with a cron text, or undefined. */
+export function cronFault(cron: string): string | undefined {
+  const fields = cron.trim().split(/\s+/);
+  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is no schedule; ${EXPECTED}.`;
+  const odd = fields.find((field, at) => FIELDS[at]?.test(field) !== true);
+  if (odd !== undefined) {
+    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at every look)' : '';
+    return `${JSON.stringify(cron)} is no schedule: ${JSON.stringify(odd)} cannot stand there${drawn}; ${EXPECTED}.`;
+  }
+  try {
+    const times = CronExpressionParser.parse(cron, { currentDate: new Date(0), tz: 'UTC' });
+    times.next();
+    return undefined;
+  } catch (error) {
+    return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
+  }
+}

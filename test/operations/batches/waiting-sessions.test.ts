@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { workersAtWork } from '../../../src/ledger/signs.js';
+import { batchStatus } from '../../../src/operations/batches/batch-status.js';
+import { waitingOf } from '../../../src/operations/batches/waiting.js';
+import { ledgerBench } from '../../support/ledger.js';
+import { begun } from '../../support/order-moves.js';
+import { beat, moving, standingBench, sumOf, told } from '../../support/standing-bench.js';
+
+/** Orders in the hands of a process that is missing, dead or frozen. */
+const bench = ledgerBench();
+const { session, elsewhere, running, by } = standingBench(bench);
+
+describe('what a session was sending', () => {
+  test('lost with its machine: named within a minute, with exactly its orders; heard again, it is not', async () => {
+    const batch = await running(5);
+    const lost = await elsewhere(batch.books, 10_000);
+    await begun(batch, 1, by(batch));
+    for (const index of [2, 4]) await begun(batch, index, { session: lost });
+    expect(await told(batch)).toEqual([]);
+    await beat(batch.books, lost, 50_000);
+    const [missing, ...more] = await waitingOf(batch.ref);
+    expect(more).toEqual([]);
+    expect(missing).toMatchObject({
+      why: 'missing-session',
+      orders: 2,
+      tokens: sumOf(2, 4),
+      until: null,
+      next: `almoner recover --accept-missing ${lost}`,
+    });
+    expect(missing?.message).toContain('machine far');
+    expect(await moving(batch)).toEqual([1, 3, 5]);
+    expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
+    await beat(batch.books, lost);
+    expect(await told(batch)).toEqual([]);
+  });
+
+  test('never heard of since it was registered, it counts from then', async () => {
+    const batch = await running(1);
+    const lost = await elsewhere(batch.books, 0);
+    await begun(batch, 1, { session: lost });
+    const { caller, realm } = batch.books;
+    await caller.redis.hdel(`${realm}:seen`, lost);
+    expect(await told(batch)).toEqual([]);
+    const entry = JSON.parse((await caller.redis.hget(`${realm}:sessions`, lost)) ?? '');
+    const old = { ...entry, startedAt: Date.now() - 60_000 };
+    await caller.redis.hset(`${realm}:sessions`, lost, JSON.stringify(old));
+    expect(await told(batch)).toMatchObject([{ why: 'missing-session', orders: 1 }]);
+  });
+
+  test('dead and not taken over, or frozen', async () => {
+    const batch = await running(3);
+    const dead = await session(batch.books);
+    await begun(batch, 1, { session: dead.id });
+    await dead.close();
+    expect(await told(batch)).toMatchObject([
+      { why: 'dead-session', orders: 1, tokens: sumOf(1), next: 'almoner worker' },
+    ]);
+    const frozen = await session(batch.books);
+    await begun(batch, 2, { session: frozen.id });
+    await beat(batch.books, frozen.id, 60_000);
+    expect(await told(batch)).toMatchObject([
+      { why: 'dead-session' },
+      {
+        why: 'frozen-session',
+        orders: 1,
+        tokens: sumOf(2),
+        next: expect.stringContaining(`kill -CONT ${process.pid} where`),
+      },
+    ]);
+    expect(await moving(batch)).toEqual([3]);
+  });
+});
+
+test('a worker that is silent, dead or of another kind is not counted among those that run', async () => {
+  const books = await bench.books();
+  const here = await session(books);
+  await session(books, 'run');
+  const far = await elsewhere(books, 30_000);
+  expect((await workersAtWork(books)).toSorted()).toEqual([here.id, far].toSorted());
+  await beat(books, far, 50_000);
+  expect(await workersAtWork(books)).toEqual([here.id]);
+  await here.close();
+  expect(await workersAtWork(books)).toEqual([]);
+});

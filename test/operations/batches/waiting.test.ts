@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { readFence, sayDisarmed } from '../../../src/ledger/fence.js';
+import { batchKeys } from '../../../src/ledger/keys.js';
+import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
+import { batchStatus } from '../../../src/operations/batches/batch-status.js';
+import { waitingOf } from '../../../src/operations/batches/waiting.js';
+import { load } from '../../runtime/config/workbench.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { testProfile } from '../../support/realm-profile.js';
+import { moving, rows, standingBench, sumOf, told } from '../../support/standing-bench.js';
+
+/** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
+const bench = ledgerBench();
+const { session, working, running, workerOf, by } = standingBench(bench);
+const secondsTo = (time: string | null | undefined) => (Date.parse(time ?? '') - Date.now()) / 1000;
+
+describe('nothing is named', () => {
+  test('while a living worker sends and is fed', async () => {
+    const batch = await running(6);
+    await begun(batch, 1, by(batch));
+    await sendAs(batch, 2, 'P', by(batch));
+    expect(await told(batch)).toEqual([]);
+    expect(await moving(batch)).toEqual([1, 3, 4, 5, 6]);
+  });
+});
+
+describe('the whole batch', () => {
+  test('no worker: never there, gone in order, or a run’s process that is dead', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, rows(3));
+    const all = { orders: 3, tokens: sumOf(1, 2, 3) };
+    expect(await told(batch)).toEqual([{ ...all, why: 'no-worker', next: 'almoner worker' }]);
+    const worker = await session(books);
+    expect(await told(batch)).toEqual([]);
+    await worker.deregister(books);
+    const [gone] = await waitingOf(batch.ref);
+    expect(gone).toMatchObject({ ...all, why: 'no-worker', until: null });
+    expect(secondsTo(gone?.since)).toBeGreaterThan(-30);
+
+    const runner = await session(books, 'run');
+    const run = await sealed(books, rows(2), { id: 'a-run', owner: runner.id });
+    expect(await told(run)).toEqual([]);
+    await runner.close();
+    expect(await told(run)).toMatchObject([{ why: 'no-worker', next: 'almoner resume a-run' }]);
+    expect(await batchStatus(run.ref)).toMatchObject({ state: 'paused', etaSeconds: null });
+    expect(await moving(run)).toEqual([]);
+  });
+
+  test('an unknown of a cancelled batch, and nobody there to resolve it', async () => {
+    const batch = await running(3, { manifest: { certainty: 'idempotent' } });
+    await sendAs(batch, 2, 'u', by(batch));
+    await cancelBatch(batch.books, batch.no, audit('cancelled'));
+    expect(await told(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
+    await workerOf(batch)?.deregister(batch.books);
+    expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
+  });
+
+  test('paused and halted: since then, with the command', async () => {
+    const batch = await running(4);
+    await sendAs(batch, 1, 'P', by(batch));
+    const sent = await begun(batch, 2, by(batch));
+    await pauseBatch(batch.books, batch.no, WHY, audit('paused'));
+    const [paused, ...more] = await waitingOf(batch.ref);
+    expect(more).toEqual([]);
+    expect(paused).toMatchObject({ why: 'paused', orders: 2, message: WHY.message, until: null });
+    expect(secondsTo(paused?.since)).toBeGreaterThan(-30);
+    // What is being sent finishes.
+    expect(await moving(batch)).toEqual([2]);
+    await settleAs(batch, 2, 'P', sent);
+
+    const other = await running(2);
+    await haltRealm(other.books, { ...WHY, code: 'ALM_KEY_REFUSED' });
+    const [halted] = await waitingOf(other.ref);
+    expect(halted).toMatchObject({ why: 'halted', orders: 2, next: `almoner resume ${other.ref.id}` });
+    expect(secondsTo(halted?.since)).toBeGreaterThan(-30);
+  });
+
+  test('confirmed for another address than the profile has now: that, and not that no worker runs', async () => {
+    const books = await bench.books();
+    const batch = await sealed(books, rows(2));
+    const { realmId } = books.owner;
+    const edited = { profiles: [testProfile({ name: 'meadow', baseUrl: 'http://127.0.0.1:2', realmId })] };
+    const config = { ...load({}), ...edited };
+    expect(await batchStatus(batch.ref, { config })).toMatchObject({
+      state: 'halted',
+      reason: { code: 'ALM_BATCH_TERMS_CHANGED' },
+      waiting: [{ why: 'halted', orders: 2, message: expect.stringContaining('127.0.0.1:2') }],
+    });
+    // A worker of the books has the profile that fits.
+    await session(books);
+    expect(await batchStatus(batch.ref, { config })).toMatchObject({ state: 'planned', waiting: [] });
+  });
+
+  test('a store that was restarted: with its reason where a person must act, and without while it is mended', async () => {
+    const batch = await running(2);
+    await sendAs(batch, 1, 'P', by(batch));
+    await batch.books.caller.redis.hset(batch.books.realm, 'armed', 'another-server');
+    expect((await readFence(batch.books)).armed).toBe(false);
+    expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: null }]);
+    await sayDisarmed(batch.books, { ...WHY, code: 'ALM_LEDGER_DISARMED' });
+    expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: 'almoner recover' }]);
+  });
+
+  test('payments that journals know and that are not put back yet', async () => {
+    const batch = await running(2);
+    await batch.books.caller.redis.hset(`${batch.books.realm}:parked`, batch.ref.id, '1');
+    expect(await told(batch)).toMatchObject([{ why: 'parked', orders: 2 }]);
+  });
+
+  test('an open breaker: since when, and when it gives up; a person need do nothing', async () => {
+    const batch = await running(3, { manifest: { certainty: 'idempotent' } });
+    await sendAs(batch, 1, 'u', by(batch));
+    await batch.books.caller.redis.hset(batch.books.realm, 'breaker', Date.now() - 60_000);
+    await askProbe(batch.books, 1_000, 900_000, WHY);
+    const [open, ...more] = await waitingOf(batch.ref);
+    expect(more).toEqual([]);
+    expect(open).toMatchObject({ why: 'breaker', orders: 3, tokens: sumOf(1, 2, 3), next: null });
+    expect(secondsTo(open?.until)).toBeGreaterThan(800);
+    expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
+  });
+});
+
+describe('some of it', () => {
+  test('a realm that asked to wait', async () => {
+    const batch = await running(3);
+    const { caller, realm } = batch.books;
+    await caller.redis.hset(`${realm}:pace`, 'hold', Date.now() + 60_000, 'holdMs', 90_000);
+    const [hold] = await waitingOf(batch.ref);
+    expect(hold).toMatchObject({ why: 'hold', orders: 3, next: null });
+    expect(secondsTo(hold?.until)).toBeGreaterThan(50);
+    // Two seconds are no standstill.
+    await caller.redis.hset(`${realm}:pace`, 'hold', Date.now() + 2_000);
+    expect(await told(batch)).toEqual([]);
+  });
+
+  test('unknowns until their resend, planned ones until their next attempt, and the rest moves', async () => {
+    const batch = await running(6, { manifest: { certainty: 'idempotent' } });
+    await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 40_000 });
+    await sendAs(batch, 2, 'w', { ...by(batch), dueInMs: 20_000 });
+    await sendAs(batch, 3, 'w', { ...by(batch), dueInMs: 1_000 });
+    await sendAs(batch, 4, 'D', by(batch));
+    const list = await waitingOf(batch.ref);
+    expect(list.map(({ why, tokens }) => [why, tokens])).toEqual([
+      ['settle-time', sumOf(1)],
+      ['retry', sumOf(2)],
+      ['doubt', sumOf(4)],
+    ]);
+    expect(secondsTo(list[0]?.until)).toBeGreaterThan(30);
+    expect(secondsTo(list[1]?.until)).toBeGreaterThan(10);
+    expect(list[2]?.next).toBe(`almoner doubt list --batch ${batch.ref.id}`);
+    expect(await moving(batch)).toEqual([3, 5, 6]);
+  });
+
+  test('an unknown that ends while it is looked at fails no look', async () => {
+    const batch = await running(2, { manifest: { certainty: 'idempotent' } });
+    await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 40_000 });
+    // Counted a moment ago, and not in the list any more.
+    await batch.books.caller.redis.del(batchKeys(batch.books.realm, batch.no).attention);
+    expect((await waitingOf(batch.ref)).map(({ why }) => why)).toEqual(['settle-time']);
+  });
+
+  test('read-back: the settle time of an unknown, and whoever waits for its member', async () => {
+    const books = await bench.books();
+    const manifest = { certainty: 'readback' } as const;
+    await books.caller.redis.hset(books.realm, 'settleMs', 1_200_000);
+    const lines = rows(5).map((line, i) => ({ ...line, member: i === 3 ? '999' : '77' }));
+    const batch = await working(books, lines, { manifest });
+    const hold = await held(batch, 1);
+    const of = await begun(batch, 1, { ...by(batch), hold });
+    for (const index of [2, 3]) expect(await claimFor(batch, index)).toEqual({ answer: 'held' });
+    // Behind an order that is being sent they only queue.
+    expect(await moving(batch)).toEqual([1, 2, 3, 4, 5]);
+    await settleAs(batch, 1, 'u', of);
+    const list = await waitingOf(batch.ref);
+    expect(list.map(({ why, tokens }) => [why, tokens])).toEqual([
+      ['settle-time', sumOf(1)],
+      ['member-held', sumOf(2, 3)],
+    ]);
+    for (const { until } of list) expect(secondsTo(until)).toBeGreaterThan(1_100);
+    expect(list[1]?.message).toContain(`${batch.ref.id}-1`);
+    expect(await moving(batch)).toEqual([4, 5]);
+    expect((await batchStatus(batch.ref)).etaSeconds ?? 9_999).toBeGreaterThan(1_100);
+  });
+
+  test('strictly one after the other, behind one that is unknown', async () => {
+    const batch = await running(3, { manifest: { certainty: 'idempotent', inOrder: true } });
+    await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 30_000 });
+    expect(await told(batch)).toMatchObject([
+      { why: 'settle-time', orders: 1 },
+      { why: 'in-order', orders: 2, tokens: sumOf(2, 3) },
+    ]);
+  });
+});
+
+test('a large batch is told of by its counters: no row is read that was not dispatched', async () => {
+  const books = await bench.books();
+  const batch = await sealed(
+    books,
+    Array.from({ length: 600 }, () => ({})),
+  );
+  const keys = batchKeys(books.realm, batch.no);
+  for (let block = 0; block < 3; block++) await books.caller.redis.del(keys.plan(block));
+  expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 600, tokens: '3000' }]);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { memberId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import type { OrderRow } from '../../src/csv/row.js';
+import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
+import { newNonce } from '../../src/ledger/caller.js';
+import { park } from '../../src/ledger/parked.js';
+import { openBatch, PlanReader } from '../../src/ledger/plan-store.js';
+import { cancelBatch } from '../../src/ledger/steering.js';
+import { type Plan, planRows } from '../../src/planning/plan.js';
+import { AWARD_SHEET } from '../../src/rules/award-rows.js';
+import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
+import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { audit } from '../support/order-moves.js';
+import { testProfile } from '../support/realm-profile.js';
+
+const bench = ledgerBench();
+
+test('after an accepted loss a file is refused that may be among it, also where its import was begun before', async () => {
+  const batch = await sealed(await bench.books(), [{}]);
+  const { books } = batch;
+  const order = { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(5) } as const;
+  const rows: OrderRow[] = [
+    { kind: 'order', line: 2, order, reference: null, reason: null, replaces: null, cells: [] },
+  ];
+  const plan = async (again: string | null, now = Date.now()) => {
+    const options = { books, plans: new PlanReader(books), profile: testProfile(), skipInvalid: false };
+    const {
+      findings,
+      content,
+      batch: id,
+    } = await planRows('pay.csv', AWARD_SHEET, [rows], {
+      ...options,
+      again,
+      now,
+    });
+    return { codes: findings.faults().map(({ code }) => code), content, id };
+  };
+  const before = await plan(null);
+  expect(before.codes).toEqual([]);
+  await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
+  expect((await plan(null)).codes).toEqual(['ALM_PLAN_MAYBE_FORGOTTEN']);
+  const { content, id } = before;
+  if (content === null || id === null) throw new Error('the rows make no batch');
+  await openBatch(books, { content, id, importer: newNonce(), createdAt: 1 });
+  expect((await plan(null)).codes).toEqual(['ALM_PLAN_MAYBE_FORGOTTEN']);
+  expect((await plan('looked')).codes).toEqual([]);
+  expect((await plan(null, Date.now() + 31 * 24 * 3600_000)).codes).toEqual([]);
+});
+
+/** In another store: a file whose batch was cancelled, and so was the next, before anything of it was sent. */
+async function cancelledTwice() {
+  const books = await bench.books();
+  const first = await settleRows(await putPlan(books, await planCsv(books, CSV)), 'P', 'P');
+  await cancelBatch(books, first.no, audit('cancelled'));
+  const second = await putPlan(books, await planCsv(books, CSV, { newRowsOnly: true }));
+  await cancelBatch(books, second.no, audit('cancelled'));
+  return { second, third: await putPlan(books, await planCsv(books, CSV, { newRowsOnly: true })) };
+}
+
+const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;
+const said = ({ findings }: Plan) => findings.faults().map(({ code, message }) => `${code} ${message}`);
+
+test('payments of any later batch of the file stop it: the store has forgotten that the ones before were cancelled', async () => {
+  const { third } = await cancelledTwice();
+  const books = await bench.books();
+  const fresh = await planCsv(books, CSV);
+  await park(books, attemptOf(third, 3, PAID));
+  const stops = [expect.stringMatching(`ALM_PLAN_MAYBE_FORGOTTEN .* batch ${third.ref.id}`)];
+  expect(said(await planCsv(books, CSV))).toEqual(stops);
+  await expect(putPlan(books, fresh)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
+
+  const known = await bench.books();
+  const first = await settleRows(await putPlan(known, await planCsv(known, CSV)), 'P', 'P');
+  await cancelBatch(known, first.no, audit('cancelled'));
+  const next = await planCsv(known, CSV, { newRowsOnly: true });
+  await park(known, attemptOf(third, 3, PAID));
+  expect(said(await planCsv(known, CSV, { newRowsOnly: true }))).toEqual(stops);
+  await expect(putPlan(known, next)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
+});
+
+test('a batch that goes on in a store that has forgotten its cancel stops, until it is cancelled again', async () => {
+  const { second } = await cancelledTwice();
+  const books = await bench.books();
+  const first = await settleRows(await putPlan(books, await planCsv(books, CSV)), 'P', 'P');
+  expect(said(await planCsv(books, CSV))).toEqual([]);
+  await park(books, attemptOf(second, 3, PAID));
+  expect(said(await planCsv(books, CSV))).toEqual([
+    expect.stringMatching(`ALM_PLAN_MAYBE_FORGOTTEN .*almoner cancel ${first.ref.id}`),
+  ]);
+  await cancelBatch(books, first.no, audit('cancelled'));
+  const rest = await planCsv(books, CSV, { newRowsOnly: true });
+  expect([said(rest), (await putPlan(books, rest)).ref.id]).toEqual([[], second.ref.id]);
+});

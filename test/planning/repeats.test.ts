@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { archiveBatch } from '../../src/ledger/archive.js';
+import { type Books, openBooks } from '../../src/ledger/books.js';
+import { Caller } from '../../src/ledger/caller.js';
+import { batchKeys } from '../../src/ledger/keys.js';
+import { contentHash, contentWords } from '../../src/ledger/reference.js';
+import { cancelBatch } from '../../src/ledger/steering.js';
+import { ComparedRows, findRepeats } from '../../src/planning/repeats.js';
+import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../support/ledger.js';
+import { audit, begun, concludeAs, feedAll, settleAs } from '../support/order-moves.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+/** Which rows of a file without references are orders of the last 30 days already, paid or still to be paid. */
+const bench = ledgerBench();
+const DAY_MS = 24 * 3600_000;
+
+function compared(lines: readonly Line[], currency: string | null = null): ComparedRows {
+  const rows = new ComparedRows(currency);
+  lines.forEach((line, i) => {
+    const { order } = planRow(line, i + 1);
+    if (order !== null) rows.add(i + 1, i + 2, contentWords(contentHash(order)), undefined);
+  });
+  return rows;
+}
+
+/** The indexes of the rows that repeat an order. */
+async function repeated(books: Books, lines: readonly Line[], now = Date.now()): Promise<number[]> {
+  const { batches, count } = await findRepeats(books, compared(lines), now);
+  const indexes = batches.flatMap(({ rows }) => rows.map(([index]) => index));
+  expect(indexes).toHaveLength(count);
+  return indexes.sort((a, b) => a - b);
+}
+
+async function end(batch: TestBatch, states: readonly ('P' | 'R' | 'X' | 'u' | 'D')[]): Promise<void> {
+  await feedAll(batch);
+  for (const [i, state] of states.entries()) await settleAs(batch, i + 1, state, await begun(batch, i + 1));
+}
+
+async function sketched(batch: TestBatch): Promise<void> {
+  const sketch = Buffer.alloc(batch.rows.length * 4);
+  batch.rows.forEach(({ order }, i) => {
+    if (order !== null) sketch.writeUInt32LE(contentWords(contentHash(order))[0], i * 4);
+  });
+  await batch.books.caller.redis.set(batchKeys(batch.books.realm, batch.no).sketch, sketch);
+}
+
+const LINES: Line[] = Array.from({ length: 6 }, (_, i) => ({ member: String(100 + i) }));
+
+test('paid, unknown, in doubt and planned count; refused, exhausted and cancelled do not', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, LINES);
+  await end(batch, ['P', 'R', 'X', 'u', 'D']);
+  expect(await repeated(books, LINES)).toEqual([1, 4, 5, 6]);
+  await cancelBatch(books, batch.no, audit('cancelled'));
+  expect(await repeated(books, LINES)).toEqual([1, 4, 5]);
+});
+
+test('what was called unpaid counts while its request may arrive, by the store’s clock', async () => {
+  const books = await bench.books();
+  const batch = await sealed(books, LINES.slice(0, 1));
+  await end(batch, ['D']);
+  const sentAt = Date.now();
+  await concludeAs(batch, 1, 'D', 'X', { sentAt, settleMs: 60_000 });
+  const aheadByAnHour = Date.now() + 3_600_000;
+  expect(await repeated(books, LINES, aheadByAnHour)).toEqual([1]);
+});
+
+test('with references or without, in the same currency, and not before 30 days', async () => {
+  const books = await bench.books();
+  const batch = await sealed(
+    books,
+    LINES.map((line, i) => ({ ...line, reference: `r-${i}` })),
+  );
+  await end(batch, ['P', 'P', 'P', 'P', 'P']);
+  expect(await repeated(books, LINES)).toHaveLength(6);
+  // One is still to be paid: the batch is not over, however old it is.
+  expect(await repeated(books, LINES, Date.now() + 31 * DAY_MS)).toHaveLength(6);
+  await settleAs(batch, 6, 'P', await begun(batch, 6));
+  expect(await repeated(books, LINES, Date.now() + 29 * DAY_MS)).toHaveLength(6);
+  expect(await repeated(books, LINES, Date.now() + 31 * DAY_MS)).toEqual([]);
+  expect((await findRepeats(books, compared(LINES, 'gold'), Date.now())).count).toBe(0);
+});
+
+test('an archived batch is compared from its archive; where that cannot be read its sketch counts as paid', async () => {
+  const folder = await tempFolder();
+  const { owner } = await bench.books();
+  const here = openBooks(new Caller(bench.redis().client(), 10_000, () => {}, folder), owner);
+  const elsewhere = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), owner);
+  for (const withSketch of [true, false]) {
+    const lines = LINES.map(({ member }) => ({ member: `${withSketch ? 1 : 2}${member}` }));
+    const batch = await sealed(here, lines);
+    if (withSketch) await sketched(batch);
+    await end(batch, ['P', 'P', 'R', 'P', 'P', 'P']);
+    expect(await archiveBatch(batch.ref, folder)).toBeDefined();
+    expect(await repeated(here, lines)).toEqual([1, 2, 4, 5, 6]);
+    if (withSketch) expect(await repeated(elsewhere, lines)).toEqual([1, 2, 3, 4, 5, 6]);
+    else
+      expect(await findRepeats(elsewhere, compared(lines), Date.now())).toMatchObject({
+        count: 0,
+        unread: [batch.ref.id],
+      });
+    const exactly = (some: readonly Line[]) =>
+      findRepeats(elsewhere, Object.assign(compared(some), { exact: true }), Date.now());
+    await expect(exactly(lines)).rejects.toMatchObject({
+      code: 'ALM_LEDGER_ARCHIVE_MISSING',
+      message: expect.stringContaining(`Batch ${batch.ref.id} `),
+    });
+    const left = await here.caller.redis.pttl(batchKeys(here.realm, batch.no).sketch);
+    expect(left).toBeGreaterThan(withSketch ? 29 * DAY_MS : -3);
+  }
+});
+
+test('are as many as two multisets have in common, with a sketch and without', async () => {
+  const few = fc.array(fc.constantFrom('1', '2', '3', '4'), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(few, { maxLength: 3 }),
+      few,
+      fc.boolean(),
+      async (earlier, file, withSketch) => {
+        const books = await bench.books();
+        const lines = (members: readonly string[]) => members.map((member) => ({ member }));
+        for (const [i, members] of earlier.entries()) {
+          const batch = await sealed(books, lines(members), { id: `batch-${i}` });
+          if (withSketch) await sketched(batch);
+        }
+        const left = earlier.flat();
+        const expected = file.flatMap((member, i) => {
+          const at = left.indexOf(member);
+          if (at !== -1) left.splice(at, 1);
+          return at === -1 ? [] : [i + 1];
+        });
+        expect(await repeated(books, lines(file))).toEqual(expected);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

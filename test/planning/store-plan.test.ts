@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { memberId } from '../../src/core/ids.js';
+import { tokens } from '../../src/core/points.js';
+import type { OrderRow } from '../../src/csv/row.js';
+import { readBatch } from '../../src/ledger/batches.js';
+import { batchKeys } from '../../src/ledger/keys.js';
+import { PlanReader } from '../../src/ledger/plan-store.js';
+import { planRows } from '../../src/planning/plan.js';
+import { importPlan } from '../../src/planning/store-plan.js';
+import { AWARD_SHEET } from '../../src/rules/award-rows.js';
+import { importing } from '../support/importing.js';
+import { ledgerBench, START } from '../support/ledger.js';
+import { testProfile } from '../support/realm-profile.js';
+import { tieUp } from '../support/tie-up.js';
+
+const bench = ledgerBench();
+const ROWS = 300;
+
+test('a block that the store forgets before the seal refuses the import; the same file again is imported whole', async () => {
+  const books = await bench.books();
+  const profile = testProfile();
+  const rows = Array.from({ length: ROWS }, (_, i): OrderRow => {
+    const order = {
+      op: 'credit',
+      member: memberId(String(i + 1)),
+      recipient: null,
+      tokens: tokens(5),
+    } as const;
+    return { kind: 'order', line: i + 2, order, reference: null, reason: null, replaces: null, cells: [] };
+  });
+  const options = {
+    books,
+    plans: new PlanReader(books),
+    profile,
+    again: null,
+    skipInvalid: false,
+    now: START,
+  };
+  const plan = await planRows('pay.csv', AWARD_SHEET, [rows], options);
+  const start = (onProgress: (rows: number) => void) =>
+    importPlan(plan, importing(books, { profile, now: START, onProgress }));
+  const forget = (done: number) => {
+    if (done === ROWS) void books.caller.redis.del(batchKeys(books.realm, '1').plan(0));
+  };
+  await expect(start(forget)).rejects.toMatchObject({
+    code: 'ALM_LEDGER_PLAN_MISSING',
+    message: expect.stringContaining('Nothing was sealed'),
+  });
+  const { ref, existing } = await start(() => {});
+  expect(existing).toBe(false);
+  expect(await readBatch(ref)).toMatchObject({ state: 'planned', counts: { planned: ROWS } });
+  expect(await tieUp(books)).toEqual([]);
+});
