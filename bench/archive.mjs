@@ -19,13 +19,13 @@ const { batch } = await operator.json('run', file, '--yes');
 const before = await redis.memoryBytes();
 const digests = await reportDigests('before');
 
-const { Caller } = await load('ledger/caller.js');
+const { ScriptClient } = await load('ledger/script-client.js');
 const { findBatch } = await load('ledger/batches.js');
 const { archiveBatch } = await load('ledger/archive.js');
 const folder = join(operator.env.ALMONER_DATA, 'archive');
-const caller = new Caller(redis.client, 10_000, () => {}, folder);
+const scripts = new ScriptClient(redis.client, 10_000, () => {}, folder);
 const begin = performance.now();
-const archived = await archiveBatch(await findBatch(caller, batch), folder);
+const archived = await archiveBatch(await findBatch(scripts, batch), folder);
 const seconds = (performance.now() - begin) / 1000;
 await redis.client.call('MEMORY', 'PURGE').catch(() => {});
 const after = await redis.memoryBytes();

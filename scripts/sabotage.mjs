@@ -13,7 +13,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const SABOTAGES = [
   {
     name: 'send-before-sending',
-    file: 'src/queue/order-runner.ts',
+    file: 'src/queue/send-order.ts',
     find: '    const begun = await door.begin(ref, manifest.batch, {',
     put: '    await this.send(row.order, nonce, terms.currency);\n    const begun = await door.begin(ref, manifest.batch, {',
     test: 'test/chaos/fail-points.test.ts',
@@ -36,7 +36,7 @@ const SABOTAGES = [
   {
     name: 'halted-by-nobody',
     file: 'src/queue/seals.ts',
-    find: '    return (await haltBatch(this.books, no, changedReason(change, this.profile.name))).state;',
+    find: '    return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;',
     put: '    return null;',
     test: 'test/queue/seals.test.ts',
   },
@@ -56,7 +56,7 @@ const SABOTAGES = [
   },
   {
     name: 'no-intent',
-    file: 'src/ledger/door.ts',
+    file: 'src/ledger/attempts.ts',
     find: '      await journal.intent(intent);',
     put: '      await Promise.resolve();',
     test: 'test/chaos/recovery.model.test.ts',
@@ -328,7 +328,7 @@ const SABOTAGES = [
   {
     name: 'closed-before-it-is-noted',
     file: 'src/runtime/app.ts',
-    find: '    await this.caller.settled();\n',
+    find: '    await this.scripts.settled();\n',
     put: '',
     test: 'test/cli/reads-at-the-pace.test.ts',
     build: true,
@@ -336,7 +336,7 @@ const SABOTAGES = [
   {
     name: 'a-watcher-stays-registered',
     file: 'src/operations/pay/run-batch.ts',
-    find: '    await session.deregister(ref.books);',
+    find: '    await session.deregister(ref.ledger);',
     put: '    await Promise.resolve();',
     test: 'test/e2e/two-runs.test.ts',
     build: true,
@@ -344,7 +344,7 @@ const SABOTAGES = [
   {
     name: 'parked-at-every-look',
     file: 'src/ledger/merge.ts',
-    find: "if (no === undefined) return (await isParked(books, intent)) ? 'known' : 'forgotten';",
+    find: "if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';",
     put: "if (no === undefined) return 'forgotten';",
     test: 'test/queue/beside-journals.test.ts',
   },
@@ -372,7 +372,7 @@ const SABOTAGES = [
   {
     name: 'recover-is-not-waited-for',
     file: 'src/operations/services/recover.ts',
-    find: '    await session.register(books, profile.settleMs);',
+    find: '    await session.register(ledger, profile.settleMs);',
     put: '',
     test: 'test/queue/recovering-command.test.ts',
   },
@@ -393,8 +393,8 @@ const SABOTAGES = [
   {
     name: 'given-up-in-any-store',
     file: 'src/ledger/accept-missing.ts',
-    find: 'forgetSession(books, session, store)',
-    put: 'forgetSession(books, session)',
+    find: 'forgetSession(ledger, session, store)',
+    put: 'forgetSession(ledger, session)',
     test: 'test/queue/given-up-elsewhere.test.ts',
   },
   {

@@ -109,7 +109,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'sealed-as-previewed',
     file: 'src/planning/store-plan.ts',
-    find: '    await refuseChanged(plan, books, options.now);',
+    find: '    await refuseChanged(plan, ledger, options.now);',
     put: '',
     test: 'test/planning/seal-again.test.ts',
   },
@@ -175,7 +175,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'past-the-gate-of-addresses',
     file: 'src/planning/other-address.ts',
-    find: '  refuseAddresses(books, unseen);',
+    find: '  refuseAddresses(ledger, unseen);',
     put: '',
     test: 'test/planning/other-address.test.ts',
   },

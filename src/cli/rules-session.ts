@@ -61,7 +61,7 @@ export async function planWithProgress(
       onProgress: (made, total) => progress.show(made, total),
     });
     const decisions: Decision[] = [];
-    for await (const entries of readEntries(realm.books, planned.meta))
+    for await (const entries of readEntries(realm.ledger, planned.meta))
       decisions.push(...entries.map(({ decision }) => decision));
     return { ...planned, decisions };
   } finally {

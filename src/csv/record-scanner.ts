@@ -12,7 +12,7 @@ import type { Delimiter } from './row.js';
  *     │                              │ anything else: a stray quote
  *     └─ anything else ──► PLAIN ◄───┘      CR ──► AFTER_CR ──LF──► end of the record
  */
-export class Ruler {
+export class RecordScanner {
   readonly #delimiter: number;
   readonly #recordBytesMax: number;
   #state: State = START;

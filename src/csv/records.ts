@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { ByteGuard } from './byte-guard.js';
 import type { IntakeLimits } from './limits.js';
-import { Ruler } from './record-scanner.js';
+import { RecordScanner } from './record-scanner.js';
 import type { Delimiter } from './row.js';
 
 /** Makes something of one record, or undefined to pass over it. `flaw` is 0 or what the ruler found. */
@@ -22,7 +22,7 @@ export async function* readRecords<T>(
   read: RecordReader<T>,
 ): AsyncGenerator<T[], void, undefined> {
   const guard = new ByteGuard();
-  const ruler = new Ruler(delimiter, limits.recordBytesMax);
+  const ruler = new RecordScanner(delimiter, limits.recordBytesMax);
   const waiting = new Waiting();
   let failure: unknown;
 

@@ -1,7 +1,7 @@
 import type { Certainty } from '../core/profile.js';
 import type { BatchState, OrderMark, OrderState } from '../core/states.js';
 import type { Waiting } from '../core/waiting.js';
-import type { Detail } from '../ledger/detail.js';
+import type { OrderEvent } from '../ledger/order-event.js';
 import type { LatencyHistogram, Reason, RunSeries } from '../ledger/views.js';
 
 /** Batches and their orders. */
@@ -106,7 +106,7 @@ export type OrderReply = {
   readonly order: OrderRow;
   readonly cells: readonly { readonly column: string; readonly value: string }[];
   /** What it met, oldest first; empty for orders that were paid at the first attempt. */
-  readonly history: readonly Detail[];
+  readonly history: readonly OrderEvent[];
   readonly can: readonly ('retry' | 'discard' | 'resolve')[];
 };
 

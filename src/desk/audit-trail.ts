@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../ledger/caller.js';
+import type { ScriptClient } from '../ledger/script-client.js';
 import { ACCESSES, type Access } from './access/tokens.js';
 import type { AuditPage } from './api-types.js';
 
@@ -23,7 +23,7 @@ export type DeskAuditEntry = z.infer<typeof entry>;
 
 export class AuditTrail {
   constructor(
-    private readonly caller: Caller,
+    private readonly scripts: ScriptClient,
     private readonly now: () => number,
   ) {}
 
@@ -63,7 +63,7 @@ export class AuditTrail {
     return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
   }
 
-  private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {
-    return this.caller.patiently('desk audit', () => question(this.caller.redis));
+  private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
+    return this.scripts.retryWhileAway('desk audit', () => question(this.scripts.redis));
   }
 }

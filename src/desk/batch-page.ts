@@ -3,25 +3,21 @@ import { type BatchRef, findBatch, readBatch } from '../ledger/batches.js';
 import { batchKeys } from '../ledger/keys.js';
 import { histogram, series } from '../ledger/snapshot.js';
 import type { BatchAction, BatchReply, BatchSummary } from './api-types.js';
+import type { DeskDeps } from './deps.js';
 import type { OverviewBoard } from './overview/overview.js';
-import type { DeskParts } from './parts.js';
 
 /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
-export async function batchReply(
-  parts: DeskParts,
-  board: OverviewBoard,
-  wanted: string,
-): Promise<BatchReply> {
-  return describeBatch(board, await findBatch(parts.caller, wanted));
+export async function batchReply(parts: DeskDeps, board: OverviewBoard, wanted: string): Promise<BatchReply> {
+  return describeBatch(board, await findBatch(parts.scripts, wanted));
 }
 
 export async function describeBatch(board: OverviewBoard, ref: BatchRef): Promise<BatchReply> {
   const view = await sealedBatch(ref);
-  const { caller, realm } = ref.books;
-  const keys = batchKeys(realm, ref.no);
+  const { scripts, keyPrefix } = ref.ledger;
+  const keys = batchKeys(keyPrefix, ref.no);
   const [latency, run, summary] = await Promise.all([
-    caller.patiently('read latency', () => caller.redis.hgetall(keys.latency)),
-    caller.patiently('read run', () => caller.redis.hgetall(keys.run)),
+    scripts.retryWhileAway('read latency', () => scripts.redis.hgetall(keys.latency)),
+    scripts.retryWhileAway('read run', () => scripts.redis.hgetall(keys.run)),
     board.summaryOf({ ref, view, dispatched: 0 }),
   ]);
   const { manifest } = view;

@@ -18,15 +18,12 @@ import { findRun, readEntries } from '../rules/run-store.js';
 import { nextTime } from '../rules/schedule.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from './api-types.js';
-import type { RuleParts } from './rule-parts.js';
+import type { RuleDeps } from './rule-deps.js';
 
 /** The reward rules of the jobs folder, for the desk. */
 const NEXT_SHOWN = 3;
 
-export function deskRules(
-  app: App,
-  options: { readonly cwd: string; readonly stop: AbortSignal },
-): RuleParts {
+export function deskRules(app: App, options: { readonly cwd: string; readonly stop: AbortSignal }): RuleDeps {
   const { cwd, stop } = options;
   const explaining = new Line(1);
   return {
@@ -93,7 +90,7 @@ export function deskRules(
 async function findPlan(app: App, plan: string): Promise<{ realm: OpenRealm; meta: RunMeta }> {
   for (const profile of app.config.profiles)
     try {
-      const meta = await findRun(app.books(profile), plan);
+      const meta = await findRun(app.ledger(profile), plan);
       return { realm: await app.realm(profile), meta };
     } catch (error) {
       if (!isAlmonerError(error, 'ALM_RULE_RUN_NOT_FOUND')) throw error;
@@ -108,7 +105,7 @@ async function planPage(
 ): Promise<RulePlanPage> {
   const decisions: Decision[] = [];
   const skipped = from % RUN_BLOCK_MEMBERS;
-  for await (const entries of readEntries(realm.books, meta, Math.floor(from / RUN_BLOCK_MEMBERS))) {
+  for await (const entries of readEntries(realm.ledger, meta, Math.floor(from / RUN_BLOCK_MEMBERS))) {
     decisions.push(...entries.map(({ decision }) => decision));
     if (decisions.length >= skipped + limit) break;
   }

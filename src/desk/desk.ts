@@ -6,16 +6,16 @@ import { Tokens } from './access/tokens.js';
 import { WrongTokens } from './access/wrong-tokens.js';
 import { AuditTrail } from './audit-trail.js';
 import { batchReply } from './batch-page.js';
+import type { DeskDeps } from './deps.js';
 import { Live } from './live.js';
 import { OverviewBoard } from './overview/overview.js';
-import type { DeskParts } from './parts.js';
 import { Tasks } from './tasks.js';
 import { UPLOAD_LIMITS, type UploadLimits } from './upload-watch.js';
 import { Uploads } from './uploads.js';
 
 /** The desk's own things, made once; every handler is given them. */
 export type Desk = {
-  readonly parts: DeskParts;
+  readonly parts: DeskDeps;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly guard: Guard;
@@ -30,18 +30,18 @@ export type Desk = {
 };
 
 export function openDesk(
-  parts: DeskParts,
+  parts: DeskDeps,
   options: {
     readonly localToken: string | null;
     readonly uploadLimits?: UploadLimits | undefined;
     readonly heartbeatMs?: number | undefined;
   },
 ): Desk {
-  const { caller } = parts;
+  const { scripts } = parts;
   const now = () => Date.now();
-  const tokens = new Tokens(caller);
-  const sessions = new Sessions(caller, now);
-  const audit = new AuditTrail(caller, now);
+  const tokens = new Tokens(scripts);
+  const sessions = new Sessions(scripts, now);
+  const audit = new AuditTrail(scripts, now);
   const wrongTokens = new WrongTokens({
     now,
     async tell(what) {

@@ -46,11 +46,13 @@ export class DeskMetrics {
 
   /** Attempts by the status of their answer, over the whole life of each realm's books. */
   private statuses({ seen }: Picture) {
-    const books = new Map(seen.map(({ ref }) => [ref.books.realm, ref.books]));
+    const ledger = new Map(seen.map(({ ref }) => [ref.ledger.keyPrefix, ref.ledger]));
     return Promise.all(
-      [...books.values()].map(async ({ caller, realm, owner }) => ({
-        realm: owner.name,
-        counts: await caller.patiently('read statuses', () => caller.redis.hgetall(`${realm}:statuses`)),
+      [...ledger.values()].map(async ({ scripts, keyPrefix, realm }) => ({
+        realm: realm.name,
+        counts: await scripts.retryWhileAway('read statuses', () =>
+          scripts.redis.hgetall(`${keyPrefix}:statuses`),
+        ),
       })),
     );
   }
@@ -58,9 +60,9 @@ export class DeskMetrics {
   private latencies({ seen }: Picture) {
     return Promise.all(
       seen.map(async ({ ref, view }) => {
-        const { caller, realm } = ref.books;
-        const stored = await caller.patiently('read latency', () =>
-          caller.redis.hgetall(batchKeys(realm, ref.no).latency),
+        const { scripts, keyPrefix } = ref.ledger;
+        const stored = await scripts.retryWhileAway('read latency', () =>
+          scripts.redis.hgetall(batchKeys(keyPrefix, ref.no).latency),
         );
         return { realm: view.manifest.realm, histogram: histogram(stored) };
       }),

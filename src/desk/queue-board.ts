@@ -1,9 +1,9 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { openBooks } from '../ledger/books.js';
+import { openLedger } from '../ledger/realm-ledger.js';
 import { DEAD_QUEUE, ORDERS_QUEUE, openQueue } from '../queue/queues.js';
 import { BoardAdapter } from './board-adapter.js';
-import type { DeskParts } from './parts.js';
+import type { DeskDeps } from './deps.js';
 
 /**
  * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
@@ -11,13 +11,13 @@ import type { DeskParts } from './parts.js';
  */
 export type QueueBoard = { readonly adapter: BoardAdapter; close(): Promise<void> };
 
-export function openQueueBoard(parts: Pick<DeskParts, 'caller' | 'profiles' | 'connect'>): QueueBoard {
+export function openQueueBoard(parts: Pick<DeskDeps, 'scripts' | 'profiles' | 'connect'>): QueueBoard {
   const connection = parts.connect('board');
   const queues = parts.profiles.flatMap(({ name, baseUrl, realmId, rehearsal }) => {
-    const books = openBooks(parts.caller, { name, baseUrl, realmId, rehearsal });
+    const ledger = openLedger(parts.scripts, { name, baseUrl, realmId, rehearsal });
     return [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
       realm: name,
-      queue: openQueue<unknown>(books, queue, connection),
+      queue: openQueue<unknown>(ledger, queue, connection),
     }));
   });
   const adapter = new BoardAdapter();

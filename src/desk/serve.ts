@@ -7,7 +7,7 @@ import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
 import { type DeskAddress, deskAddress } from './access/address.js';
 import { newToken, Tokens } from './access/tokens.js';
-import { deskParts } from './desk-parts.js';
+import { deskDeps } from './desk-deps.js';
 import { deskRules } from './desk-rules.js';
 import { startNotices } from './notify/targets.js';
 import { createDesk } from './server.js';
@@ -39,12 +39,12 @@ const WEB_FOLDER = fileURLToPath(new URL('./web', import.meta.url));
 
 export async function startServing(app: App, options: ServeOptions): Promise<Serving> {
   const address = deskAddress(options);
-  const empty = await new Tokens(app.caller).isEmpty();
+  const empty = await new Tokens(app.scripts).isEmpty();
   const token = empty && isOnlyLocal(address) ? newToken() : null;
   if (token !== null) registerSecret(token);
   const stop = new AbortController();
   const rules = deskRules(app, { cwd: options.cwd, stop: stop.signal });
-  const parts = deskParts(app, { version: options.version, webFolder: WEB_FOLDER, rules });
+  const parts = deskDeps(app, { version: options.version, webFolder: WEB_FOLDER, rules });
   const server = await createDesk(parts, { address, localToken: token });
   try {
     const { url } = await server.listen(options.port);

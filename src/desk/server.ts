@@ -8,10 +8,10 @@ import type { Visitor } from './access/guard.js';
 import { securityHeaders } from './access/headers.js';
 import { BOARD_PATH } from './board-adapter.js';
 import { Connections, limitBodies } from './connections.js';
+import type { DeskDeps } from './deps.js';
 import { type Desk, openDesk } from './desk.js';
 import { errorAnswer } from './error-reply.js';
 import { DeskMetrics } from './metrics.js';
-import type { DeskParts } from './parts.js';
 import { openQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';
 import { ROUTES } from './routes.js';
@@ -47,7 +47,7 @@ const LOOK_MS = 5_000;
 const CONNECTIONS_MAX = 1_000;
 const CLOSE_GRACE_MS = 2_000;
 
-export async function createDesk(parts: DeskParts, options: DeskOptions): Promise<DeskServer> {
+export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise<DeskServer> {
   const desk = openDesk(parts, options);
   const encrypted = options.address.publicUrl?.protocol === 'https:';
   const app = buildApp(options, (error, request, reply) => {
@@ -198,7 +198,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));
   app.get('/ready', open, async (_, reply) => {
-    const ready = await desk.parts.caller.redis.ping().then(
+    const ready = await desk.parts.scripts.redis.ping().then(
       () => true,
       () => false,
     );

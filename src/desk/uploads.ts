@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
-import type { PlannedUpload } from './parts.js';
+import type { PlannedUpload } from './deps.js';
 import { tooLarge, type UploadLimits, UploadWatch } from './upload-watch.js';
 
 /**

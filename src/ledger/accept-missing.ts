@@ -2,16 +2,16 @@ import { AlmonerError } from '../core/errors/error.js';
 import { orderId } from '../core/ids.js';
 import { sendingOf } from './adopting.js';
 import { type BatchRef, listBatches } from './batches.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
 import { writeAudit } from './dead.js';
-import { encodeDetail } from './detail.js';
 import { acceptRemoved, type Removed, readFence, storeSeen } from './fence.js';
 import { giveUpBatch } from './give-up.js';
 import { batchKeys } from './keys.js';
 import type { MergeContext } from './merge.js';
+import { encodeEvent } from './order-event.js';
 import { markForgotten } from './parked.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { readRecord } from './rows.js';
+import { texts } from './script-client.js';
 import { forgetSession } from './sessions.js';
 
 /**
@@ -33,11 +33,11 @@ export const REMOVED = 'removed';
 
 /** What giving it up would do. Changes nothing. */
 export async function lossOf(context: Context, session: string): Promise<Loss> {
-  const { books, plans } = context;
-  const { redis } = books.caller;
-  const { run, armed, era } = await readFence(books);
-  const joined = await books.caller.patiently('read session', () =>
-    redis.hget(`${books.realm}:joined`, session),
+  const { ledger, plans } = context;
+  const { redis } = ledger.scripts;
+  const { run, armed, era } = await readFence(ledger);
+  const joined = await ledger.scripts.retryWhileAway('read session', () =>
+    redis.hget(`${ledger.keyPrefix}:joined`, session),
   );
   const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
   let [orders, tokens] = [0, 0n];
@@ -47,7 +47,7 @@ export async function lossOf(context: Context, session: string): Promise<Loss> {
       tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
     }
   else
-    for (const { counters } of await uncertain(books))
+    for (const { counters } of await uncertain(ledger))
       for (const code of NOT_FINAL) {
         orders += Number(counters[`c:${code}`] ?? 0);
         tokens += BigInt(counters[`t:${code}`] ?? 0);
@@ -63,12 +63,12 @@ export async function acceptMissing(
   /** What was removed of the journals that lie here. */
   removed: readonly Removed[] = [],
 ): Promise<Loss> {
-  const { books } = context;
-  const store = await storeSeen(books);
+  const { ledger } = context;
+  const store = await storeSeen(ledger);
   const exactly = session === REMOVED ? null : await acceptExactly(context, session, by);
   const loss = exactly ?? (await acceptWidely(context, session, by));
   const noted =
-    session === REMOVED ? acceptRemoved(books, removed, store) : forgetSession(books, session, store);
+    session === REMOVED ? acceptRemoved(ledger, removed, store) : forgetSession(ledger, session, store);
   if (!(await noted))
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',
@@ -81,14 +81,14 @@ export async function acceptMissing(
 const NOT_FINAL = ['p', 'u', 's', 'R', 'X'] as const;
 
 /** Batches with orders that a store which forgot something may be wrong about. */
-async function uncertain(books: Books) {
-  const { caller, realm } = books;
+async function uncertain(ledger: RealmLedger) {
+  const { scripts, keyPrefix } = ledger;
   const found = await Promise.all(
-    (await listBatches(books)).map(async (ref) => {
-      const keys = batchKeys(realm, ref.no);
+    (await listBatches(ledger)).map(async (ref) => {
+      const keys = batchKeys(keyPrefix, ref.no);
       const [state, counters] = await Promise.all([
-        caller.patiently('read batch', () => caller.redis.hget(keys.meta, 'state')),
-        caller.patiently('read batch', () => caller.redis.hgetall(keys.counters)),
+        scripts.retryWhileAway('read batch', () => scripts.redis.hget(keys.meta, 'state')),
+        scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.counters)),
       ]);
       return { ref, state, counters };
     }),
@@ -103,7 +103,7 @@ async function uncertain(books: Books) {
 
 /** Null where the store may have forgotten what the session did. */
 async function acceptExactly(context: Context, session: string, by: By): Promise<Loss | null> {
-  const { books, plans, termsOf } = context;
+  const { ledger, plans, termsOf } = context;
   const counted = new Map<string, { ref: BatchRef; orders: number }>();
   let [orders, tokens] = [0, 0n];
   // What it began between being listed and being given up is found by the next look; after that it begins nothing.
@@ -126,12 +126,12 @@ async function acceptExactly(context: Context, session: string, by: By): Promise
         return {
           ref,
           amount: row.order?.tokens ?? 0,
-          ask: [ref.no, String(index), encodeDetail(detail), code],
+          ask: [ref.no, String(index), encodeEvent(detail), code],
         };
       }),
     );
     const [answer, moved = '0'] = texts(
-      await books.caller.script('accept-lost', books.realm, [
+      await ledger.scripts.script('accept-lost', ledger.keyPrefix, [
         session,
         JSON.stringify(by),
         JSON.stringify(
@@ -152,16 +152,16 @@ async function acceptExactly(context: Context, session: string, by: By): Promise
 }
 
 async function acceptWidely(context: Context, session: string, by: By): Promise<Loss> {
-  const { books } = context;
+  const { ledger } = context;
   let [orders, tokens] = [0, 0n];
-  for (const { ref } of await uncertain(books)) {
+  for (const { ref } of await uncertain(ledger)) {
     const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
     if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
     orders += here.orders;
     tokens += here.tokens;
   }
   // Of batches that the store has forgotten nobody knows either which of their orders were sent.
-  await markForgotten(books);
+  await markForgotten(ledger);
   return { exact: false, orders, tokens };
 }
 

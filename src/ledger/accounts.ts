@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Books } from './books.js';
 import type { PlanRow } from './plan-block.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /** The accounts of rules, one for each rule and period: see lua/includes/account. */
 
@@ -55,10 +55,11 @@ export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): Acc
 export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** What orders of the period hold: paid, or still to be paid. */
-export async function heldOf(books: Books, account: string): Promise<bigint> {
-  const { caller, realm } = books;
+export async function heldOf(ledger: RealmLedger, account: string): Promise<bigint> {
+  const { scripts, keyPrefix } = ledger;
   return BigInt(
-    (await caller.patiently('read account', () => caller.redis.hget(`${realm}:held`, account))) ?? 0,
+    (await scripts.retryWhileAway('read account', () => scripts.redis.hget(`${keyPrefix}:held`, account))) ??
+      0,
   );
 }
 
@@ -78,16 +79,17 @@ export function parseOverLimit(values: unknown): OverLimit {
 }
 
 /** The accounts that these rows would take beyond their limits. */
-export async function overLimits(books: Books, ranges: readonly AccountRange[]): Promise<OverLimit[]> {
+export async function overLimits(ledger: RealmLedger, ranges: readonly AccountRange[]): Promise<OverLimit[]> {
   const sums = new Map<string, bigint>();
   for (const [account, , , tokens] of ranges) sums.set(account, (sums.get(account) ?? 0n) + BigInt(tokens));
-  const { caller, realm } = books;
+  const { scripts, keyPrefix } = ledger;
   const over: OverLimit[] = [];
   for (const [account, tokens] of sums) {
     const limit =
-      (await caller.patiently('read limit', () => caller.redis.hget(`${realm}:limits`, account))) ??
-      String(ACCOUNT_MOST);
-    const held = await heldOf(books, account);
+      (await scripts.retryWhileAway('read limit', () =>
+        scripts.redis.hget(`${keyPrefix}:limits`, account),
+      )) ?? String(ACCOUNT_MOST);
+    const held = await heldOf(ledger, account);
     if (held + tokens > BigInt(limit))
       over.push({ account, limit, held: String(held), tokens: String(tokens) });
   }

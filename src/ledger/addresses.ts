@@ -1,6 +1,6 @@
 import { listBatches, readBatch } from './batches.js';
-import { allBooks, type Books } from './books.js';
 import { realmHash } from './keys.js';
+import { allLedgers, type RealmLedger } from './realm-ledger.js';
 
 /**
  * Books belong to an address and a realm id. The same id under another spelling of its address, or at a new
@@ -19,9 +19,9 @@ export type EarlierAddress = {
 };
 
 /** Where this realm id was paid, or may still be, in other books of the store that nobody has accepted yet. */
-export async function earlierAddresses(books: Books): Promise<EarlierAddress[]> {
+export async function earlierAddresses(ledger: RealmLedger): Promise<EarlierAddress[]> {
   const found: EarlierAddress[] = [];
-  for (const other of await otherBooks(books)) {
+  for (const other of await otherLedgers(ledger)) {
     const past = await pastOf(other);
     if (past.paid + past.open > 0) found.push(past);
   }
@@ -34,46 +34,49 @@ export async function earlierAddresses(books: Books): Promise<EarlierAddress[]> 
  * other's seal is followed by a look that finds it; one between the other's number and seal makes it begin anew; and
  * both cannot come before the other's number. Nothing is held that a crash could leave behind.
  */
-export async function announceAddress(books: Books): Promise<void> {
-  const { caller } = books;
-  for (const { realm } of await otherBooks(books))
-    await caller.patiently('announce address', () => caller.redis.hincrby(realm, 'seals', 1));
+export async function announceAddress(ledger: RealmLedger): Promise<void> {
+  const { scripts } = ledger;
+  for (const { keyPrefix } of await otherLedgers(ledger))
+    await scripts.retryWhileAway('announce address', () => scripts.redis.hincrby(keyPrefix, 'seals', 1));
 }
 
 /** A person has said that this address is meant beside, or instead of, those. */
 export async function acceptAddresses(
-  books: Books,
+  ledger: RealmLedger,
   earlier: readonly EarlierAddress[],
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
-  const { caller, owner } = books;
+  const { scripts, realm } = ledger;
   for (const { baseUrl } of earlier)
-    await caller.patiently('accept address', () =>
-      caller.redis.hset(
-        keyOf(books),
-        realmHash({ baseUrl, realmId: owner.realmId }),
+    await scripts.retryWhileAway('accept address', () =>
+      scripts.redis.hset(
+        keyOf(ledger),
+        realmHash({ baseUrl, realmId: realm.realmId }),
         JSON.stringify({ baseUrl, ...by }),
       ),
     );
 }
 
-async function otherBooks({ caller, realm, owner }: Books): Promise<Books[]> {
+async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise<RealmLedger[]> {
   // Rehearsals move no points, and the embedded service has no address of its own.
-  if (owner.rehearsal) return [];
-  const others = (await allBooks(caller)).filter(
-    ({ realm: key, owner: other }) => other.realmId === owner.realmId && key !== realm && !other.rehearsal,
+  if (realm.rehearsal) return [];
+  const others = (await allLedgers(scripts)).filter(
+    ({ keyPrefix: key, realm: other }) =>
+      other.realmId === realm.realmId && key !== keyPrefix && !other.rehearsal,
   );
   if (others.length === 0) return [];
-  const accepted = await caller.patiently('read addresses', () => caller.redis.hkeys(keyOf({ realm })));
-  return others.filter((other) => !accepted.includes(realmHash(other.owner)));
+  const accepted = await scripts.retryWhileAway('read addresses', () =>
+    scripts.redis.hkeys(keyOf({ keyPrefix })),
+  );
+  return others.filter((other) => !accepted.includes(realmHash(other.realm)));
 }
 
-async function pastOf(books: Books): Promise<EarlierAddress> {
-  const { caller, realm, owner } = books;
+async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
+  const { scripts, keyPrefix, realm } = ledger;
   // Attempts whose batch a store that was rolled back has forgotten.
-  let open = await caller.patiently('read parked', () => caller.redis.hlen(`${realm}:parked`));
+  let open = await scripts.retryWhileAway('read parked', () => scripts.redis.hlen(`${keyPrefix}:parked`));
   let [paid, tokens, lastAt]: [number, bigint, number | null] = [0, 0n, null];
-  for (const ref of await listBatches(books)) {
+  for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);
     if (batch === undefined) continue;
     const { counts, sums } = batch;
@@ -85,9 +88,9 @@ async function pastOf(books: Books): Promise<EarlierAddress> {
     if ((counts.paid ?? 0) + mayBePaid > 0)
       lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? batch.manifest.createdAt);
   }
-  return { baseUrl: owner.baseUrl, paid, open, tokens, lastAt };
+  return { baseUrl: realm.baseUrl, paid, open, tokens, lastAt };
 }
 
-function keyOf({ realm }: Pick<Books, 'realm'>): string {
-  return `${realm}:addresses`;
+function keyOf({ keyPrefix }: Pick<RealmLedger, 'keyPrefix'>): string {
+  return `${keyPrefix}:addresses`;
 }

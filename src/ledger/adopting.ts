@@ -1,15 +1,15 @@
 import { orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import { attention } from './attention.js';
 import { type BatchRef, batchRef } from './batches.js';
-import { newNonce } from './caller.js';
 import { openBatches } from './feeding.js';
 import type { MergeContext } from './merge.js';
 import { readRecord } from './rows.js';
+import { newNonce } from './script-client.js';
 import { type OrderRef, orphan } from './sending.js';
 import { forgetSession, type SessionEntry } from './sessions.js';
 import { freeSlots } from './slots.js';
 import { unsend } from './unsend.js';
+import { attention } from './unsettled.js';
 
 /**
  * What dead sessions leave behind. An order that one of them was sending becomes unknown, or a doubt where nothing
@@ -36,9 +36,9 @@ export async function adoptDead(
   store: string,
 ): Promise<OrderRef[]> {
   if (dead.length === 0 && own === null) return [];
-  const { books } = adopting.context;
+  const { ledger } = adopting.context;
   // First of all: what follows reads at the pace, which would wait for them.
-  for (const { id } of dead) await freeSlots(books, id);
+  for (const { id } of dead) await freeSlots(ledger, id);
   const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
   const adopted: OrderRef[] = [];
   for (const { ref, index, session, nonce } of await sendingOf(adopting.context, ids)) {
@@ -46,7 +46,7 @@ export async function adoptDead(
     const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
     if (open) adopted.push({ no: ref.no, index });
   }
-  for (const { id } of dead) await forgetSession(books, id, store);
+  for (const { id } of dead) await forgetSession(ledger, id, store);
   return adopted;
 }
 
@@ -59,12 +59,12 @@ export type Sending = {
 
 /** The orders that these sessions are sending, in open batches: nothing is sent in others. */
 export async function sendingOf(
-  { books }: Pick<MergeContext, 'books'>,
+  { ledger }: Pick<MergeContext, 'ledger'>,
   sessions: ReadonlySet<string>,
 ): Promise<Sending[]> {
   const found: Sending[] = [];
-  for (const { no } of await openBatches(books, 0)) {
-    const ref = await batchRef(books, no);
+  for (const { no } of await openBatches(ledger, 0)) {
+    const ref = await batchRef(ledger, no);
     for await (const index of attention(ref, 'sending')) {
       const { session, nonce } = await readRecord(ref, index);
       if (session !== null && sessions.has(session)) found.push({ ref, index, session, nonce: nonce ?? '' });
@@ -74,7 +74,7 @@ export async function sendingOf(
 }
 
 async function adoptOne(
-  { context: { books, plans, termsOf }, onDoubt }: Adopting,
+  { context: { ledger, plans, termsOf }, onDoubt }: Adopting,
   batch: BatchRef,
   index: number,
   session: string,
@@ -93,12 +93,12 @@ async function adoptOne(
   } as const;
   if (neverSent) {
     const detail = { ...about, code: 'ALM_SEND_NOT_SENT', message: NEVER_SENT };
-    return unsend(books, ref, session, { tokens, sentAt: record.sentAt ?? 0, detail }, store);
+    return unsend(ledger, ref, session, { tokens, sentAt: record.sentAt ?? 0, detail }, store);
   }
   const { certainty, currency } = await termsOf(batch.no);
   const toDoubt = certainty === 'manual';
   const detail = { ...about, attempt: record.nonce, code: 'ALM_SEND_OWNER_DIED', message: OWNER_DIED };
-  const done = await orphan(books, ref, session, tokens, detail, toDoubt, newNonce(), store);
+  const done = await orphan(ledger, ref, session, tokens, detail, toDoubt, newNonce(), store);
   if (done && toDoubt) await onDoubt(ref, row.order, currency);
   return done && !toDoubt;
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type ArchiveChunk, ArchiveFile, writeArchive } from './archive-file.js';
 import { archivePath, storeSource } from './batch-source.js';
 import type { BatchRef } from './batches.js';
-import { realmFolder } from './books.js';
 import { LOOK_BACK_MS } from './judged-again.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { decodePlanBlock } from './plan-block.js';
+import { realmFolder } from './realm-ledger.js';
 import { decodeRecord } from './record.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from './reference.js';
 
@@ -21,14 +21,14 @@ export type Archived = { readonly batch: string; readonly rows: number; readonly
 
 /** Undefined when the batch moved meanwhile, or is no batch to archive. */
 export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archived | undefined> {
-  const { books, no } = ref;
-  const { caller, realm } = books;
-  const keys = batchKeys(realm, no);
-  const meta = await caller.patiently('read batch', () => caller.redis.hgetall(keys.meta));
+  const { ledger, no } = ref;
+  const { scripts, keyPrefix } = ledger;
+  const keys = batchKeys(keyPrefix, no);
+  const meta = await scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.meta));
   const rows = Number(meta.rows ?? 0);
-  const path = archivePath(folder, realmFolder(books), ref.id);
+  const path = archivePath(folder, realmFolder(ledger), ref.id);
   if (meta.state !== 'archived') {
-    const counters = await caller.patiently('read batch', () => caller.redis.hgetall(keys.counters));
+    const counters = await scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.counters));
     if (!isArchivable(meta, counters)) return undefined;
     if (!(await freeUnpaid(ref, rows))) return undefined;
     const source = storeSource(ref);
@@ -43,7 +43,7 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
     const sha256 = await writeArchive(path, batch, chunksOf(ref, rows));
     await readBack(path, sha256, ref, rows);
     const args = [no, meta.version ?? '0', sha256];
-    const reply = z.string().parse(await caller.script('archive-batch', realm, args));
+    const reply = z.string().parse(await scripts.script('archive-batch', keyPrefix, args));
     if (reply !== 'ok' && reply !== 'archived') return undefined;
   }
   await purge(ref, rows);
@@ -93,7 +93,7 @@ async function readBack(path: string, sha256: string, ref: BatchRef, rows: numbe
  * is kept, because its request may still arrive.
  */
 async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
-  const { books, no } = ref;
+  const { ledger, no } = ref;
   const source = storeSource(ref);
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const plan = await source.plan(block);
@@ -109,7 +109,7 @@ async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
         packed += String.fromCharCode(place) + referenceHash(reference);
     if (packed === '') continue;
     const args = [no, Buffer.from(packed, 'latin1'), first];
-    const freed = await books.caller.script('release-references', books.realm, args);
+    const freed = await ledger.scripts.script('release-references', ledger.keyPrefix, args);
     if (Number(freed) * REF_BYTES < packed.length) return false;
   }
   return true;
@@ -119,10 +119,10 @@ async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
 const REF_BYTES = 1 + REFERENCE_HASH_BYTES;
 
 /** Rows leave block by block, so that nothing else waits; the batch's own small keys go last. */
-async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
-  const { caller, realm } = books;
-  const keys = batchKeys(realm, no);
-  const purged = await caller.patiently('read batch', () => caller.redis.hget(keys.meta, 'purged'));
+async function purge({ ledger, no }: BatchRef, rows: number): Promise<void> {
+  const { scripts, keyPrefix } = ledger;
+  const keys = batchKeys(keyPrefix, no);
+  const purged = await scripts.retryWhileAway('read batch', () => scripts.redis.hget(keys.meta, 'purged'));
   if (purged === '1') return;
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const names = [
@@ -130,16 +130,18 @@ async function purge({ books, no }: BatchRef, rows: number): Promise<void> {
       ...recordBlocksOf(block).map((one) => keys.records(one)),
       ...indexesOf(block, rows).flatMap((index) => [keys.details(index), keys.attempts(index)]),
     ];
-    await caller.patiently('archive', () => caller.redis.unlink(...names));
+    await scripts.retryWhileAway('archive', () => scripts.redis.unlink(...names));
   }
   const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
-  await caller.patiently('archive', () =>
-    caller.redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
+  await scripts.retryWhileAway('archive', () =>
+    scripts.redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
   );
   // Read while its rows are compared with; without it they are read from the archive.
-  const end = Number(await caller.patiently('read batch', () => caller.redis.hget(meta, 'finishedAt')));
-  await caller.patiently('archive', () => caller.redis.pexpireat(sketch, end + LOOK_BACK_MS));
-  await caller.patiently('archive', () => caller.redis.hset(meta, 'purged', '1'));
+  const end = Number(
+    await scripts.retryWhileAway('read batch', () => scripts.redis.hget(meta, 'finishedAt')),
+  );
+  await scripts.retryWhileAway('archive', () => scripts.redis.pexpireat(sketch, end + LOOK_BACK_MS));
+  await scripts.retryWhileAway('archive', () => scripts.redis.hset(meta, 'purged', '1'));
 }
 
 function recordBlocksOf(block: number): number[] {

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../core/errors/error.js';
 import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
 import type { BatchRef } from './batches.js';
-import { realmFolder } from './books.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import { realmFolder } from './realm-ledger.js';
 
 /**
  * Where the rows of a batch are read from: the store, or its archive. Whoever shows rows reads through this
@@ -20,35 +20,35 @@ export type BatchSource = {
   run(): Promise<Record<string, string>>;
 };
 
-type Place = Pick<BatchRef, 'books' | 'no'>;
+type Place = Pick<BatchRef, 'ledger' | 'no'>;
 
 export async function batchSource(ref: Place): Promise<BatchSource> {
-  const { caller, realm } = ref.books;
-  const [state, id] = await caller.patiently('read batch', () =>
-    caller.redis.hmget(batchKeys(realm, ref.no).meta, 'state', 'id'),
+  const { scripts, keyPrefix } = ref.ledger;
+  const [state, id] = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'id'),
   );
   return state === 'archived' ? archiveSource(ref, id ?? '') : storeSource(ref);
 }
 
-export function storeSource({ books, no }: Place): BatchSource {
-  const { caller, realm } = books;
-  const keys = batchKeys(realm, no);
-  const { redis } = caller;
+export function storeSource({ ledger, no }: Place): BatchSource {
+  const { scripts, keyPrefix } = ledger;
+  const keys = batchKeys(keyPrefix, no);
+  const { redis } = scripts;
   return {
-    plan: (block) => caller.patiently('read plan', () => redis.getBuffer(keys.plan(block))),
-    records: (block) => caller.patiently('read orders', () => redis.hgetall(keys.records(block))),
-    details: (index) => caller.patiently('read order', () => redis.lrange(keys.details(index), 0, -1)),
-    audit: () => caller.patiently('read audit', () => redis.lrange(keys.audit, 0, -1)),
-    latency: () => caller.patiently('read latency', () => redis.hgetall(keys.latency)),
-    run: () => caller.patiently('read run', () => redis.hgetall(keys.run)),
+    plan: (block) => scripts.retryWhileAway('read plan', () => redis.getBuffer(keys.plan(block))),
+    records: (block) => scripts.retryWhileAway('read orders', () => redis.hgetall(keys.records(block))),
+    details: (index) => scripts.retryWhileAway('read order', () => redis.lrange(keys.details(index), 0, -1)),
+    audit: () => scripts.retryWhileAway('read audit', () => redis.lrange(keys.audit, 0, -1)),
+    latency: () => scripts.retryWhileAway('read latency', () => redis.hgetall(keys.latency)),
+    run: () => scripts.retryWhileAway('read run', () => redis.hgetall(keys.run)),
   };
 }
 
 /** Files that were read and checked by this process. An archive never changes. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 
-async function archiveSource({ books }: Place, id: string): Promise<BatchSource> {
-  const path = archivePath(books.caller.archiveFolder, realmFolder(books), id);
+async function archiveSource({ ledger }: Place, id: string): Promise<BatchSource> {
+  const path = archivePath(ledger.scripts.archiveFolder, realmFolder(ledger), id);
   const known = opened.get(path) ?? ArchiveFile.open(path);
   opened.set(path, known);
   const file = await known.catch((error: unknown) => {

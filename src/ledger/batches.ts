@@ -1,52 +1,54 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../core/ids.js';
 import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../core/states.js';
-import { allBooks, type Books } from './books.js';
-import type { Caller } from './caller.js';
 import { batchKeys } from './keys.js';
 import { decodeManifest } from './manifest.js';
+import { allLedgers, type RealmLedger } from './realm-ledger.js';
 import { CODE_OF_STATE } from './record.js';
+import type { ScriptClient } from './script-client.js';
 import { decodeReason, realmState } from './steering.js';
 import type { BatchView, Reason } from './views.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
-export type BatchRef = { readonly books: Books; readonly no: string; readonly id: BatchId };
+export type BatchRef = { readonly ledger: RealmLedger; readonly no: string; readonly id: BatchId };
 
 /** The batch that a number stands for now: after a rollback it may be another. */
-export async function batchRef(books: Books, no: string): Promise<BatchRef> {
-  const { redis } = books.caller;
-  const id = await books.caller.patiently('find batch', () =>
-    redis.hget(batchKeys(books.realm, no).meta, 'id'),
+export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRef> {
+  const { redis } = ledger.scripts;
+  const id = await ledger.scripts.retryWhileAway('find batch', () =>
+    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'),
   );
-  return { books, no, id: batchId(id ?? '') };
+  return { ledger, no, id: batchId(id ?? '') };
 }
 
 /** All batches of a realm, oldest first. */
-export async function listBatches(books: Books): Promise<BatchRef[]> {
-  const { redis } = books.caller;
-  const found = await books.caller.patiently('list batches', () => redis.hgetall(`${books.realm}:batches`));
+export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
+  const { redis } = ledger.scripts;
+  const found = await ledger.scripts.retryWhileAway('list batches', () =>
+    redis.hgetall(`${ledger.keyPrefix}:batches`),
+  );
   return Object.entries(found)
-    .map(([id, no]) => ({ books, no, id: batchId(id) }))
+    .map(([id, no]) => ({ ledger, no, id: batchId(id) }))
     .sort((a, b) => Number(a.no) - Number(b.no));
 }
 
-export async function batchNumber(books: Books, id: BatchId): Promise<string | null> {
-  const { redis } = books.caller;
-  return books.caller.patiently('find batch', () => redis.hget(`${books.realm}:batches`, id));
+export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
+  const { redis } = ledger.scripts;
+  return ledger.scripts.retryWhileAway('find batch', () => redis.hget(`${ledger.keyPrefix}:batches`, id));
 }
 
 /** All batches of all realms of the store, or of one, by its name or id. */
-export async function everyBatch(caller: Caller, realm?: string): Promise<BatchRef[]> {
-  const books = (await allBooks(caller)).filter(
-    ({ owner }) => realm === undefined || owner.name === realm || owner.realmId === realm,
+export async function everyBatch(scripts: ScriptClient, realm?: string): Promise<BatchRef[]> {
+  const ledger = (await allLedgers(scripts)).filter(
+    ({ realm: of }) => realm === undefined || of.name === realm || of.realmId === realm,
   );
-  return (await Promise.all(books.map((one) => listBatches(one)))).flat();
+  return (await Promise.all(ledger.map((one) => listBatches(one)))).flat();
 }
 
 /** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
-export async function findBatch(caller: Caller, wanted: string, realm?: string): Promise<BatchRef> {
-  const all = await everyBatch(caller, realm);
+export async function findBatch(scripts: ScriptClient, wanted: string, realm?: string): Promise<BatchRef> {
+  const all = await everyBatch(scripts, realm);
   if (wanted === 'last') {
     const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
     const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
@@ -69,17 +71,17 @@ export async function findBatch(caller: Caller, wanted: string, realm?: string):
       'ALM_BATCH_AMBIGUOUS',
       `${matches.length} batches begin with ${JSON.stringify(wanted)}. Nothing was done.`,
       {
-        details: matches.slice(0, 10).map(({ id, books: { owner } }) => `${id} (realm ${owner.name})`),
+        details: matches.slice(0, 10).map(({ id, ledger: { realm } }) => `${id} (realm ${realm.name})`),
       },
     );
   return match;
 }
 
 async function createdAt(ref: BatchRef): Promise<number> {
-  const { redis } = ref.books.caller;
+  const { redis } = ref.ledger.scripts;
   return Number(
-    await ref.books.caller.patiently('read batch', () =>
-      redis.hget(batchKeys(ref.books.realm, ref.no).meta, 'createdAt'),
+    await ref.ledger.scripts.retryWhileAway('read batch', () =>
+      redis.hget(batchKeys(ref.ledger.keyPrefix, ref.no).meta, 'createdAt'),
     ),
   );
 }
@@ -95,13 +97,13 @@ export type StoredBatch = BatchView & {
 
 /** Undefined for a batch whose import has not been sealed. */
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
-  const { redis } = ref.books.caller;
-  const keys = batchKeys(ref.books.realm, ref.no);
-  return ref.books.caller.patiently('read batch', async () => {
+  const { redis } = ref.ledger.scripts;
+  const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
+  return ref.ledger.scripts.retryWhileAway('read batch', async () => {
     const [meta, counters, realm] = await Promise.all([
       redis.hgetall(keys.meta),
       redis.hgetall(keys.counters),
-      realmState(ref.books),
+      realmState(ref.ledger),
     ]);
     if (meta.manifest === undefined) return undefined;
     const counts: Partial<Record<OrderState, number>> = {};
@@ -157,9 +159,9 @@ function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
 
 /** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
 export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
-  const { redis } = ref.books.caller;
-  const fields = await ref.books.caller.patiently('read run', () =>
-    redis.hkeys(batchKeys(ref.books.realm, ref.no).run),
+  const { redis } = ref.ledger.scripts;
+  const fields = await ref.ledger.scripts.retryWhileAway('read run', () =>
+    redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
   );
   const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));
   return new Set(slices).size * sliceMs;

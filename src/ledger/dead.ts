@@ -2,13 +2,13 @@ import { type BatchId, batchId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { overLimitText, parseOverLimit } from './accounts.js';
 import { type BatchRef, batchNumber } from './batches.js';
-import type { Books } from './books.js';
-import { listFromLua, texts } from './caller.js';
-import { encodeDetail } from './detail.js';
 import { batchKeys } from './keys.js';
+import { encodeEvent } from './order-event.js';
 import type { PlanRow } from './plan-block.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { isStateCode, STATE_CODES } from './record.js';
 import { contentDigest, referenceKey } from './reference.js';
+import { listFromLua, texts } from './script-client.js';
 import { standIn, standInText } from './stand-in.js';
 import type { AuditEntry } from './views.js';
 
@@ -33,11 +33,11 @@ export async function retryOrder(
 ): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
   const [status, why = '', more = ''] = texts(
-    await ref.books.caller.script('retry', ref.books.realm, [
+    await ref.ledger.scripts.script('retry', ref.ledger.keyPrefix, [
       ref.no,
       index,
       row.order.tokens,
-      encodeDetail({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
+      encodeEvent({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
       key?.shard ?? '',
       key?.field.toString('hex') ?? '',
       contentDigest(row.order),
@@ -45,13 +45,13 @@ export async function retryOrder(
     ]),
   );
   if (status === 'ok') return 'ok';
-  if (why === 'replaced') return { why: await replacedBy(ref.books, batchId(more)) };
+  if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
   return why === 'moved' ? why : { why: retryRefusal(why, more) };
 }
 
-async function replacedBy(books: Books, batch: BatchId): Promise<string> {
-  const no = await batchNumber(books, batch);
-  return standInText(no === null ? { batch, unfinished: false } : await standIn(books, no));
+async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> {
+  const no = await batchNumber(ledger, batch);
+  return standInText(no === null ? { batch, unfinished: false } : await standIn(ledger, no));
 }
 
 function retryRefusal(why: string, more: string): string {
@@ -83,10 +83,10 @@ export async function discardOrder(
   by: { who: string; why: string; at: number },
 ): Promise<'ok' | Refusal> {
   const [status, code = ''] = texts(
-    await ref.books.caller.script('discard', ref.books.realm, [
+    await ref.ledger.scripts.script('discard', ref.ledger.keyPrefix, [
       ref.no,
       index,
-      encodeDetail({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
+      encodeEvent({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
     ]),
   );
   if (status === 'ok') return 'ok';
@@ -95,7 +95,7 @@ export async function discardOrder(
 }
 
 export async function writeAudit(ref: BatchRef, entry: AuditEntry): Promise<void> {
-  const { redis } = ref.books.caller;
-  const key = batchKeys(ref.books.realm, ref.no).audit;
-  await ref.books.caller.patiently('write audit', () => redis.rpush(key, JSON.stringify(entry)));
+  const { redis } = ref.ledger.scripts;
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).audit;
+  await ref.ledger.scripts.retryWhileAway('write audit', () => redis.rpush(key, JSON.stringify(entry)));
 }

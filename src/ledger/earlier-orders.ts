@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Books } from './books.js';
-import { listFromLua } from './caller.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { listFromLua } from './script-client.js';
 
 /** What rows say of earlier orders: that they stand in for them, or undo them. The scripts judge it. */
 
@@ -30,10 +30,10 @@ export const earlierEntry = z
 
 /** What the put would say of rows that stand in for these orders; an import that has not finished takes none yet. */
 export async function judgeReplaced(
-  books: Books,
+  ledger: RealmLedger,
   orders: readonly EarlierOrder[],
 ): Promise<EarlierConflict[]> {
   if (orders.length === 0) return [];
-  const reply = await books.caller.script('judge-replaced', books.realm, [JSON.stringify(orders)]);
+  const reply = await ledger.scripts.script('judge-replaced', ledger.keyPrefix, [JSON.stringify(orders)]);
   return listFromLua(z.string().parse(reply)).map((entry) => earlierEntry.parse(entry));
 }

@@ -1,7 +1,7 @@
 import { LONGEST_PAUSE_MS } from '../core/backoff.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
 import { batchKeys } from './keys.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { texts } from './script-client.js';
 
 /** What feeder and sweeper ask of the ledger: which batches have work, what is due, who dispatches it. */
 
@@ -17,15 +17,18 @@ export type OpenBatch = {
   readonly dueSoon: number;
 };
 
-export async function openBatches(books: Books, horizonMs: number): Promise<OpenBatch[]> {
-  const { redis } = books.caller;
-  return books.caller.patiently('list open batches', async () => {
-    const [numbers, nowMs] = await Promise.all([redis.smembers(`${books.realm}:open`), storeNowMs(books)]);
+export async function openBatches(ledger: RealmLedger, horizonMs: number): Promise<OpenBatch[]> {
+  const { redis } = ledger.scripts;
+  return ledger.scripts.retryWhileAway('list open batches', async () => {
+    const [numbers, nowMs] = await Promise.all([
+      redis.smembers(`${ledger.keyPrefix}:open`),
+      storeNowMs(ledger),
+    ]);
     if (numbers.length === 0) return [];
     const until = nowMs + horizonMs;
     const found = await Promise.all(
       numbers.map(async (no) => {
-        const keys = batchKeys(books.realm, no);
+        const keys = batchKeys(ledger.keyPrefix, no);
         const [meta, dueSoon] = await Promise.all([
           redis.hmget(keys.meta, 'id', 'state', 'owner', 'cursor', 'rows'),
           redis.zcount(keys.due, '-inf', until),
@@ -47,16 +50,21 @@ export async function openBatches(books: Books, horizonMs: number): Promise<Open
 }
 
 /** Takes up to `most` planned orders for dispatch. */
-export async function feed(books: Books, no: string, most: number, owner: string): Promise<number[]> {
-  return texts(await books.caller.script('feed', books.realm, [no, most, owner])).map(Number);
+export async function feed(ledger: RealmLedger, no: string, most: number, owner: string): Promise<number[]> {
+  return texts(await ledger.scripts.script('feed', ledger.keyPrefix, [no, most, owner])).map(Number);
 }
 
 /** What should have been worked on by now, and what a clock that was stepped back has put off for too long. */
-export async function overdue(books: Books, no: string, lateByMs: number, most: number): Promise<number[]> {
-  const { redis } = books.caller;
-  const key = batchKeys(books.realm, no).due;
-  return books.caller.patiently('list overdue', async () => {
-    const nowMs = await storeNowMs(books);
+export async function overdue(
+  ledger: RealmLedger,
+  no: string,
+  lateByMs: number,
+  most: number,
+): Promise<number[]> {
+  const { redis } = ledger.scripts;
+  const key = batchKeys(ledger.keyPrefix, no).due;
+  return ledger.scripts.retryWhileAway('list overdue', async () => {
+    const nowMs = await storeNowMs(ledger);
     const [late, strayed] = await Promise.all([
       redis.zrangebyscore(key, '-inf', nowMs - lateByMs, 'LIMIT', 0, most),
       redis.zrangebyscore(key, nowMs + LONGEST_PAUSE_MS, '+inf', 'LIMIT', 0, most),
@@ -66,16 +74,19 @@ export async function overdue(books: Books, no: string, lateByMs: number, most: 
 }
 
 /** Due times are the store's: this machine's clock may be another one, or be stepped. */
-export async function storeNowMs({ caller }: Books): Promise<number> {
-  const [seconds, micros] = await caller.patiently('read the clock', () => caller.redis.time());
+export async function storeNowMs({ scripts }: RealmLedger): Promise<number> {
+  const [seconds, micros] = await scripts.retryWhileAway('read the clock', () => scripts.redis.time());
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
 /** Everything dispatched and not settled, whenever it is due, with the time it is due. */
-export async function dispatched(books: Books, no: string): Promise<{ index: number; dueAt: number }[]> {
-  const { redis } = books.caller;
-  const key = batchKeys(books.realm, no).due;
-  const flat = await books.caller.patiently('list dispatched', () =>
+export async function dispatched(
+  ledger: RealmLedger,
+  no: string,
+): Promise<{ index: number; dueAt: number }[]> {
+  const { redis } = ledger.scripts;
+  const key = batchKeys(ledger.keyPrefix, no).due;
+  const flat = await ledger.scripts.retryWhileAway('list dispatched', () =>
     redis.zrange(key, 0, '-1', 'WITHSCORES'),
   );
   const entries: { index: number; dueAt: number }[] = [];
@@ -85,34 +96,38 @@ export async function dispatched(books: Books, no: string): Promise<{ index: num
 }
 
 /** The dispatch generation of each order; 0 until it was dispatched anew. */
-export async function generationsOf(books: Books, no: string, indexes: readonly number[]): Promise<number[]> {
+export async function generationsOf(
+  ledger: RealmLedger,
+  no: string,
+  indexes: readonly number[],
+): Promise<number[]> {
   if (indexes.length === 0) return [];
-  const { redis } = books.caller;
-  const key = batchKeys(books.realm, no).generations;
-  const found = await books.caller.patiently('read generations', () =>
+  const { redis } = ledger.scripts;
+  const key = batchKeys(ledger.keyPrefix, no).generations;
+  const found = await ledger.scripts.retryWhileAway('read generations', () =>
     redis.hmget(key, ...indexes.map(String)),
   );
   return found.map((text) => Number(text ?? 0));
 }
 
 export async function redispatch(
-  books: Books,
+  ledger: RealmLedger,
   no: string,
   owner: string,
   indexes: readonly number[],
 ): Promise<{ generation: number; indexes: number[] }> {
   const [generation = 0, ...open] = texts(
-    await books.caller.script('redispatch', books.realm, [no, owner, ...indexes]),
+    await ledger.scripts.script('redispatch', ledger.keyPrefix, [no, owner, ...indexes]),
   ).map(Number);
   return { generation, indexes: open };
 }
 
 /** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
-export async function closeIfIdle(books: Books, no: string): Promise<void> {
-  const keys = batchKeys(books.realm, no);
-  const { redis } = books.caller;
-  await books.caller.patiently('close batch', async () => {
+export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
+  const keys = batchKeys(ledger.keyPrefix, no);
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('close batch', async () => {
     const [sending, unknown] = await redis.hmget(keys.counters, 'c:s', 'c:u');
-    if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${books.realm}:open`, no);
+    if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${ledger.keyPrefix}:open`, no);
   });
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
 import { storeNowMs } from './feeding.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { texts } from './script-client.js';
 import { decodeReason } from './steering.js';
 import type { Reason } from './views.js';
 
@@ -41,7 +41,7 @@ const rollback = z.object({
 });
 export type Rollback = z.infer<typeof rollback>;
 
-export async function readFence(books: Books): Promise<Fence> {
+export async function readFence(ledger: RealmLedger): Promise<Fence> {
   const [
     run = '',
     armed = '',
@@ -52,7 +52,7 @@ export async function readFence(books: Books): Promise<Fence> {
     lost = '',
     gap = '',
     found = seq,
-  ] = texts(await books.caller.script('fence', books.realm, [books.mark.session]));
+  ] = texts(await ledger.scripts.script('fence', ledger.keyPrefix, [ledger.mark.session]));
   return {
     run,
     armed: armed === run,
@@ -68,10 +68,15 @@ export async function readFence(books: Books): Promise<Fence> {
 }
 
 /** What a sender has seen, or a journal knows, and the ledger does not, lowers the fence. */
-export async function disarm(books: Books, note: Rollback, gap: Missed = {}): Promise<boolean> {
+export async function disarm(ledger: RealmLedger, note: Rollback, gap: Missed = {}): Promise<boolean> {
   const seen = note.attempts === undefined ? note.seen : '';
   const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
-  const reply = await books.caller.script('disarm', books.realm, [seen, JSON.stringify(note), note.by, told]);
+  const reply = await ledger.scripts.script('disarm', ledger.keyPrefix, [
+    seen,
+    JSON.stringify(note),
+    note.by,
+    told,
+  ]);
   return reply === 'disarmed';
 }
 
@@ -82,19 +87,19 @@ export type Removed = { readonly era: string; readonly seq: number };
  * removed had been settled by then; a ledger that came back from before it has lost that, and no journal tells it.
  */
 export async function forgottenRemoved(
-  books: Books,
+  ledger: RealmLedger,
   fence: Fence,
   removed: readonly Removed[],
 ): Promise<Missed> {
   if (removed.length === 0) return fence.missed;
-  const { redis } = books.caller;
+  const { redis } = ledger.scripts;
   const armings = (
-    await books.caller.patiently('list eras', () => redis.lrange(`${books.realm}:eras`, 0, -1))
+    await ledger.scripts.retryWhileAway('list eras', () => redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1))
   ).map((line) => {
     const [era = '', found = '0'] = line.split(' ');
     return { era, found: Number(found) };
   });
-  const accepted = await acceptedRemovals(books);
+  const accepted = await acceptedRemovals(ledger);
   const lost = removed.filter(({ era, seq }) => {
     if ((accepted[era] ?? -1) >= seq) return false;
     if ((!fence.armed || era === fence.era) && fence.found < seq) return true;
@@ -114,40 +119,40 @@ function highest(known: Missed, more: readonly Removed[]): Missed {
   return all;
 }
 
-async function acceptedRemovals(books: Books): Promise<Missed> {
-  const { redis } = books.caller;
-  const note = await books.caller.patiently('read accepted', () =>
-    redis.hget(books.realm, 'acceptedRemoved'),
+async function acceptedRemovals(ledger: RealmLedger): Promise<Missed> {
+  const { redis } = ledger.scripts;
+  const note = await ledger.scripts.retryWhileAway('read accepted', () =>
+    redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
   );
   return note === null ? {} : missed.parse(JSON.parse(note));
 }
 
 /** The store as it is, for what is concluded from it and written later (lua/includes/fence: isSameStore). */
-export async function storeSeen(books: Books): Promise<string> {
-  const { run, seq, armed, era } = await readFence(books);
+export async function storeSeen(ledger: RealmLedger): Promise<string> {
+  const { run, seq, armed, era } = await readFence(ledger);
   return `${run} ${seq} ${armed ? era : ''}`.trimEnd();
 }
 
 /** An operator has made doubts of all that may be missed, in this store: these removals are not asked about again. */
 export async function acceptRemoved(
-  books: Books,
+  ledger: RealmLedger,
   removed: readonly Removed[],
   store: string,
 ): Promise<boolean> {
-  const { missed: found } = await readFence(books);
+  const { missed: found } = await readFence(ledger);
   const elsewhere = Object.entries(found).map(([era, seq]) => ({ era, seq }));
-  const accepted = highest(await acceptedRemovals(books), [...removed, ...elsewhere]);
+  const accepted = highest(await acceptedRemovals(ledger), [...removed, ...elsewhere]);
   const args = [JSON.stringify(accepted), store];
-  return (await books.caller.script('accept-removed', books.realm, args)) === 'ok';
+  return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
 }
 
 export async function reportMerged(
-  books: Books,
+  ledger: RealmLedger,
   run: string,
   session: string,
   seen: number,
 ): Promise<boolean> {
-  return (await books.caller.script('merged', books.realm, [run, session, seen])) === 'ok';
+  return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen])) === 'ok';
 }
 
 export type Armed =
@@ -155,18 +160,18 @@ export type Armed =
   | { readonly answer: 'waiting'; readonly sessions: readonly string[] }
   | { readonly answer: 'changed' };
 
-export async function arm(books: Books, run: string, seen: number): Promise<Armed> {
+export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
   const era = randomBytes(6).toString('hex');
-  const [answer, ...rest] = texts(await books.caller.script('arm', books.realm, [run, era, seen]));
+  const [answer, ...rest] = texts(await ledger.scripts.script('arm', ledger.keyPrefix, [run, era, seen]));
   if (answer === 'armed') return { answer, era: rest[0] ?? '' };
   return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
 }
 
 /** Said in `status`, `doctor` and on the desk; arming takes it away. */
-export async function sayDisarmed(books: Books, reason: Reason): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('note fence', async () => {
-    await redis.hsetnx(books.realm, 'fenceAt', await storeNowMs(books));
-    await redis.hset(books.realm, 'fenceReason', JSON.stringify(reason));
+export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('note fence', async () => {
+    await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));
+    await redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(reason));
   });
 }

@@ -1,6 +1,6 @@
 import { type BatchId, batchId } from '../core/ids.js';
-import type { Books } from './books.js';
 import type { JournaledAttempt } from './journal-reader.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /**
  * Attempts of a batch that was sent by 0.1.0, whose ids left the currency out, that the store has forgotten,
@@ -10,13 +10,15 @@ import type { JournaledAttempt } from './journal-reader.js';
 export type FoundAttempt = JournaledAttempt & { readonly foundAs?: BatchId };
 
 export async function foundByFormerId(
-  books: Books,
+  ledger: RealmLedger,
   attempts: readonly JournaledAttempt[],
   numbers: Readonly<Record<string, string>>,
 ): Promise<readonly FoundAttempt[]> {
   if (attempts.every(({ intent }) => numbers[intent.batch] !== undefined)) return attempts;
-  const { caller, realm } = books;
-  const formers = await caller.patiently('list batches', () => caller.redis.hgetall(`${realm}:former`));
+  const { scripts, keyPrefix } = ledger;
+  const formers = await scripts.retryWhileAway('list batches', () =>
+    scripts.redis.hgetall(`${keyPrefix}:former`),
+  );
   const ids = new Map(Object.entries(numbers).map(([id, no]) => [no, batchId(id)]));
   return attempts.map((attempt): FoundAttempt => {
     const { intent, result } = attempt;

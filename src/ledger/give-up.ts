@@ -1,14 +1,14 @@
 import { membersOf, type Order } from '../core/order.js';
 import type { Terms } from '../core/terms.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
-import { encodeDetail } from './detail.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import { encodeEvent } from './order-event.js';
 import type { PlanReader } from './plan-store.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { contentDigest, referenceKey } from './reference.js';
+import { texts } from './script-client.js';
 
 type GivingUp = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly plans: PlanReader;
   readonly termsOf: (no: string) => Promise<Terms>;
 };
@@ -18,15 +18,17 @@ type GivingUp = {
  * session becomes a doubt.
  */
 export async function giveUpBatch(
-  { books, plans, termsOf }: GivingUp,
+  { ledger, plans, termsOf }: GivingUp,
   no: string,
   why: { readonly session: string; readonly message: string; readonly at: number },
 ): Promise<{ orders: number; tokens: bigint }> {
-  const { redis } = books.caller;
+  const { redis } = ledger.scripts;
   const rows = Number(
-    await books.caller.patiently('read batch', () => redis.hget(batchKeys(books.realm, no).meta, 'rows')),
+    await ledger.scripts.retryWhileAway('read batch', () =>
+      redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'rows'),
+    ),
   );
-  const detail = encodeDetail({
+  const detail = encodeEvent({
     event: 'concluded',
     at: why.at,
     state: 'doubt',
@@ -50,7 +52,7 @@ export async function giveUpBatch(
     );
     if (list.length === 0) continue;
     const [count = '0', sum = '0'] = texts(
-      await books.caller.script('give-up', books.realm, [no, why.session, detail, ...list]),
+      await ledger.scripts.script('give-up', ledger.keyPrefix, [no, why.session, detail, ...list]),
     );
     orders += Number(count);
     tokens += BigInt(sum);

@@ -1,6 +1,6 @@
-import type { Books } from './books.js';
 import { type JournalFiles, listJournals, readHead, readMerged, readRemoved } from './journal-folder.js';
 import { readSessionJournal, type SessionJournal } from './journal-reader.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { entryOf, journalFolders, listSessions, type SessionEntry } from './sessions.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
@@ -41,22 +41,22 @@ export type LocalJournals = {
 
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
 export async function localJournals(
-  books: Books,
+  ledger: RealmLedger,
   own: Place,
   /** The era for which the ledger is armed, null where it is not: what was found in it by then is not read again. */
   { era, seq }: { readonly era: string | null; readonly seq: number },
   /** Not only those of the registry, but all that lie here. */
   all: boolean,
 ): Promise<LocalJournals> {
-  const { here } = books.caller;
-  const registered = new Map((await listSessions(books)).map((entry) => [entry.id, entry]));
+  const { here } = ledger.scripts;
+  const registered = new Map((await listSessions(ledger)).map((entry) => [entry.id, entry]));
   const candidates = new Map<string, { entry: SessionEntry; files?: JournalFiles }>(
     [...registered].map(([id, entry]) => [id, { entry }]),
   );
   const removed: { era: string; seq: number }[] = [];
-  const folders = all ? new Set([own.journal, ...(await journalFolders(books))]) : [];
+  const folders = all ? new Set([own.journal, ...(await journalFolders(ledger))]) : [];
   for (const folder of folders) {
-    const seqs = (await readRemoved(folder)).seqs[books.realm] ?? {};
+    const seqs = (await readRemoved(folder)).seqs[ledger.keyPrefix] ?? {};
     for (const [of, seq] of Object.entries(seqs)) removed.push({ era: of, seq });
     for (const files of await listJournals(folder)) {
       const { session } = files;
@@ -73,11 +73,11 @@ export async function localJournals(
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
       const merged = await readMerged(entry.journal, entry.id);
-      if (merged[books.realm] === era) continue;
+      if (merged[ledger.keyPrefix] === era) continue;
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
-    const journal = await journalOf(entry, books.realm, files);
+    const journal = await journalOf(entry, ledger.keyPrefix, files);
     if (journal === undefined) {
       if (state === 'dead') missing.push(entry);
       continue;

@@ -1,5 +1,5 @@
-import type { Books } from './books.js';
 import { storeNowMs } from './feeding.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /** As in lua/includes/record, until a crew has noted its profile's. */
 const SETTLE_MS = 1_200_000;
@@ -12,10 +12,10 @@ export type Arrivals = {
 };
 
 /** By the store's clock, which may have been found stepped. */
-export async function readArrivals(books: Books): Promise<Arrivals> {
-  const { caller, realm } = books;
-  const [nowMs, [stepped, settle]] = await caller.patiently('read the clock', () =>
-    Promise.all([storeNowMs(books), caller.redis.hmget(realm, 'steppedUntil', 'settleMs')]),
+export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
+  const { scripts, keyPrefix } = ledger;
+  const [nowMs, [stepped, settle]] = await scripts.retryWhileAway('read the clock', () =>
+    Promise.all([storeNowMs(ledger), scripts.redis.hmget(keyPrefix, 'steppedUntil', 'settleMs')]),
   );
   const steppedMs = Number(stepped ?? 0);
   const held = steppedMs <= nowMs + Number(settle ?? SETTLE_MS) ? steppedMs : 0;

@@ -3,18 +3,18 @@ import { type OrderId, orderId } from '../core/ids.js';
 import { membersOf, type Order } from '../core/order.js';
 import type { Certainty } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
-import { decodeDetail, encodeDetail } from './detail.js';
 import { type FoundAttempt, foundByFormerId } from './former-id.js';
 import { giveUpBatch } from './give-up.js';
 import type { Intent, JournalResult } from './journal-line.js';
 import type { JournaledAttempt } from './journal-reader.js';
 import { BLOCK_ORDERS, batchKeys } from './keys.js';
+import { decodeEvent, encodeEvent } from './order-event.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { PlanReader } from './plan-store.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { decodeRecord, encodeKey, isStateCode, type StateCode, toBase36 } from './record.js';
 import { contentDigest, referenceKey } from './reference.js';
+import { texts } from './script-client.js';
 import { undoneOrder } from './settling.js';
 
 /**
@@ -34,7 +34,7 @@ export type Merged = {
 };
 
 export type MergeContext = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly plans: PlanReader;
   /** Of the batch with this number. */
   readonly termsOf: (no: string) => Promise<Terms>;
@@ -56,13 +56,16 @@ const AT_ONCE = 200;
  * What the ledger does not know yet. Reads only: what it has forgotten is counted before anything is written,
  * so that the fence can be lowered first.
  */
-export async function tidingsFor(books: Books, attempts: readonly JournaledAttempt[]): Promise<Tidings[]> {
+export async function tidingsFor(
+  ledger: RealmLedger,
+  attempts: readonly JournaledAttempt[],
+): Promise<Tidings[]> {
   const tidings: Tidings[] = [];
-  const placed = await placesOf(books, attempts);
+  const placed = await placesOf(ledger, attempts);
   for (let first = 0; first < placed.length; first += AT_ONCE) {
     const chunk = placed.slice(first, first + AT_ONCE);
-    const standings = await books.caller.patiently('read orders', () =>
-      Promise.all(chunk.map((one) => standingOf(books, one))),
+    const standings = await ledger.scripts.retryWhileAway('read orders', () =>
+      Promise.all(chunk.map((one) => standingOf(ledger, one))),
     );
     chunk.forEach((one, i) => {
       const standing = standings[i] ?? 'forgotten';
@@ -73,20 +76,22 @@ export async function tidingsFor(books: Books, attempts: readonly JournaledAttem
 }
 
 /** In the order in which the ledger saw them: what released a member comes before what held it next. */
-async function placesOf(books: Books, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
-  const { redis } = books.caller;
-  const numbers = await books.caller.patiently('list batches', () => redis.hgetall(`${books.realm}:batches`));
-  const found = await foundByFormerId(books, attempts, numbers);
+async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
+  const { redis } = ledger.scripts;
+  const numbers = await ledger.scripts.retryWhileAway('list batches', () =>
+    redis.hgetall(`${ledger.keyPrefix}:batches`),
+  );
+  const found = await foundByFormerId(ledger, attempts, numbers);
   return [...found]
     .sort((a, b) => a.intent.seq - b.intent.seq)
     .map((attempt) => ({ attempt, no: numbers[attempt.foundAs ?? attempt.intent.batch] }));
 }
 
-async function standingOf(books: Books, { attempt, no }: Placed): Promise<Standing> {
-  const { redis } = books.caller;
+async function standingOf(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing> {
+  const { redis } = ledger.scripts;
   const { intent, result } = attempt;
-  if (no === undefined) return (await isParked(books, intent)) ? 'known' : 'forgotten';
-  const keys = batchKeys(books.realm, no);
+  if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+  const keys = batchKeys(ledger.keyPrefix, no);
   const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
   const [text, state] = await Promise.all([
     redis.hget(keys.records(block), String(intent.index)),
@@ -112,7 +117,7 @@ async function standingOf(books: Books, { attempt, no }: Placed): Promise<Standi
     redis.lrange(keys.details(intent.index), 0, -1),
   ]);
   const noted = listed === 1 || history.some((detail) => detail.includes(`"attempt":"${intent.nonce}"`));
-  if (!noted) return (await isParked(books, intent)) ? 'known' : 'forgotten';
+  if (!noted) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
   // Beside a payment it is a second one, which the history of an attempt that was given up does not tell.
   return code === 'P' ? 'unsettled' : 'known';
 }
@@ -122,10 +127,10 @@ async function standingOf(books: Books, { attempt, no }: Placed): Promise<Standi
  * were sent is not known.
  */
 async function doubtAll(context: MergeContext, no: string, intent: Intent): Promise<number> {
-  const { caller, realm } = context.books;
+  const { scripts, keyPrefix } = context.ledger;
   const { orders } = await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
-  const key = batchKeys(realm, no).attempts(intent.index);
-  await caller.patiently('note attempt', () => caller.redis.sadd(key, intent.nonce));
+  const key = batchKeys(keyPrefix, no).attempts(intent.index);
+  await scripts.retryWhileAway('note attempt', () => scripts.redis.sadd(key, intent.nonce));
   return orders;
 }
 
@@ -147,7 +152,7 @@ export async function mergeTidings(context: MergeContext, tidings: readonly Tidi
     const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
     if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
     else if (answer === 'gone' || answer === 'misfit') {
-      await park(context.books, attempt);
+      await park(context.ledger, attempt);
       parked += 1;
     } else if (answer === 'second') second.push(orderId(intent.batch, intent.index));
     else if (answer !== 'ahead') {
@@ -161,8 +166,8 @@ export async function mergeTidings(context: MergeContext, tidings: readonly Tidi
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
 export async function mergeParked(context: MergeContext): Promise<number> {
   let moved = 0;
-  for (const { batch, attempts, incomplete } of await parkedAttempts(context.books)) {
-    const placed = await placesOf(context.books, attempts);
+  for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger)) {
+    const placed = await placesOf(context.ledger, attempts);
     if (placed.some(({ no }) => no === undefined)) continue;
     const merged = await mergeTidings(
       context,
@@ -172,7 +177,7 @@ export async function mergeParked(context: MergeContext): Promise<number> {
     moved += merged.moved;
     for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
       await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
-    await forgetParked(context.books, { batch, attempts });
+    await forgetParked(context.ledger, { batch, attempts });
   }
   return moved;
 }
@@ -183,7 +188,7 @@ export async function rollForward(
   no: string,
   attempt: FoundAttempt,
 ): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
-  const { books } = context;
+  const { ledger } = context;
   const { intent, result, foundAs } = attempt;
   const batch = foundAs ?? intent.batch;
   // By name: a reader may still remember what another batch had under this number in another past.
@@ -193,7 +198,7 @@ export async function rollForward(
   const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
   const key = row.reference === null ? null : referenceKey(row.reference);
   const [answer = '', code = ''] = texts(
-    await books.caller.script('roll-forward', books.realm, [
+    await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
       no,
       batch,
       intent.index,
@@ -242,9 +247,9 @@ function recordOf(
 
 /** Names the attempt, so that the ledger knows it from now on; journals of 0.1.0 do not in what they tell. */
 function detailOf({ session, intent, result }: JournaledAttempt): string {
-  const told = result === null || result.detail === '' ? null : decodeDetail(result.detail);
-  if (told?.event === 'attempt') return encodeDetail({ ...told, attempt: intent.nonce });
-  return encodeDetail({
+  const told = result === null || result.detail === '' ? null : decodeEvent(result.detail);
+  if (told?.event === 'attempt') return encodeEvent({ ...told, attempt: intent.nonce });
+  return encodeEvent({
     event: 'orphaned',
     at: Date.now(),
     key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,

@@ -1,5 +1,5 @@
 import type { Rate } from '../core/profile.js';
-import type { Books } from './books.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /** What the pace of a realm has learnt (see lua/includes/pace.lua): for `status`, the desk and metrics. */
 export type PaceState = {
@@ -15,11 +15,16 @@ export type PaceState = {
 const OTHERS_SHARE = 0.15;
 const OTHERS_MIN = 3;
 
-export async function readPaceState(books: Books, configured: Rate | null, now: number): Promise<PaceState> {
-  const { redis } = books.caller;
-  const key = `${books.realm}:pace`;
-  const [limit, limitMs, limitBy, others, othersAt, hold] = await books.caller.patiently('read pace', () =>
-    redis.hmget(key, 'limit', 'limitMs', 'limitBy', 'others', 'othersAt', 'hold'),
+export async function readPaceState(
+  ledger: RealmLedger,
+  configured: Rate | null,
+  now: number,
+): Promise<PaceState> {
+  const { redis } = ledger.scripts;
+  const key = `${ledger.keyPrefix}:pace`;
+  const [limit, limitMs, limitBy, others, othersAt, hold] = await ledger.scripts.retryWhileAway(
+    'read pace',
+    () => redis.hmget(key, 'limit', 'limitMs', 'limitBy', 'others', 'othersAt', 'hold'),
   );
   const learnt =
     limit == null

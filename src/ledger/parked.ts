@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../core/ids.js';
-import type { Books } from './books.js';
 import { storeNowMs } from './feeding.js';
 import { decodeEntry, encodeEntry, type Intent } from './journal-line.js';
 import type { JournaledAttempt } from './journal-reader.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /**
  * Payments that a journal knows and whose batch the ledger does not have: the store was rolled back to
@@ -16,18 +16,21 @@ const INCOMPLETE = 'incomplete';
 
 const stored = z.object({ session: z.string(), intent: z.string(), result: z.string().nullable() });
 
-export async function park(books: Books, { session, intent, result }: JournaledAttempt): Promise<void> {
+export async function park(
+  ledger: RealmLedger,
+  { session, intent, result }: JournaledAttempt,
+): Promise<void> {
   const value = {
     session,
     intent: encodeEntry({ kind: 'intent', intent }),
     result: result === null ? null : encodeEntry({ kind: 'result', result }),
   };
-  await books.caller.script('park', books.realm, [intent.batch, intent.nonce, JSON.stringify(value)]);
+  await ledger.scripts.script('park', ledger.keyPrefix, [intent.batch, intent.nonce, JSON.stringify(value)]);
 }
 
 /** Whether this very attempt is kept already. */
-export async function isParked(books: Books, intent: Intent): Promise<boolean> {
-  return (await books.caller.redis.hexists(keyOf(books, intent.batch), intent.nonce)) === 1;
+export async function isParked(ledger: RealmLedger, intent: Intent): Promise<boolean> {
+  return (await ledger.scripts.redis.hexists(keyOf(ledger, intent.batch), intent.nonce)) === 1;
 }
 
 export type ParkedBatch = {
@@ -41,47 +44,52 @@ export type ParkedBatch = {
  * Of all batches that are parked, now or later: more may have been sent of them than any journal knows. Plans that
  * were judged before are judged again at their seal.
  */
-export async function markForgotten(books: Books): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('mark parked', async () => {
-    const at = await storeNowMs(books);
-    await redis.multi().hset(books.realm, 'gap', at).hincrby(books.realm, 'seals', 1).exec();
-    for (const batch of await redis.hkeys(`${books.realm}:${PARKED}`))
-      await redis.hset(`${books.realm}:${PARKED}`, batch, INCOMPLETE);
+export async function markForgotten(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('mark parked', async () => {
+    const at = await storeNowMs(ledger);
+    await redis.multi().hset(ledger.keyPrefix, 'gap', at).hincrby(ledger.keyPrefix, 'seals', 1).exec();
+    for (const batch of await redis.hkeys(`${ledger.keyPrefix}:${PARKED}`))
+      await redis.hset(`${ledger.keyPrefix}:${PARKED}`, batch, INCOMPLETE);
   });
 }
 
 /** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
-export async function lossAcceptedAt(books: Books): Promise<number | null> {
-  const { redis } = books.caller;
-  const at = await books.caller.patiently('read loss', () => redis.hget(books.realm, 'gap'));
+export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
+  const { redis } = ledger.scripts;
+  const at = await ledger.scripts.retryWhileAway('read loss', () => redis.hget(ledger.keyPrefix, 'gap'));
   return at === null ? null : Number(at);
 }
 
 /** Whether payments of this batch are kept for the day it is imported again. */
-export async function hasParked(books: Books, batch: BatchId): Promise<boolean> {
-  const { redis } = books.caller;
+export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<boolean> {
+  const { redis } = ledger.scripts;
   return (
-    (await books.caller.patiently('find parked', () => redis.hexists(`${books.realm}:${PARKED}`, batch))) ===
-    1
+    (await ledger.scripts.retryWhileAway('find parked', () =>
+      redis.hexists(`${ledger.keyPrefix}:${PARKED}`, batch),
+    )) === 1
   );
 }
 
 /** The ids of all batches that payments are kept of. */
-export async function parkedBatches(books: Books): Promise<ReadonlySet<string>> {
-  const { redis } = books.caller;
-  return new Set(await books.caller.patiently('list parked', () => redis.hkeys(`${books.realm}:${PARKED}`)));
+export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<string>> {
+  const { redis } = ledger.scripts;
+  return new Set(
+    await ledger.scripts.retryWhileAway('list parked', () => redis.hkeys(`${ledger.keyPrefix}:${PARKED}`)),
+  );
 }
 
-export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
-  const { redis } = books.caller;
-  const batches = await books.caller.patiently('list parked', () =>
-    redis.hgetall(`${books.realm}:${PARKED}`),
+export async function parkedAttempts(ledger: RealmLedger): Promise<ParkedBatch[]> {
+  const { redis } = ledger.scripts;
+  const batches = await ledger.scripts.retryWhileAway('list parked', () =>
+    redis.hgetall(`${ledger.keyPrefix}:${PARKED}`),
   );
   return Promise.all(
     Object.entries(batches).map(async ([text, mark]) => {
       const batch = batchId(text);
-      const values = await books.caller.patiently('read parked', () => redis.hvals(keyOf(books, batch)));
+      const values = await ledger.scripts.retryWhileAway('read parked', () =>
+        redis.hvals(keyOf(ledger, batch)),
+      );
       return { batch, attempts: values.map(decodeParked), incomplete: mark === INCOMPLETE };
     }),
   );
@@ -89,11 +97,11 @@ export async function parkedAttempts(books: Books): Promise<ParkedBatch[]> {
 
 /** These were put back into their batch; what others have put by meanwhile stays. */
 export async function forgetParked(
-  books: Books,
+  ledger: RealmLedger,
   { batch, attempts }: Pick<ParkedBatch, 'batch' | 'attempts'>,
 ): Promise<void> {
   const nonces = attempts.map(({ intent }) => intent.nonce);
-  await books.caller.script('unpark', books.realm, [batch, JSON.stringify(nonces)]);
+  await ledger.scripts.script('unpark', ledger.keyPrefix, [batch, JSON.stringify(nonces)]);
 }
 
 function decodeParked(json: string): JournaledAttempt {
@@ -104,6 +112,6 @@ function decodeParked(json: string): JournaledAttempt {
   return { session, intent: first.intent, result: second?.kind === 'result' ? second.result : null };
 }
 
-function keyOf(books: Books, batch: BatchId): string {
-  return `${books.realm}:${PARKED}:${batch}`;
+function keyOf(ledger: RealmLedger, batch: BatchId): string {
+  return `${ledger.keyPrefix}:${PARKED}:${batch}`;
 }

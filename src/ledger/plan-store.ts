@@ -4,11 +4,10 @@ import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, batchId, parseOrderId } from '../core/ids.js';
 import { type AccountRange, accountRanges } from './accounts.js';
 import { batchSource, storeSource } from './batch-source.js';
-import type { Books } from './books.js';
-import { listFromLua, texts } from './caller.js';
 import { type EarlierConflict, type EarlierOrder, earlierEntry } from './earlier-orders.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
 import { decodePlanBlock, isPlannedOrder, type PlanRow } from './plan-block.js';
+import type { RealmLedger } from './realm-ledger.js';
 import {
   CONTENT_DIGEST_CHARACTERS,
   hashRow,
@@ -18,6 +17,7 @@ import {
   type RowHashes,
   referenceHash,
 } from './reference.js';
+import { listFromLua, texts } from './script-client.js';
 
 /** Writing and reading the immutable plan of a batch. */
 
@@ -35,7 +35,7 @@ export type FormerIdentity = {
 };
 
 export async function openBatch(
-  books: Books,
+  ledger: RealmLedger,
   wanted: {
     content: string;
     id: BatchId;
@@ -46,7 +46,7 @@ export async function openBatch(
 ): Promise<Opened> {
   const { former } = wanted;
   const reply = texts(
-    await books.caller.script('open-batch', books.realm, [
+    await ledger.scripts.script('open-batch', ledger.keyPrefix, [
       wanted.content,
       wanted.id,
       wanted.importer,
@@ -146,13 +146,13 @@ export function blockClaims(
 export const DUPLICATE_RECORD = 'd|1|0|0||||||';
 
 export async function putBlock(
-  books: Books,
+  ledger: RealmLedger,
   at: { no: string; importer: string; block: number },
   bytes: Buffer,
   claims: BlockClaims,
 ): Promise<'ok' | 'not-importer' | BlockConflict[]> {
   const [status, conflicts] = texts(
-    await books.caller.script('put-block', books.realm, [
+    await ledger.scripts.script('put-block', ledger.keyPrefix, [
       at.no,
       at.importer,
       at.block,
@@ -179,18 +179,18 @@ export async function putBlock(
  * from ever being retried.
  */
 export async function dropBatch(
-  books: Books,
+  ledger: RealmLedger,
   at: { no: string; importer: string },
   blocks: number,
   claimsOf: (block: number) => Promise<BlockClaims>,
 ): Promise<void> {
-  const { redis } = books.caller;
-  const meta = batchKeys(books.realm, at.no).meta;
-  const stored = Number(await books.caller.patiently('read batch', () => redis.hget(meta, 'blocks')));
+  const { redis } = ledger.scripts;
+  const meta = batchKeys(ledger.keyPrefix, at.no).meta;
+  const stored = Number(await ledger.scripts.retryWhileAway('read batch', () => redis.hget(meta, 'blocks')));
   for (let block = Math.max(blocks, stored) - 1; block >= -1; block--) {
     const { refs, replaces } = block < 0 ? NO_CLAIMS : await claimsOf(block);
     const content = { refs: unpackRefs(refs, block * PLAN_BLOCK_ROWS + 1), replaces };
-    const reply = await books.caller.script('drop-batch', books.realm, [
+    const reply = await ledger.scripts.script('drop-batch', ledger.keyPrefix, [
       at.no,
       at.importer,
       Math.max(block, 0),
@@ -213,7 +213,7 @@ function unpackRefs(refs: Buffer, firstIndex: number): [shard: string, fieldHex:
 
 /** For each reference: who keeps it spent, if anybody. */
 export async function findSpent(
-  books: Books,
+  ledger: RealmLedger,
   references: readonly string[],
   /** The same references as `referenceHash` gives them, where that was done already. */
   hashes: readonly string[] = references.map(referenceHash),
@@ -221,7 +221,7 @@ export async function findSpent(
   if (references.length === 0) return new Map();
   // One packed argument: as two each, a thousand arguments cost more than the look-up.
   const packed = Buffer.from(hashes.join(''), 'latin1');
-  const reply = texts(await books.caller.script('find-spent', books.realm, [packed]));
+  const reply = texts(await ledger.scripts.script('find-spent', ledger.keyPrefix, [packed]));
   const spent = new Map<string, ReferenceHolder>();
   for (let i = 0; i < reply.length; i += 2) {
     const reference = references[Number(reply[i])];
@@ -239,7 +239,7 @@ export class PlanReader {
   private blocks = newCache();
   private named = newCache();
 
-  constructor(private readonly books: Books) {}
+  constructor(private readonly ledger: RealmLedger) {}
 
   /** After a rollback of the store, a number may belong to another batch, and a name to other rows. */
   clear(): void {
@@ -271,10 +271,10 @@ export class PlanReader {
     const key = `${batch}:${block}`;
     const known = this.named.get(key);
     if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS] ?? null;
-    const { caller, realm } = this.books;
-    const keys = batchKeys(realm, no);
-    const reply = await caller.patiently('read plan', () =>
-      caller.redis.multi().hget(keys.meta, 'id').hget(keys.meta, 'state').getBuffer(keys.plan(block)).exec(),
+    const { scripts, keyPrefix } = this.ledger;
+    const keys = batchKeys(keyPrefix, no);
+    const reply = await scripts.retryWhileAway('read plan', () =>
+      scripts.redis.multi().hget(keys.meta, 'id').hget(keys.meta, 'state').getBuffer(keys.plan(block)).exec(),
     );
     const [owner, state, bytes] = (reply ?? []).map(([, value]) => value);
     if (owner !== batch || state === 'importing') return undefined;
@@ -286,7 +286,7 @@ export class PlanReader {
   }
 
   private async read(no: string, block: number): Promise<readonly PlanRow[]> {
-    const place = { books: this.books, no };
+    const place = { ledger: this.ledger, no };
     const bytes = (await storeSource(place).plan(block)) ?? (await (await batchSource(place)).plan(block));
     if (bytes === null)
       throw new AlmonerError(

@@ -1,7 +1,6 @@
 import type { Order } from '../core/order.js';
 import { adoptDead } from './adopting.js';
-import type { Books } from './books.js';
-import type { Door } from './door.js';
+import type { Attempts } from './attempts.js';
 import {
   arm,
   disarm,
@@ -15,6 +14,7 @@ import {
 import { noteMerged } from './journal-folder.js';
 import { journalOf, localJournals } from './local-journals.js';
 import { type MergeContext, mergeParked, mergeTidings, tidingsFor } from './merge.js';
+import type { RealmLedger } from './realm-ledger.js';
 import type { OrderRef } from './sending.js';
 import { listSessions, registerAgain, type Session, type SessionEntry } from './sessions.js';
 import type { Reason } from './views.js';
@@ -36,14 +36,14 @@ import type { Reason } from './views.js';
  * Nothing is concluded from a file that is missing: a dead session whose journal is not here stays in the
  * registry while the fence is down, and is waited for by name.
  */
-export type RecoveryParts = {
-  readonly books: Books;
+export type RecoveryDeps = {
+  readonly ledger: RealmLedger;
   readonly context: Omit<MergeContext, 'underWay'>;
   /**
    * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
    * fence and merges must stand there until it has.
    */
-  readonly self: { readonly session: Session; readonly door: Pick<Door, 'merging' | 'sending'> };
+  readonly self: { readonly session: Session; readonly door: Pick<Attempts, 'merging' | 'sending'> };
   /** The store may have another past by now: what was read from it before is void. */
   readonly forget: () => void;
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
@@ -73,42 +73,42 @@ export type Recovered = {
 
 /** `all`: every journal that lies here is looked at, also of sessions that the registry does not know. */
 export async function recover(
-  parts: RecoveryParts,
+  parts: RecoveryDeps,
   all = true,
   /** This very recovery has lowered the fence before. */
   lowered = false,
 ): Promise<Recovered> {
-  const { books, self, context } = parts;
-  const { mark } = books;
+  const { ledger, self, context } = parts;
+  const { mark } = ledger;
   const { seen: seenBefore } = mark;
-  const fence = await readFence(books);
+  const fence = await readFence(ledger);
   const current = fence.armed && fence.era === mark.era && fence.seq >= seenBefore;
   if (!current) parts.forget();
   if (!current) await self.door.merging();
 
-  const own = current ? undefined : await journalOf(self.session.entry, books.realm);
+  const own = current ? undefined : await journalOf(self.session.entry, ledger.keyPrefix);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
   const { ended, missing, forgotten, removed } = await localJournals(
-    books,
+    ledger,
     self.session.entry,
     known,
     all || !current,
   );
   // Arming waits for everybody in the registry, so whoever lives here must stand in it.
-  for (const { entry } of forgotten) await registerAgain(books, entry);
+  for (const { entry } of forgotten) await registerAgain(ledger, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
   const seen = Math.max(seenBefore, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
-    books,
+    ledger,
     journals.flatMap(({ attempts }) => attempts),
   );
   // Whoever lives merges its own journal, perhaps after a long sleep; nobody may send before.
   const besides = await tidingsFor(
-    books,
+    ledger,
     forgotten.flatMap(({ journal }) => journal.attempts),
   );
   const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten').length;
-  const missed = await forgottenRemoved(books, fence, removed);
+  const missed = await forgottenRemoved(ledger, fence, removed);
   const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
   // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
   if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
@@ -126,7 +126,7 @@ export async function recover(
   if (Object.keys(missed).length > 0) {
     const stopped = parts.floorReason(fence.seq, Math.max(...Object.values(missed)));
     parts.say('the store has forgotten more than the journals still know');
-    await sayDisarmed(books, stopped);
+    await sayDisarmed(ledger, stopped);
     return { ...result, stopped };
   }
 
@@ -149,7 +149,7 @@ export async function recover(
     ...ended.map(({ head }) => head.session),
     ...(isArmed ? missing.map(({ id }) => id) : []),
   ]);
-  const dead = (await listSessions(books)).filter(({ id }) => gone.has(id));
+  const dead = (await listSessions(ledger)).filter(({ id }) => gone.has(id));
   const whole = new Set(journals.filter((one) => one.whole).map(({ head }) => head.session));
   const adopted = await adoptDead(
     parts,
@@ -167,13 +167,13 @@ export async function recover(
   mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
   for (const { head, folder, works } of ended)
-    if (works) await noteMerged(folder, head.session, books.realm, armed.era);
+    if (works) await noteMerged(folder, head.session, ledger.keyPrefix, armed.era);
   return { ...done, armed: true, era: armed.era };
 }
 
 /** Before anything is merged: whoever sends by what the store says now would send what others have sent. */
 async function lower(
-  { books, self, say }: RecoveryParts,
+  { ledger, self, say }: RecoveryDeps,
   fence: Fence,
   { seen, attempts, missed }: { seen: number; attempts: number; missed: Missed },
 ): Promise<boolean> {
@@ -183,16 +183,16 @@ async function lower(
   const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
   // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
   const whatever = attempts > 0 || gap;
-  if (!(await disarm(books, whatever ? { ...note, attempts } : note, missed))) return false;
+  if (!(await disarm(ledger, whatever ? { ...note, attempts } : note, missed))) return false;
   if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
   else if (attempts > 0) say(`the store has forgotten ${attempts} attempts; the journals put them back`);
   return true;
 }
 
 /** This process says that it has merged, and arms if all others have. */
-async function armAgain({ books, self }: RecoveryParts, run: string, seen: number) {
+async function armAgain({ ledger, self }: RecoveryDeps, run: string, seen: number) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
-  await self.session.register(books);
-  if (!(await reportMerged(books, run, self.session.id, seen))) return { answer: 'changed' } as const;
-  return arm(books, run, seen);
+  await self.session.register(ledger);
+  if (!(await reportMerged(ledger, run, self.session.id, seen))) return { answer: 'changed' } as const;
+  return arm(ledger, run, seen);
 }

@@ -4,8 +4,8 @@ import type { Order } from '../core/order.js';
 import type { OrderState } from '../core/states.js';
 import { batchSource, storeSource } from './batch-source.js';
 import { type BatchRef, readBatch } from './batches.js';
-import { type Detail, decodeDetail } from './detail.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from './keys.js';
+import { decodeEvent, type OrderEvent } from './order-event.js';
 import type { PlanRow } from './plan-block.js';
 import type { PlanReader } from './plan-store.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from './record.js';
@@ -19,19 +19,19 @@ export async function rowContext(ref: BatchRef, plans: PlanReader): Promise<RowC
   return { ref, plans, cancelled: (await readBatch(ref))?.state === 'cancelled' };
 }
 
-export async function readRecord(ref: Pick<BatchRef, 'books' | 'no'>, index: number): Promise<OrderRecord> {
-  const { redis } = ref.books.caller;
+export async function readRecord(ref: Pick<BatchRef, 'ledger' | 'no'>, index: number): Promise<OrderRecord> {
+  const { redis } = ref.ledger.scripts;
   const block = Math.floor((index - 1) / BLOCK_ORDERS);
-  const key = batchKeys(ref.books.realm, ref.no).records(block);
-  const stored = await ref.books.caller.patiently('read order', () => redis.hget(key, String(index)));
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).records(block);
+  const stored = await ref.ledger.scripts.retryWhileAway('read order', () => redis.hget(key, String(index)));
   if (stored !== null) return decodeRecord(stored);
   const records = await (await batchSource(ref)).records(block);
   return decodeRecord(records[String(index)]);
 }
 
-export async function readDetails(ref: BatchRef, index: number): Promise<Detail[]> {
+export async function readDetails(ref: BatchRef, index: number): Promise<OrderEvent[]> {
   const stored = await storeSource(ref).details(index);
-  return (stored.length > 0 ? stored : await (await batchSource(ref)).details(index)).map(decodeDetail);
+  return (stored.length > 0 ? stored : await (await batchSource(ref)).details(index)).map(decodeEvent);
 }
 
 export async function readRow(context: RowContext, index: number): Promise<RowView> {
@@ -121,7 +121,7 @@ function hasTrouble(record: OrderRecord): boolean {
 }
 
 /** What last went wrong, from the newest entry that says so. */
-export function lastTrouble(details: readonly Detail[]): Trouble | null {
+export function lastTrouble(details: readonly OrderEvent[]): Trouble | null {
   for (const detail of [...details].reverse())
     if (detail.event === 'attempt' || detail.event === 'orphaned' || detail.event === 'concluded')
       return { code: detail.code, message: detail.message };

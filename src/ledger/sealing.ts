@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type OverLimit, parseOverLimit } from './accounts.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
 import { encodeManifest } from './manifest.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { texts } from './script-client.js';
 import type { AuditEntry, Manifest } from './views.js';
 
 /** What a run of a rule keeps in the same step as its batch is sealed. */
@@ -31,7 +31,7 @@ export type SealedWith = {
 };
 
 export async function sealBatch(
-  books: Books,
+  ledger: RealmLedger,
   at: { no: string; importer: string; owner: string },
   manifest: Manifest,
   counters: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export async function sealBatch(
   { sketch = NO_SKETCH, judged = null, run = null, putBack = false }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
   const [status, ...over] = texts(
-    await books.caller.script('seal-batch', books.realm, [
+    await ledger.scripts.script('seal-batch', ledger.keyPrefix, [
       at.no,
       at.importer,
       encodeManifest(manifest),

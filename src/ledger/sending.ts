@@ -1,9 +1,9 @@
 import type { BatchId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import { type Books, noteSeq } from './books.js';
-import { newNonce, texts } from './caller.js';
-import { type Detail, encodeDetail } from './detail.js';
+import { encodeEvent, type OrderEvent } from './order-event.js';
+import { noteSeq, type RealmLedger } from './realm-ledger.js';
 import { decodeKey, fromBase36 } from './record.js';
+import { newNonce, texts } from './script-client.js';
 import type { Reason } from './views.js';
 
 /** An order's way from planned to being sent. Each step is one script; the script decides. */
@@ -18,12 +18,17 @@ export type Claim =
   | { readonly answer: 'stop'; readonly why: string };
 
 export async function claim(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   owner: string,
   hold: readonly string[],
 ): Promise<Claim> {
-  const [answer, more = '', token = ''] = await books.claims.ask([ref.no, String(ref.index), owner, ...hold]);
+  const [answer, more = '', token = ''] = await ledger.claims.ask([
+    ref.no,
+    String(ref.index),
+    owner,
+    ...hold,
+  ]);
   switch (answer) {
     case 'go':
       return { answer, unknown: more === 'u', hold: token };
@@ -54,7 +59,7 @@ export type Begun = {
 };
 
 /** Why not. `earlyByMs`: it is due only then. */
-export type NotBegun = { readonly no: string; readonly earlyByMs?: number };
+export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number };
 
 /** How a resend's key is judged before it leaves. */
 export type KeyAge = {
@@ -70,7 +75,7 @@ export type BeginRequest = {
   readonly dayCap: number | null;
   /** Null where an unknown is never resent. */
   readonly resend: KeyAge | null;
-  readonly before: Detail | null;
+  readonly before: OrderEvent | null;
   readonly capReason: Reason;
   /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
   readonly batch?: BatchId;
@@ -79,12 +84,12 @@ export type BeginRequest = {
 };
 
 export async function beginSending(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   request: BeginRequest,
 ): Promise<Begun | NotBegun> {
   const { resend } = request;
-  const reply = await books.begins.ask([
+  const reply = await ledger.begins.ask([
     ref.no,
     String(ref.index),
     request.nonce,
@@ -92,12 +97,12 @@ export async function beginSending(
     ...(request.dayCap === null ? ['', ''] : [String(request.dayCap), JSON.stringify(request.capReason)]),
     resend === null ? '' : String(Math.floor(resend.oldestMs)),
     resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
-    request.before === null ? '' : encodeDetail(request.before),
+    request.before === null ? '' : encodeEvent(request.before),
     request.hold,
     request.batch ?? '',
   ]);
-  if (reply[0] !== 'go') return { no: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
-  noteSeq(books, reply[5]);
+  if (reply[0] !== 'go') return { refusal: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
+  noteSeq(ledger, reply[5]);
   const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
   const firstSentAt = fromBase36(first) ?? 0;
   const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);
@@ -121,23 +126,23 @@ function knownMs(ms: number | null): number {
 
 /** An order of a session that is proven dead becomes unknown, or a doubt where nothing can be asked. */
 export async function orphan(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   session: string,
   tokens: number,
-  detail: Detail,
+  detail: OrderEvent,
   toDoubt: boolean,
   nonce: string = newNonce(),
   /** The store for which the session's journal was merged. */
   store = '',
 ): Promise<boolean> {
   const [status] = texts(
-    await books.caller.script('orphan', books.realm, [
+    await ledger.scripts.script('orphan', ledger.keyPrefix, [
       ref.no,
       ref.index,
       session,
       tokens,
-      encodeDetail(detail, nonce),
+      encodeEvent(detail, nonce),
       toDoubt ? 'D' : 'u',
       '',
       store,

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
-import type { Books } from './books.js';
 import { openBatches } from './feeding.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from './journal.js';
 import { boundJournals } from './journal-budget.js';
 import { listJournals, readHead } from './journal-folder.js';
 import type { JournalHead } from './journal-line.js';
 import { Here, removeSpentSockets, whereabouts } from './liveness.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { disownBatch } from './steering.js';
 import type { Reason } from './views.js';
 
@@ -34,7 +34,7 @@ export type Journaling = {
 };
 
 export class Session {
-  private readonly joined = new Map<string, Books>();
+  private readonly joined = new Map<string, RealmLedger>();
 
   private constructor(
     readonly entry: SessionEntry,
@@ -69,30 +69,30 @@ export class Session {
   }
 
   /** Joins the realm, and again whenever its registry may have forgotten this session. */
-  async register(books: Books, settleMs: number | null = null): Promise<void> {
-    await this.journal.works(books.realm);
-    books.mark.session = this.id;
-    this.joined.set(books.realm, books);
-    if ((await joinRealm(books, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
+  async register(ledger: RealmLedger, settleMs: number | null = null): Promise<void> {
+    await this.journal.works(ledger.keyPrefix);
+    ledger.mark.session = this.id;
+    this.joined.set(ledger.keyPrefix, ledger);
+    if ((await joinRealm(ledger, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
   }
 
   /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
-  async sayAlive(books: Books): Promise<void> {
-    const { caller, realm } = books;
-    await caller.patiently('say alive', async () => {
-      const [seconds, micros] = await caller.redis.time();
+  async sayAlive(ledger: RealmLedger): Promise<void> {
+    const { scripts, keyPrefix } = ledger;
+    await scripts.retryWhileAway('say alive', async () => {
+      const [seconds, micros] = await scripts.redis.time();
       const ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-      await caller.redis.hset(`${realm}:seen`, this.id, String(ms));
+      await scripts.redis.hset(`${keyPrefix}:seen`, this.id, String(ms));
     });
   }
 
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
-  async deregister(books: Books): Promise<void> {
-    await disownBatches(books, this.id);
-    const { seen, era } = books.mark;
+  async deregister(ledger: RealmLedger): Promise<void> {
+    await disownBatches(ledger, this.id);
+    const { seen, era } = ledger.mark;
     const nothing = this.journal.isEmpty ? '1' : '';
-    if (this.journal.isEmpty) await this.journal.leaves(books.realm);
-    await books.caller.script('leave', books.realm, [this.id, seen, era, nothing, '']);
+    if (this.journal.isEmpty) await this.journal.leaves(ledger.keyPrefix);
+    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '']);
   }
 
   async close(): Promise<void> {
@@ -126,12 +126,12 @@ export function givenUp(session: string): AlmonerError {
 }
 
 async function joinRealm(
-  books: Books,
+  ledger: RealmLedger,
   entry: SessionEntry,
   settleMs: number | null,
   onlyIfForgotten = false,
 ): Promise<unknown> {
-  return books.caller.script('register', books.realm, [
+  return ledger.scripts.script('register', ledger.keyPrefix, [
     entry.id,
     JSON.stringify(entry),
     `${entry.placeId} ${entry.journal}`,
@@ -141,23 +141,27 @@ async function joinRealm(
 }
 
 /** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
-export async function registerAgain(books: Books, entry: SessionEntry): Promise<void> {
-  await joinRealm(books, entry, null, true);
+export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): Promise<void> {
+  await joinRealm(ledger, entry, null, true);
 }
 
 /** Every folder that is here and in which a session ever kept a journal for the realm. */
-export async function journalFolders(books: Books): Promise<string[]> {
-  const { redis, here } = books.caller;
-  const names = await books.caller.patiently('list places', () => redis.smembers(`${books.realm}:places`));
+export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
+  const { redis, here } = ledger.scripts;
+  const names = await ledger.scripts.retryWhileAway('list places', () =>
+    redis.smembers(`${ledger.keyPrefix}:places`),
+  );
   const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
   const found = await Promise.all(folders.map((folder) => here.hasPlace(dirname(folder))));
   return folders.filter((_, i) => found[i]);
 }
 
 /** Their journals' folders as seen from here: the same volume may have another path in another container. */
-export async function listSessions(books: Books): Promise<SessionEntry[]> {
-  const { redis, here } = books.caller;
-  const all = await books.caller.patiently('list sessions', () => redis.hvals(`${books.realm}:sessions`));
+export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
+  const { redis, here } = ledger.scripts;
+  const all = await ledger.scripts.retryWhileAway('list sessions', () =>
+    redis.hvals(`${ledger.keyPrefix}:sessions`),
+  );
   return Promise.all(
     all.map(async (json) => {
       const entry = sessionEntry.parse(JSON.parse(json));
@@ -168,16 +172,16 @@ export async function listSessions(books: Books): Promise<SessionEntry[]> {
 }
 
 /** Of a session that is gone, on the store of which that was found out. Its batches lose their owner first: nobody else would let go of their members. */
-export async function forgetSession(books: Books, id: string, store = ''): Promise<boolean> {
-  await disownBatches(books, id);
-  return (await books.caller.script('leave', books.realm, [id, 0, '', '1', store])) === 'left';
+export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
+  await disownBatches(ledger, id);
+  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store])) === 'left';
 }
 
-async function disownBatches(books: Books, id: string): Promise<void> {
-  for (const { no, owner } of await openBatches(books, 0))
+async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {
+  for (const { no, owner } of await openBatches(ledger, 0))
     if (owner === id)
       await disownBatch(
-        books,
+        ledger,
         no,
         GONE,
         { at: Date.now(), who: 'almoner', what: 'run ended', why: null },

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { Order } from '../core/order.js';
-import { type Books, noteSeq } from './books.js';
-import { listFromLua, newNonce, texts } from './caller.js';
-import { type Detail, encodeDetail } from './detail.js';
 import { latencyBucket } from './latency-buckets.js';
+import { encodeEvent, type OrderEvent } from './order-event.js';
 import type { PlanRow } from './plan-block.js';
+import { noteSeq, type RealmLedger } from './realm-ledger.js';
 import { EVIDENCE_CODE, type Evidence, encodeRecord, isStateCode, type StateCode } from './record.js';
 import { referenceKey } from './reference.js';
+import { listFromLua, newNonce, texts } from './script-client.js';
 import { type OrderRef, utcDay } from './sending.js';
 import type { Reason } from './views.js';
 
@@ -27,7 +27,7 @@ export type Settlement = {
   readonly latencyMs: number;
   readonly evidence: Evidence | null;
   readonly dueInMs: number;
-  readonly detail: Detail | null;
+  readonly detail: OrderEvent | null;
   readonly requests: number;
   readonly limited: boolean;
   readonly errorCode: ErrorCode | null;
@@ -54,14 +54,14 @@ const REFUSALS = { inARow: 20, beforePaid: 5 };
 export const UNKNOWNS_IN_A_ROW = 20;
 
 export async function settle(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   nonce: string,
   row: PlanRow & { readonly order: Order },
   result: Settlement,
 ): Promise<Settled> {
   const settledAt = result.sentAt + result.tookMs;
-  const reply = await books.settles.ask([
+  const reply = await ledger.settles.ask([
     ref.no,
     String(ref.index),
     nonce,
@@ -69,7 +69,7 @@ export async function settle(
     encodeRecord(result),
     result.dueInMs,
     utcDay(result.sentAt),
-    result.detail === null ? '' : encodeDetail(result.detail),
+    result.detail === null ? '' : encodeEvent(result.detail),
     String(latencyBucket(result.latencyMs)),
     String(Math.max(0, Math.floor((settledAt - result.batchCreatedAt) / result.sliceMs))),
     result.requests,
@@ -79,7 +79,7 @@ export async function settle(
   ]);
   const code = (text: string | undefined) => (text !== undefined && isStateCode(text) ? text : null);
   if (reply[0] !== 'ok') return { settled: false, code: code(reply[1]?.slice(0, 1)) };
-  noteSeq(books, reply[3]);
+  noteSeq(ledger, reply[3]);
   return {
     settled: true,
     code: code(reply[1]) ?? result.code,
@@ -109,7 +109,7 @@ export type Conclusion = {
   readonly from: 'u' | 'D';
   readonly to: 'P' | 'X' | 'w' | 'D';
   readonly evidence: Evidence | null;
-  readonly detail: Detail;
+  readonly detail: OrderEvent;
   readonly sentAt: number;
   readonly dueInMs: number;
   readonly audit: string | null;
@@ -123,21 +123,21 @@ export type Conclusion = {
 
 /** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
 export async function conclude(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   row: PlanRow & { readonly order: Order },
   conclusion: Conclusion,
   nonce: string = newNonce(),
 ): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
   const reply = texts(
-    await books.caller.script('conclude', books.realm, [
+    await ledger.scripts.script('conclude', ledger.keyPrefix, [
       ref.no,
       ref.index,
       conclusion.from,
       conclusion.to,
       row.order.tokens,
       conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
-      encodeDetail(conclusion.detail, nonce),
+      encodeEvent(conclusion.detail, nonce),
       utcDay(conclusion.sentAt),
       conclusion.dueInMs,
       conclusion.audit ?? '',

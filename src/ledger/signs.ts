@@ -1,18 +1,18 @@
 import type { Sign } from '../core/standing.js';
 import { isAtWork } from '../core/what-waits.js';
-import type { Books } from './books.js';
 import { storeNowMs } from './feeding.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { listSessions } from './sessions.js';
 
 /** The signs of life of a realm's sending processes, and the store's time. */
 export type Signs = { readonly nowMs: number; readonly signs: readonly Sign[] };
 
-export async function readSigns(books: Books): Promise<Signs> {
-  const { caller, realm } = books;
+export async function readSigns(ledger: RealmLedger): Promise<Signs> {
+  const { scripts, keyPrefix } = ledger;
   const [entries, [seen, nowMs]] = await Promise.all([
-    listSessions(books),
-    caller.patiently('read signs of life', () =>
-      Promise.all([caller.redis.hgetall(`${realm}:seen`), storeNowMs(books)]),
+    listSessions(ledger),
+    scripts.retryWhileAway('read signs of life', () =>
+      Promise.all([scripts.redis.hgetall(`${keyPrefix}:seen`), storeNowMs(ledger)]),
     ),
   ]);
   const signs = await Promise.all(
@@ -20,7 +20,7 @@ export async function readSigns(books: Books): Promise<Signs> {
       const { id: session, kind, pid, machine, startedAt } = entry;
       const beat = seen[session];
       const seenMs = beat === undefined ? startedAt : Number(beat);
-      const life = await caller.here.liveness(entry);
+      const life = await scripts.here.liveness(entry);
       return { session, kind, pid, machine, life, seenMs, beats: beat !== undefined };
     }),
   );
@@ -28,8 +28,8 @@ export async function readSigns(books: Books): Promise<Signs> {
 }
 
 /** The workers of a realm that are neither dead nor silent. */
-export async function workersAtWork(books: Books): Promise<string[]> {
-  const { nowMs, signs } = await readSigns(books);
+export async function workersAtWork(ledger: RealmLedger): Promise<string[]> {
+  const { nowMs, signs } = await readSigns(ledger);
   return signs
     .filter((sign) => sign.kind === 'worker' && isAtWork(sign, nowMs))
     .map(({ session }) => session);

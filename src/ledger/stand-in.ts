@@ -1,6 +1,6 @@
 import { type BatchId, batchId } from '../core/ids.js';
-import type { Books } from './books.js';
 import { batchKeys } from './keys.js';
+import type { RealmLedger } from './realm-ledger.js';
 
 /** The file that a dead letter's row was put into. Of an import that was never sealed nothing is ever paid. */
 export type StandIn = {
@@ -9,9 +9,9 @@ export type StandIn = {
   readonly cancelled: boolean;
 };
 
-export async function standIn({ caller, realm }: Books, no: string): Promise<StandIn> {
-  const [id, state] = await caller.patiently('find batch', () =>
-    caller.redis.hmget(batchKeys(realm, no).meta, 'id', 'state'),
+export async function standIn({ scripts, keyPrefix }: RealmLedger, no: string): Promise<StandIn> {
+  const [id, state] = await scripts.retryWhileAway('find batch', () =>
+    scripts.redis.hmget(batchKeys(keyPrefix, no).meta, 'id', 'state'),
   );
   return {
     batch: batchId(id ?? 'unknown'),

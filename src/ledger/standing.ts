@@ -1,15 +1,15 @@
 import { LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { BatchStanding, Group, RealmStanding } from '../core/standing.js';
 import { isAtWork } from '../core/what-waits.js';
-import type { AttentionState } from './attention.js';
-import { attentionPage } from './attention-page.js';
 import type { BatchRef } from './batches.js';
-import type { Books } from './books.js';
 import { readFence } from './fence.js';
 import { BLOCK_ORDERS, batchKeys } from './keys.js';
 import { PlanReader } from './plan-store.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { decodeRecord, type OrderRecord } from './record.js';
 import { readSigns } from './signs.js';
+import type { UnsettledState } from './unsettled.js';
+import { attentionPage } from './unsettled-page.js';
 import type { BatchView } from './views.js';
 
 /**
@@ -27,22 +27,22 @@ export type RealmLook = RealmStanding & {
   readonly settleMs: number | null;
 };
 
-export async function readRealmStanding(books: Books): Promise<RealmLook> {
-  const { caller, realm, owner } = books;
-  const { redis } = caller;
+export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook> {
+  const { scripts, keyPrefix, realm } = ledger;
+  const { redis } = scripts;
   const [fence, { signs, nowMs }, [facts, pace]] = await Promise.all([
-    readFence(books),
-    readSigns(books),
-    caller.patiently('read realm', () =>
+    readFence(ledger),
+    readSigns(ledger),
+    scripts.retryWhileAway('read realm', () =>
       Promise.all([
-        redis.hmget(realm, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
-        redis.hmget(`${realm}:pace`, 'hold', 'holdMs'),
+        redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
+        redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
       ]),
     ),
   ]);
   const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs] = facts.map(toMs);
   return {
-    name: owner.name,
+    name: realm.name,
     nowMs,
     signs,
     leftMs: leftAt ?? 0,
@@ -65,12 +65,12 @@ export async function readBatchStanding(
   view: BatchView & { readonly owner: string },
   realm: RealmLook,
 ): Promise<BatchStanding> {
-  const { caller, realm: key } = ref.books;
+  const { scripts, keyPrefix: key } = ref.ledger;
   const { manifest } = view;
-  const [[stoodAt], parked] = await caller.patiently('read batch', () =>
+  const [[stoodAt], parked] = await scripts.retryWhileAway('read batch', () =>
     Promise.all([
-      caller.redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
-      caller.redis.hexists(`${key}:parked`, ref.id),
+      scripts.redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
+      scripts.redis.hexists(`${key}:parked`, ref.id),
     ]),
   );
   const look = new BatchLook(ref, view, realm);
@@ -104,8 +104,8 @@ class BatchLook {
     private readonly view: BatchView,
     private readonly realm: RealmLook,
   ) {
-    this.plans = new PlanReader(ref.books);
-    this.keys = batchKeys(ref.books.realm, ref.no);
+    this.plans = new PlanReader(ref.ledger);
+    this.keys = batchKeys(ref.ledger.keyPrefix, ref.no);
   }
 
   all(state: Group['state']): Group {
@@ -217,16 +217,16 @@ class BatchLook {
 
   /** The order that holds a member, where it stands still itself; it may be one of another batch. */
   private async holder(member: string) {
-    const { books } = this.ref;
+    const { ledger } = this.ref;
     const { nowMs, signs, settleMs } = this.realm;
-    const place = await this.ask((redis) => redis.get(`${books.realm}:hold:${member}`));
+    const place = await this.ask((redis) => redis.get(`${ledger.keyPrefix}:hold:${member}`));
     const [no = '', index = ''] = place?.split(':') ?? [];
     if (place === null) return [];
     const record = (await this.records([Number(index)], no)).get(Number(index));
     const sender = signs.find(({ session }) => session === record?.session);
     const moves = record?.code === 's' && sender !== undefined && isAtWork(sender, nowMs);
     if (record === undefined || moves || (record.code !== 'u' && record.code !== 's')) return [];
-    const id = await this.ask((redis) => redis.hget(batchKeys(books.realm, no).meta, 'id'));
+    const id = await this.ask((redis) => redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'));
     const sinceMs = record.sentAt ?? nowMs;
     const settled = sinceMs + (settleMs ?? 0);
     const untilMs = record.code === 'u' && settled > nowMs ? settled : null;
@@ -242,7 +242,7 @@ class BatchLook {
     return !this.view.archived && (this.view.counts[state] ?? 0) > 0;
   }
 
-  private page(state: AttentionState, most: number): Promise<number[]> {
+  private page(state: UnsettledState, most: number): Promise<number[]> {
     return attentionPage(this.ref, state, 0, most);
   }
 
@@ -253,7 +253,7 @@ class BatchLook {
   }
 
   private async records(indexes: readonly number[], no = this.ref.no): Promise<Map<number, OrderRecord>> {
-    const keys = batchKeys(this.ref.books.realm, no);
+    const keys = batchKeys(this.ref.ledger.keyPrefix, no);
     const texts = await Promise.all(
       indexes.map((index) =>
         this.ask((redis) => redis.hget(keys.records(Math.floor((index - 1) / BLOCK_ORDERS)), String(index))),
@@ -262,9 +262,9 @@ class BatchLook {
     return new Map(indexes.map((index, i) => [index, decodeRecord(texts[i])]));
   }
 
-  private ask<T>(question: (redis: Books['caller']['redis']) => Promise<T>): Promise<T> {
-    const { caller } = this.ref.books;
-    return caller.patiently('look at what waits', () => question(caller.redis));
+  private ask<T>(question: (redis: RealmLedger['scripts']['redis']) => Promise<T>): Promise<T> {
+    const { scripts } = this.ref.ledger;
+    return scripts.retryWhileAway('look at what waits', () => question(scripts.redis));
   }
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode, isErrorCode } from '../core/errors/catalogue.js';
-import type { Books } from './books.js';
-import { texts } from './caller.js';
 import { storeNowMs } from './feeding.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { texts } from './script-client.js';
 import type { AuditEntry, Reason } from './views.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
@@ -27,14 +27,14 @@ export function decodeReason(json: string | null | undefined): Reason | null {
 export type Steered = { readonly done: boolean; readonly state: string };
 
 async function steer(
-  books: Books,
+  ledger: RealmLedger,
   no: string,
   verb: string,
   audit: AuditEntry | null,
   rest: readonly string[],
 ): Promise<Steered> {
   const [status, state = ''] = texts(
-    await books.caller.script('steer', books.realm, [
+    await ledger.scripts.script('steer', ledger.keyPrefix, [
       no,
       verb,
       audit === null ? '' : JSON.stringify(audit),
@@ -46,13 +46,13 @@ async function steer(
 
 /** `owner`: an interrupted run pauses only what is still its own; null pauses whatever it is. */
 export function pauseBatch(
-  books: Books,
+  ledger: RealmLedger,
   no: string,
   why: Reason,
   audit: AuditEntry,
   owner: string | null = null,
 ) {
-  return steer(books, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
+  return steer(ledger, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
 }
 
 /**
@@ -60,7 +60,7 @@ export function pauseBatch(
  * that has this owner.
  */
 export function resumeBatch(
-  books: Books,
+  ledger: RealmLedger,
   no: string,
   audit: AuditEntry | null,
   options: {
@@ -71,7 +71,7 @@ export function resumeBatch(
   },
 ) {
   const { owner, first } = options;
-  return steer(books, no, 'resume', audit, [
+  return steer(ledger, no, 'resume', audit, [
     options.haltedFor ?? '',
     owner,
     options.from ?? '*',
@@ -81,17 +81,17 @@ export function resumeBatch(
 }
 
 /** The program itself stops what is planned or running. */
-export function haltBatch(books: Books, no: string, why: Reason) {
-  return steer(books, no, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
+export function haltBatch(ledger: RealmLedger, no: string, why: Reason) {
+  return steer(ledger, no, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
 }
 
-export function cancelBatch(books: Books, no: string, audit: AuditEntry) {
-  return steer(books, no, 'cancel', audit, ['', '', '*', '', '']);
+export function cancelBatch(ledger: RealmLedger, no: string, audit: AuditEntry) {
+  return steer(ledger, no, 'cancel', audit, ['', '', '*', '', '']);
 }
 
 /** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
-export function disownBatch(books: Books, no: string, why: Reason, audit: AuditEntry, owner: string) {
-  return steer(books, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
+export function disownBatch(ledger: RealmLedger, no: string, why: Reason, audit: AuditEntry, owner: string) {
+  return steer(ledger, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
 }
 
 export type RealmState = {
@@ -101,10 +101,10 @@ export type RealmState = {
   readonly disarmed: Reason | null;
 };
 
-export async function realmState(books: Books): Promise<RealmState> {
-  const { redis } = books.caller;
-  const [halt, breaker, disarmed] = await books.caller.patiently('read realm', () =>
-    redis.hmget(books.realm, 'halt', 'breaker', 'fenceReason'),
+export async function realmState(ledger: RealmLedger): Promise<RealmState> {
+  const { redis } = ledger.scripts;
+  const [halt, breaker, disarmed] = await ledger.scripts.retryWhileAway('read realm', () =>
+    redis.hmget(ledger.keyPrefix, 'halt', 'breaker', 'fenceReason'),
   );
   return {
     halt: decodeReason(halt),
@@ -113,38 +113,42 @@ export async function realmState(books: Books): Promise<RealmState> {
   };
 }
 
-export async function haltRealm(books: Books, why: Reason): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('halt realm', async () => {
-    const nowMs = await storeNowMs(books);
-    if ((await redis.hsetnx(books.realm, 'halt', JSON.stringify(why))) === 1)
-      await redis.hset(books.realm, 'haltAt', nowMs);
+export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('halt realm', async () => {
+    const nowMs = await storeNowMs(ledger);
+    if ((await redis.hsetnx(ledger.keyPrefix, 'halt', JSON.stringify(why))) === 1)
+      await redis.hset(ledger.keyPrefix, 'haltAt', nowMs);
   });
 }
 
 /** Lets a halted realm go on; the caller has tried the key with one read first. */
-export async function releaseRealm(books: Books): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('release realm', () =>
-    redis.hdel(books.realm, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+export async function releaseRealm(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('release realm', () =>
+    redis.hdel(ledger.keyPrefix, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }
 
 export type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
 
 export async function askProbe(
-  books: Books,
+  ledger: RealmLedger,
   everyMs: number,
   haltAfterMs: number,
   why: Reason,
 ): Promise<ProbeTurn> {
-  const reply = await books.caller.script('probe', books.realm, [everyMs, haltAfterMs, JSON.stringify(why)]);
+  const reply = await ledger.scripts.script('probe', ledger.keyPrefix, [
+    everyMs,
+    haltAfterMs,
+    JSON.stringify(why),
+  ]);
   return z.enum(['closed', 'probe', 'wait', 'halted']).parse(reply);
 }
 
-export async function closeBreaker(books: Books): Promise<void> {
-  const { redis } = books.caller;
-  await books.caller.patiently('close breaker', () =>
-    redis.hdel(books.realm, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+export async function closeBreaker(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('close breaker', () =>
+    redis.hdel(ledger.keyPrefix, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { Order } from '../core/order.js';
-import { type Books, noteSeq } from './books.js';
-import { newNonce, texts } from './caller.js';
-import { type Detail, encodeDetail } from './detail.js';
+import { encodeEvent, type OrderEvent } from './order-event.js';
 import type { PlanRow } from './plan-block.js';
+import { noteSeq, type RealmLedger } from './realm-ledger.js';
 import { EVIDENCE_CODE, type Evidence, isStateCode, type StateCode } from './record.js';
+import { newNonce, texts } from './script-client.js';
 import type { OrderRef } from './sending.js';
 import { handedOver, ownReference, refusalLimits, UNKNOWNS_IN_A_ROW } from './settling.js';
 import type { Reason } from './views.js';
@@ -22,7 +22,7 @@ export type TurnDown = {
   /** The realm gave no definite answer: the breaker counts it. */
   readonly silent: boolean;
   readonly dueInMs: number;
-  readonly detail: Detail | null;
+  readonly detail: OrderEvent | null;
   readonly evidence: Evidence | null;
   readonly refusalReason: Reason;
   readonly slice: number;
@@ -30,16 +30,16 @@ export type TurnDown = {
 
 /** Answers with the state it has now, null where it had moved on, and with the orders that waited for its members. */
 export async function turnDown(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   row: PlanRow & { readonly order: Order },
   { move, ...why }: TurnDown,
   nonce: string = newNonce(),
 ): Promise<{ readonly code: StateCode | null; readonly next: readonly OrderRef[] }> {
   const [answer, code = '', seq, handed = '[]'] = texts(
-    await books.caller.script('turn-down', books.realm, [
-      books.mark.seen,
-      books.mark.era,
+    await ledger.scripts.script('turn-down', ledger.keyPrefix, [
+      ledger.mark.seen,
+      ledger.mark.era,
       ref.no,
       ref.index,
       row.order.tokens,
@@ -47,7 +47,7 @@ export async function turnDown(
       move.to,
       move.from === 'w' ? move.hold : '',
       why.dueInMs,
-      why.detail === null ? '' : encodeDetail(why.detail, nonce),
+      why.detail === null ? '' : encodeEvent(why.detail, nonce),
       JSON.stringify({
         tries: why.tries,
         status: why.status === null ? '' : String(why.status),
@@ -62,6 +62,6 @@ export async function turnDown(
     ]),
   );
   if (answer !== 'ok' || !isStateCode(code)) return { code: null, next: [] };
-  noteSeq(books, seq);
+  noteSeq(ledger, seq);
   return { code, next: handedOver(handed) };
 }

@@ -1,6 +1,6 @@
-import type { Books } from './books.js';
-import { texts } from './caller.js';
-import { type Detail, encodeDetail } from './detail.js';
+import { encodeEvent, type OrderEvent } from './order-event.js';
+import type { RealmLedger } from './realm-ledger.js';
+import { texts } from './script-client.js';
 import { type OrderRef, utcDay } from './sending.js';
 
 /**
@@ -8,20 +8,20 @@ import { type OrderRef, utcDay } from './sending.js';
  * is sent before its intent is fsynced, so this never left. It goes back to where it was, without a doubt.
  */
 export async function unsend(
-  books: Books,
+  ledger: RealmLedger,
   ref: OrderRef,
   session: string,
-  attempt: { readonly tokens: number; readonly sentAt: number; readonly detail: Detail },
+  attempt: { readonly tokens: number; readonly sentAt: number; readonly detail: OrderEvent },
   /** The store for which the journal was merged. */
   store = '',
 ): Promise<boolean> {
   const [status] = texts(
-    await books.caller.script('orphan', books.realm, [
+    await ledger.scripts.script('orphan', ledger.keyPrefix, [
       ref.no,
       ref.index,
       session,
       attempt.tokens,
-      encodeDetail(attempt.detail, session),
+      encodeEvent(attempt.detail, session),
       'w',
       utcDay(attempt.sentAt),
       store,

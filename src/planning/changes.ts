@@ -1,9 +1,9 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { BatchId } from '../core/ids.js';
-import type { Books } from '../ledger/books.js';
 import { spentPlaces } from '../ledger/judged-again.js';
 import { hasParked } from '../ledger/parked.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { maybeForgotten } from './earlier.js';
 import { lineRanges } from './line-ranges.js';
 import type { Plan } from './plan.js';
@@ -13,14 +13,14 @@ import { findRepeats, type Repeats } from './repeats.js';
  * A plan was judged when it was shown, and may be started an hour later. What it said of rows that others may pay
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
-export async function refuseChanged(plan: Plan, books: Books, now: number): Promise<void> {
-  const freed = await linesWhere(plan, books, 'held', (spent) => !spent);
+export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number): Promise<void> {
+  const freed = await linesWhere(plan, ledger, 'held', (spent) => !spent);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
-  const forgotten = plan.again === null ? await maybeForgotten(books, plan, plan.mayPrecede, now) : null;
+  const forgotten = plan.again === null ? await maybeForgotten(ledger, plan, plan.mayPrecede, now) : null;
   if (forgotten !== null)
     throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
   if (!plan.compares) return;
-  const repeats = await findRepeats(books, plan.bare, now);
+  const repeats = await findRepeats(ledger, plan.bare, now);
   const missing = plan.newRowsOnly ? linesOnlyIn(plan.repeats, repeats) : [];
   const among = repeats.batches.map(({ batch }) => batch).join(', ');
   refuse([
@@ -33,8 +33,8 @@ export async function refuseChanged(plan: Plan, books: Books, now: number): Prom
  * Under a name of its own a batch would not be found by what the journals know of these orders under the id that they
  * make, and which waits for that id (see ledger/parked): all of them would be paid again.
  */
-export async function refuseOtherName({ batch }: Plan, books: Books, id: BatchId): Promise<void> {
-  if (batch === null || batch === id || !(await hasParked(books, batch))) return;
+export async function refuseOtherName({ batch }: Plan, ledger: RealmLedger, id: BatchId): Promise<void> {
+  if (batch === null || batch === id || !(await hasParked(ledger, batch))) return;
   throw new AlmonerError(
     'ALM_BATCH_ID_OTHER',
     `The store has forgotten batch ${batch} of these orders, and journals know payments of it: as batch ${id} they would be paid again. Nothing was enqueued and nothing was sent.`,
@@ -42,8 +42,8 @@ export async function refuseOtherName({ batch }: Plan, books: Books, id: BatchId
 }
 
 /** A block met references that somebody has taken since: names them all, not just those of the block. */
-export async function refuseSpent(plan: Plan, books: Books): Promise<void> {
-  const spent = await linesWhere(plan, books, 'refs', (isSpent) => isSpent);
+export async function refuseSpent(plan: Plan, ledger: RealmLedger): Promise<void> {
+  const spent = await linesWhere(plan, ledger, 'refs', (isSpent) => isSpent);
   refuse([[spent, 'under references that another batch has spent since']]);
 }
 
@@ -62,13 +62,13 @@ function refuse(changes: readonly (readonly [lines: readonly number[], what: str
 
 async function linesWhere(
   plan: Plan,
-  books: Books,
+  ledger: RealmLedger,
   which: 'refs' | 'held',
   changed: (spent: boolean) => boolean,
 ): Promise<number[]> {
   const lines: number[] = [];
-  for (const [block, claims] of plan.claims.entries()) {
-    const places = await spentPlaces(books, claims[which]);
+  for (const [block, claims] of plan.referenceWrites.entries()) {
+    const places = await spentPlaces(ledger, claims[which]);
     const moved = places.filter(([, spent]) => changed(spent));
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { BatchId, OrderId } from '../core/ids.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { isStateCode, STATE_CODES } from '../ledger/record.js';
 import { standIn } from '../ledger/stand-in.js';
 
@@ -8,7 +8,7 @@ export type Denial = { readonly column: string; readonly code: ErrorCode; readon
 
 /** Why a row may not stand in for an earlier order, or undo it: the same words at the plan and at the put. */
 export async function denial(
-  books: Books,
+  ledger: RealmLedger,
   kind: 'replaces' | 'undoes',
   order: OrderId,
   why: string,
@@ -28,7 +28,7 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if (why.startsWith('r')) {
-    const { batch, unfinished, cancelled } = await standIn(books, why.slice(1));
+    const { batch, unfinished, cancelled } = await standIn(ledger, why.slice(1));
     const way = unfinished
       ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
       : cancelled
@@ -50,8 +50,8 @@ export async function denial(
   );
 }
 
-export async function idOfBatch(books: Books, no: string): Promise<BatchId> {
-  return (await standIn(books, no)).batch;
+export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchId> {
+  return (await standIn(ledger, no)).batch;
 }
 
 export function isoTime(ms: number): string {

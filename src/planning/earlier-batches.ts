@@ -1,9 +1,9 @@
 import type { BatchId } from '../core/ids.js';
 import { show } from '../csv/visible.js';
 import { batchNumber } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
 import { decodeManifest } from '../ledger/manifest.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 
 export type EarlierBatch = { readonly no: string; readonly rows: number; readonly currency: string | null };
 
@@ -11,7 +11,7 @@ export type EarlierBatch = { readonly no: string; readonly rows: number; readonl
 export class EarlierBatches {
   private readonly batches = new Map<BatchId, Promise<EarlierBatch | null>>();
 
-  constructor(private readonly books: Books) {}
+  constructor(private readonly ledger: RealmLedger) {}
 
   /** Null where the books have none, or only an import that has not finished. */
   find(id: BatchId): Promise<EarlierBatch | null> {
@@ -21,11 +21,11 @@ export class EarlierBatches {
   }
 
   private async read(id: BatchId): Promise<EarlierBatch | null> {
-    const { caller, realm } = this.books;
-    const no = await batchNumber(this.books, id);
+    const { scripts, keyPrefix } = this.ledger;
+    const no = await batchNumber(this.ledger, id);
     if (no === null) return null;
-    const manifest = await caller.patiently('read batch', () =>
-      caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
+    const manifest = await scripts.retryWhileAway('read batch', () =>
+      scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'manifest'),
     );
     if (manifest === null) return null;
     const { rows, currency } = decodeManifest(manifest);

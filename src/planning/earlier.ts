@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { Finding } from '../csv/row.js';
 import { readBatch } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { batchKeys } from '../ledger/keys.js';
 import { decodeManifest } from '../ledger/manifest.js';
 import { hasParked, lossAcceptedAt, parkedBatches } from '../ledger/parked.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { BatchView } from '../ledger/views.js';
 import { shortId } from './digest.js';
 
@@ -38,7 +38,7 @@ export type ExistingBatch = {
  * same batch, as long as nobody cancels that one too.
  */
 export async function identify(
-  books: Books,
+  ledger: RealmLedger,
   file: { content: string; former: string | null; currency: string | null; newRowsOnly: boolean },
 ): Promise<Identity> {
   const { former, currency } = file;
@@ -46,9 +46,9 @@ export async function identify(
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
     const no =
-      (await numberOf(books, content)) ??
-      (former === null || number > 0 ? null : await formerBatch(books, former, currency));
-    const existing = no === null ? null : await existingBatch(books, no);
+      (await numberOf(ledger, content)) ??
+      (former === null || number > 0 ? null : await formerBatch(ledger, former, currency));
+    const existing = no === null ? null : await existingBatch(ledger, no);
     if (file.newRowsOnly && existing?.view?.state === 'cancelled') {
       cancelled.push(existing.no);
       continue;
@@ -68,25 +68,31 @@ function numbered(content: string, number: number): string {
   return createHash('sha256').update(`almoner new rows ${number} of ${content}`).digest('hex');
 }
 
-function numberOf({ caller, realm }: Books, content: string): Promise<string | null> {
-  return caller.patiently('find batch', () => caller.redis.hget(`${realm}:content`, content));
+function numberOf({ scripts, keyPrefix }: RealmLedger, content: string): Promise<string | null> {
+  return scripts.retryWhileAway('find batch', () => scripts.redis.hget(`${keyPrefix}:content`, content));
 }
 
-async function existingBatch(books: Books, no: string): Promise<ExistingBatch> {
-  const { caller, realm } = books;
+async function existingBatch(ledger: RealmLedger, no: string): Promise<ExistingBatch> {
+  const { scripts, keyPrefix } = ledger;
   const id = batchId(
-    (await caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, 'id'))) ?? '',
+    (await scripts.retryWhileAway('read batch', () =>
+      scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'id'),
+    )) ?? '',
   );
-  return { no, id, view: (await readBatch({ books, no, id })) ?? null };
+  return { no, id, view: (await readBatch({ ledger, no, id })) ?? null };
 }
 
 /** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */
-async function formerBatch(books: Books, content: string, currency: string | null): Promise<string | null> {
-  const { caller, realm } = books;
-  const no = await numberOf(books, content);
+async function formerBatch(
+  ledger: RealmLedger,
+  content: string,
+  currency: string | null,
+): Promise<string | null> {
+  const { scripts, keyPrefix } = ledger;
+  const no = await numberOf(ledger, content);
   if (no === null) return null;
-  const manifest = await caller.patiently('read batch', () =>
-    caller.redis.hget(batchKeys(realm, no).meta, 'manifest'),
+  const manifest = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'manifest'),
   );
   return manifest !== null && decodeManifest(manifest).currency === currency ? no : null;
 }
@@ -102,8 +108,8 @@ const LINKS_MAX = 1_000;
  * Journals know payments of a later batch of the same file: this one was cancelled, perhaps others after it, and only
  * the store knew that. A link of which nothing was sent left nothing in any journal, so all that may follow are asked.
  */
-async function followed(books: Books, { file, number }: Link): Promise<BatchId | null> {
-  const parked = await parkedBatches(books);
+async function followed(ledger: RealmLedger, { file, number }: Link): Promise<BatchId | null> {
+  const parked = await parkedBatches(ledger);
   if (parked.size === 0) return null;
   for (let later = number + 1; later <= number + LINKS_MAX; later++) {
     const id = shortId(numbered(file, later));
@@ -113,10 +119,13 @@ async function followed(books: Books, { file, number }: Link): Promise<BatchId |
 }
 
 /** A batch that is not over, in a store that has forgotten that it was cancelled. */
-export async function cancelForgotten(books: Books, identity: Identity | null): Promise<Finding | null> {
+export async function cancelForgotten(
+  ledger: RealmLedger,
+  identity: Identity | null,
+): Promise<Finding | null> {
   const { id, view } = identity?.existing ?? { id: null, view: null };
   if (identity === null || view === null || view.state === 'done' || view.state === 'cancelled') return null;
-  const following = await followed(books, identity.link);
+  const following = await followed(ledger, identity.link);
   if (following === null) return null;
   return maybe(
     `The store has forgotten that batch ${id} was cancelled and that its new rows were paid after that: journals know payments of batch ${following}. To go on with it would pay them again. Cancel it once more (almoner cancel ${id}), then --new-rows-only puts those payments back and pays the rest.`,
@@ -129,22 +138,22 @@ export async function cancelForgotten(books: Books, identity: Identity | null): 
  * forgot more than the journals know; or they know payments of a later batch of its file.
  */
 export async function maybeForgotten(
-  books: Books,
+  ledger: RealmLedger,
   { batch, link, former }: { readonly [part in 'batch' | 'link' | 'former']: Identity[part] | null },
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,
 ): Promise<Finding | null> {
   if (batch === null || link === null) return null;
-  const following = await followed(books, link);
+  const following = await followed(ledger, link);
   if (following !== null)
     return maybe(
       `The store has forgotten that this file was a batch which was cancelled, and that its new rows were paid after that: journals know payments of batch ${following}. Nothing here can tell which rows are unpaid.`,
     );
-  const at = await lossAcceptedAt(books);
+  const at = await lossAcceptedAt(ledger);
   if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
   for (const id of former === null ? [batch] : [batch, shortId(former)])
-    if (await hasParked(books, id)) return null;
+    if (await hasParked(ledger, id)) return null;
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
   return maybe(
     `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,

@@ -19,8 +19,10 @@ export type EqualOrder = {
   readonly words: ContentWords;
 };
 
-export function readSketch({ books: { caller, realm }, no }: BatchRef): Promise<Buffer | null> {
-  return caller.patiently('read sketch', () => caller.redis.getBuffer(batchKeys(realm, no).sketch));
+export function readSketch({ ledger: { scripts, keyPrefix }, no }: BatchRef): Promise<Buffer | null> {
+  return scripts.retryWhileAway('read sketch', () =>
+    scripts.redis.getBuffer(batchKeys(keyPrefix, no).sketch),
+  );
 }
 
 /** The rows of a block that may have the content of one of these. */

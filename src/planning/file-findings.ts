@@ -4,7 +4,7 @@ import type { Finding } from '../csv/row.js';
 import type { Amounts } from './amounts.js';
 import type { Members } from './members.js';
 
-export type SurveyCaps = { readonly maxTokensPerBatch: number | null };
+export type TotalsCaps = { readonly maxTokensPerBatch: number | null };
 
 /** How many, and the first few with their lines: one warning for each kind, not one for each row. */
 export class Tally {
@@ -22,7 +22,7 @@ export class Tally {
   }
 }
 
-export type Surveyed = {
+export type TotalledFile = {
   readonly members: Members;
   readonly amounts: Amounts;
   readonly repeated: Tally;
@@ -39,10 +39,10 @@ const UNUSUAL_FACTOR = 100;
 const UNUSUAL_ROWS_MIN = 5;
 
 /** What only the whole file shows: sums over a cap, damaged ids, and what is odd. */
-export function surveyFindings(
-  surveyed: Surveyed,
+export function fileFindings(
+  surveyed: TotalledFile,
   figures: Figures,
-  caps: SurveyCaps,
+  caps: TotalsCaps,
 ): { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] } {
   const faults: Finding[] = [];
   const warnings: Finding[] = [];

@@ -3,12 +3,12 @@ import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
 import { Amounts } from './amounts.js';
-import { type SurveyCaps, surveyFindings, Tally } from './file-findings.js';
+import { fileFindings, Tally, type TotalsCaps } from './file-findings.js';
 import { type MemberEffect, Members } from './members.js';
 import { holdsRow } from './swallowed-rows.js';
 
 /** What the preview says of a file, apart from what only the ledger knows. */
-export type SurveyResult = {
+export type FileTotalsResult = {
   /** Rows of the file, invalid and duplicate ones included; blank lines are no rows. */
   readonly rows: number;
   readonly invalid: number;
@@ -33,7 +33,7 @@ export type SurveyResult = {
 const BUSIEST_KEPT = 20;
 
 /** Adds up a file row by row in bounded memory: about 40 MB for a million distinct members. */
-export class Survey {
+export class FileTotals {
   readonly members = new Members();
   readonly amounts = new Amounts();
   readonly repeated = new Tally();
@@ -80,7 +80,7 @@ export class Survey {
   }
 
   /** `left`: what rows that are not paid by this file sum up to. */
-  finish(caps: SurveyCaps, left = 0n): SurveyResult {
+  finish(caps: TotalsCaps, left = 0n): FileTotalsResult {
     const tokens = {
       credit: this.#sums.credit.total,
       debit: this.#sums.debit.total,
@@ -101,7 +101,7 @@ export class Survey {
       members: this.members.size,
       busiestRows: busiest[0]?.rows ?? (this.members.size > 0 ? 1 : 0),
       busiest,
-      ...surveyFindings(this, figures, caps),
+      ...fileFindings(this, figures, caps),
     };
   }
 

@@ -1,10 +1,10 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
-import type { Books } from '../ledger/books.js';
 import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
 import { isPlannedOrder, type PlanRow } from '../ledger/plan-block.js';
 import { findSpent, type PlanReader } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import {
   contentHash,
   hashRow,
@@ -45,13 +45,13 @@ export class BlockJudge {
   private readonly undo: UndoJudge;
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly plans: PlanReader,
     private readonly currency: string | null,
     private readonly nameOf: (column: Column) => string | undefined,
   ) {
-    this.batches = new EarlierBatches(books);
-    this.undo = new UndoJudge(books, plans, this.batches, currency, nameOf);
+    this.batches = new EarlierBatches(ledger);
+    this.undo = new UndoJudge(ledger, plans, this.batches, currency, nameOf);
   }
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
@@ -86,7 +86,7 @@ export class BlockJudge {
       const plan = await this.judgeOrder(row, holder, hashed.content, own);
       const why = denied.get(at);
       if (row.replaces !== null && why !== undefined) {
-        const finding = { line: row.line, ...(await denial(this.books, 'replaces', row.replaces, why)) };
+        const finding = { line: row.line, ...(await denial(this.ledger, 'replaces', row.replaces, why)) };
         if (why.startsWith('r') && !skipInvalid) replaced.push({ no: why.slice(1), finding });
         else own.push(finding);
       }
@@ -119,7 +119,7 @@ export class BlockJudge {
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
-    return findSpent(this.books, references, hashes);
+    return findSpent(this.ledger, references, hashes);
   }
 
   private async judgeOrder(
@@ -166,7 +166,7 @@ export class BlockJudge {
       if (old === undefined || no === null) denied.set(at, 'gone');
       else orders.push([no, String(old.index), String(at)]);
     }
-    for (const { row, why } of await judgeReplaced(this.books, orders)) denied.set(row, why);
+    for (const { row, why } of await judgeReplaced(this.ledger, orders)) denied.set(row, why);
     return denied;
   }
 
@@ -186,7 +186,7 @@ export class BlockJudge {
   }
 
   private idOf(no: string): Promise<BatchId> {
-    const known = this.ids.get(no) ?? idOfBatch(this.books, no);
+    const known = this.ids.get(no) ?? idOfBatch(this.ledger, no);
     this.ids.set(no, known);
     return known;
   }

@@ -3,9 +3,9 @@ import { inverseOf, type Order } from '../core/order.js';
 import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
 import { accountOf } from '../ledger/accounts.js';
-import type { Books } from '../ledger/books.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import type { PlanReader } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { CODE_OF_STATE } from '../ledger/record.js';
 import { referenceKey } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
@@ -18,7 +18,7 @@ import { currencyName, type EarlierBatches } from './earlier-batches.js';
  */
 export class UndoJudge {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly plans: PlanReader,
     private readonly batches: EarlierBatches,
     private readonly currency: string | null,
@@ -33,11 +33,11 @@ export class UndoJudge {
     const undone = orderId(named.batch, named.index);
     const batch = await this.batches.find(named.batch);
     if (batch === null || named.index > batch.rows)
-      return { ...(await denial(this.books, 'undoes', undone, 'gone')), column: reference };
-    const record = await readRecord({ books: this.books, no: batch.no }, named.index);
+      return { ...(await denial(this.ledger, 'undoes', undone, 'gone')), column: reference };
+    const record = await readRecord({ ledger: this.ledger, no: batch.no }, named.index);
     if (record.code !== 'P') {
       const state = CODE_OF_STATE[stateOf(record, false)];
-      return { ...(await denial(this.books, 'undoes', undone, state)), column: reference };
+      return { ...(await denial(this.ledger, 'undoes', undone, state)), column: reference };
     }
     const original = await this.plans.row(batch.no, named.index);
     if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);

@@ -6,11 +6,11 @@ import {
   type EarlierAddress,
   earlierAddresses,
 } from '../ledger/addresses.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 
 /** What a plan says of a realm that was paid under another address: a fault, unless the new one is meant. */
 export function addressFinding(
-  { owner }: Books,
+  { realm }: RealmLedger,
   earlier: readonly EarlierAddress[],
   newRowsOnly = false,
 ): Pick<Finding, 'line' | 'column' | 'code' | 'message'> {
@@ -28,7 +28,7 @@ export function addressFinding(
     line: 0,
     column: null,
     code: 'ALM_PLAN_OTHER_ADDRESS',
-    message: `Realm ${owner.realmId} was paid before under another address: ${places.join(', ')}. The books of ${owner.baseUrl} know nothing of that: whatever was paid there would be paid again.${newRowsOnly ? ' Nor does --new-rows-only know which rows those are: take the rows of paid.csv of its reports out of the file yourself, and give it with --new-address alone.' : ''}`,
+    message: `Realm ${realm.realmId} was paid before under another address: ${places.join(', ')}. The books of ${realm.baseUrl} know nothing of that: whatever was paid there would be paid again.${newRowsOnly ? ' Nor does --new-rows-only know which rows those are: take the rows of paid.csv of its reports out of the file yourself, and give it with --new-address alone.' : ''}`,
   };
 }
 
@@ -43,20 +43,20 @@ export function whyMoved(earlier: readonly EarlierAddress[]): string[] {
  * a number that was read before (see announceAddress).
  */
 export async function passAddresses(
-  books: Books,
+  ledger: RealmLedger,
   seen: readonly EarlierAddress[],
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
-  await announceAddress(books);
-  const unseen = (await earlierAddresses(books)).filter(
+  await announceAddress(ledger);
+  const unseen = (await earlierAddresses(ledger)).filter(
     ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
   );
-  refuseAddresses(books, unseen);
-  await acceptAddresses(books, seen, by);
+  refuseAddresses(ledger, unseen);
+  await acceptAddresses(ledger, seen, by);
 }
 
-export function refuseAddresses(books: Books, earlier: readonly EarlierAddress[]): void {
+export function refuseAddresses(ledger: RealmLedger, earlier: readonly EarlierAddress[]): void {
   if (earlier.length === 0) return;
-  const { code, message } = addressFinding(books, earlier);
+  const { code, message } = addressFinding(ledger, earlier);
   throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
 }

@@ -58,7 +58,7 @@ export class PaidSince {
 
   private async compare(by: RetriedBy): Promise<Compared> {
     const judged = await judgedBeside(this.ref);
-    await passAddresses(this.ref.books, this.seen, by);
+    await passAddresses(this.ref.ledger, this.seen, by);
     const paid = new Map<number, OrderId>();
     const view = await readBatch(this.ref);
     if (view === undefined || this.named.size === 0) return { judged, paid };
@@ -68,7 +68,7 @@ export class PaidSince {
     for await (const equal of equalOrders(this.ref, view.manifest.rows, sketch, [this.named]))
       for (const order of equal)
         if (isBareLetter(order)) rows.add(order.index, order.row.line, order.words, this.ref.no);
-    for (const { batch, rows: found } of (await findRepeats(this.ref.books, rows, by.at)).batches)
+    for (const { batch, rows: found } of (await findRepeats(this.ref.ledger, rows, by.at)).batches)
       for (const [index, , order] of found) paid.set(index, orderId(batch, order));
     return { judged, paid };
   }

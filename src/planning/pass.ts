@@ -4,20 +4,20 @@ import type { RealmProfile } from '../core/profile.js';
 import type { ColumnMap } from '../csv/column-map.js';
 import { type Column, columnNamed } from '../csv/columns.js';
 import type { Row, Sheet } from '../csv/row.js';
-import type { Books } from '../ledger/books.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
 import { BatchDigest } from './digest.js';
-import { Survey } from './file-totals.js';
+import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
 import { HeldBack } from './held-back.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { ComparedRows } from './repeats.js';
 
 export type PlanOptions = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly plans: PlanReader;
   readonly profile: RealmProfile;
   readonly map: ColumnMap;
@@ -50,10 +50,10 @@ const JUDGED_AHEAD = 2;
 
 /** One passage of all rows. */
 export class Pass {
-  readonly survey: Survey;
+  readonly totals: FileTotals;
   readonly bare: ComparedRows;
   readonly blocks: Buffer[] = [];
-  readonly claims: BlockClaims[] = [];
+  readonly referenceWrites: BlockClaims[] = [];
   private readonly digest: BatchDigest;
   private readonly former: BatchDigest | null;
   private readonly sketches: Buffer[] = [];
@@ -69,14 +69,14 @@ export class Pass {
     private readonly findings: Findings,
     sheet: Sheet,
   ) {
-    const { books, profile, plans, again, run = null } = options;
+    const { ledger, profile, plans, again, run = null } = options;
     this.digest = new BatchDigest(profile, again, profile.currency, run);
     // Runs had no numbers then.
     this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
     const nameOf = (column: Column) =>
       options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
-    this.judge = new BlockJudge(books, plans, profile.currency, nameOf);
-    this.survey = new Survey(sheet);
+    this.judge = new BlockJudge(ledger, plans, profile.currency, nameOf);
+    this.totals = new FileTotals(sheet);
     this.bare = new ComparedRows(profile.currency);
   }
 
@@ -127,14 +127,14 @@ export class Pass {
       const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
       const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
       const hashesAt = (offset: number) => judged.hashes[from + offset];
-      this.claims.push(blockClaims(first, planned, (id) => numbers.get(id), hashesAt));
+      this.referenceWrites.push(blockClaims(first, planned, (id) => numbers.get(id), hashesAt));
       this.blocks.push(encodePlanBlock(planned));
     }
   }
 
   private count(row: Row, content: ContentWords | undefined, since: string | undefined): void {
     this.rows += 1;
-    this.survey.add(row);
+    this.totals.add(row);
     if (row.kind === 'invalid') {
       const severity = this.options.skipInvalid ? 'warning' : 'fault';
       for (const finding of row.findings) this.findings[severity](finding);
@@ -158,9 +158,11 @@ export class Pass {
   /** References that this very batch holds are no duplicates. */
   async spent(ownNo: string | null): Promise<Spent> {
     const others = [...this.bySpender].filter(([no]) => no !== ownNo);
-    const { caller, realm } = this.options.books;
+    const { scripts, keyPrefix } = this.options.ledger;
     const ids = await Promise.all(
-      others.map(([no]) => caller.patiently('read batch', () => caller.redis.hget(`${realm}:b:${no}`, 'id'))),
+      others.map(([no]) =>
+        scripts.retryWhileAway('read batch', () => scripts.redis.hget(`${keyPrefix}:b:${no}`, 'id')),
+      ),
     );
     return {
       count: others.reduce((sum, [, { count }]) => sum + count, 0),

@@ -7,7 +7,7 @@ import { type EarlierAddress, earlierAddresses } from '../ledger/addresses.js';
 import { hasParked } from '../ledger/parked.js';
 import type { BlockClaims } from '../ledger/plan-store.js';
 import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './earlier.js';
-import { Survey, type SurveyResult } from './file-totals.js';
+import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
 import { leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import { addressFinding } from './other-address.js';
@@ -22,7 +22,7 @@ import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.j
 export type Plan = {
   readonly source: string;
   readonly sheet: Sheet | null;
-  readonly survey: SurveyResult;
+  readonly totals: FileTotalsResult;
   readonly findings: Findings;
   /** The batch of these orders, and its place in the books when they are already there. */
   readonly batch: BatchId | null;
@@ -33,7 +33,7 @@ export type Plan = {
   readonly link: Link | null;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
-  readonly claims: readonly BlockClaims[];
+  readonly referenceWrites: readonly BlockClaims[];
   /** Rows that another batch pays or has paid, and their sum: their reference, or, with new rows only, the row. */
   readonly spent: Spent;
   /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
@@ -63,8 +63,8 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
   });
   if (!parsed.ok) {
     for (const finding of parsed.faults) findings.fault(finding);
-    const survey = new Survey().finish(profile.caps);
-    return { ...NOTHING, source: source.name, survey, findings, again, newRowsOnly };
+    const totals = new FileTotals().finish(profile.caps);
+    return { ...NOTHING, source: source.name, totals, findings, again, newRowsOnly };
   }
   const skipInvalid = options.skipInvalid && !parsed.standsIn;
   if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
@@ -106,7 +106,7 @@ async function planBlocks(
   options: PlanOptions,
   findings: Findings,
 ): Promise<Plan> {
-  const { books, profile, again, newRowsOnly = false } = options;
+  const { ledger, profile, again, newRowsOnly = false } = options;
   const pass = new Pass(options, findings, sheet);
   let whole = true;
   try {
@@ -118,7 +118,7 @@ async function planBlocks(
     await pass.finish();
     findings.fault(error.finding);
   }
-  const identity = whole ? await identify(books, { ...pass.identity(), newRowsOnly }) : null;
+  const identity = whole ? await identify(ledger, { ...pass.identity(), newRowsOnly }) : null;
   const over = identity?.existing?.view ?? null;
   pass.bare.whenever = identity?.cancelled ?? [];
   pass.bare.exact = newRowsOnly;
@@ -130,33 +130,33 @@ async function planBlocks(
   const isNew = !isSealed && again === null;
   const { mayPrecede = NOTHING.mayPrecede } = options;
   const forgotten =
-    (isNew ? await maybeForgotten(books, identity, mayPrecede, options.now) : null) ??
-    (again === null ? await cancelForgotten(books, identity) : null);
+    (isNew ? await maybeForgotten(ledger, identity, mayPrecede, options.now) : null) ??
+    (again === null ? await cancelForgotten(ledger, identity) : null);
   if (forgotten !== null) findings.fault(forgotten);
   // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
-  const putBack = identity !== null && !newRowsOnly && (await hasParked(books, identity.batch));
+  const putBack = identity !== null && !newRowsOnly && (await hasParked(ledger, identity.batch));
   const compares = !isSealed && !putBack;
-  const repeats = compares ? await findRepeats(books, pass.bare, options.now) : NO_REPEATS;
+  const repeats = compares ? await findRepeats(ledger, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats, again);
   if (compares && again === null) noteTwins(findings, pass.bare);
   // A batch that these books have already is only gone on with.
-  const movedFrom = over === null ? await earlierAddresses(books) : [];
+  const movedFrom = over === null ? await earlierAddresses(ledger) : [];
   if (movedFrom.length > 0)
     findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
-      addressFinding(books, movedFrom, newRowsOnly),
+      addressFinding(ledger, movedFrom, newRowsOnly),
     );
   pass.replaced.fault(findings, identity?.existing?.no ?? null);
-  const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.claims) : NOTHING.spent;
+  const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.referenceWrites) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);
-  const survey = pass.survey.finish(profile.caps, spent.tokens + left.tokens);
-  for (const finding of survey.faults)
+  const totals = pass.totals.finish(profile.caps, spent.tokens + left.tokens);
+  for (const finding of totals.faults)
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
-  if (findings.faultCount === 0 && survey.invalid === survey.rows) findings.fault(NO_ORDERS);
-  for (const finding of survey.warnings) findings.warning(finding);
+  if (findings.faultCount === 0 && totals.invalid === totals.rows) findings.fault(NO_ORDERS);
+  for (const finding of totals.warnings) findings.warning(finding);
   return {
     source,
     sheet,
-    survey,
+    totals,
     findings,
     batch: identity?.batch ?? null,
     content: identity?.content ?? null,
@@ -164,7 +164,7 @@ async function planBlocks(
     existing: identity?.existing ?? null,
     link: identity?.link ?? null,
     blocks: pass.blocks,
-    claims: pass.claims,
+    referenceWrites: pass.referenceWrites,
     spent: {
       count: spent.count + left.count,
       tokens: spent.tokens + left.tokens,
@@ -191,7 +191,7 @@ const NOTHING = {
   existing: null,
   link: null,
   blocks: [],
-  claims: [],
+  referenceWrites: [],
   spent: { count: 0, tokens: 0n, batches: [] },
   bare: new ComparedRows(null),
   repeats: NO_REPEATS,

@@ -1,6 +1,6 @@
 import type { RealmProfile } from '../core/profile.js';
 import { listBatches, readBatch } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { utcDay } from '../ledger/sending.js';
 import type { BatchView } from '../ledger/views.js';
 import type { Plan } from './plan.js';
@@ -12,11 +12,11 @@ export type Preview = {
   readonly duplicates: number;
   readonly requests: number;
   readonly seconds: number;
-  readonly past: BooksPast;
+  readonly past: LedgerPast;
   readonly dayLeft: bigint | null;
 };
 
-export type BooksPast = {
+export type LedgerPast = {
   /** Those that paid something. */
   readonly batches: number;
   readonly paid: number;
@@ -32,14 +32,14 @@ const READBACK_ORDER_SECONDS = 0.5;
 export async function previewPlan(
   plan: Plan,
   profile: RealmProfile,
-  books: Books,
+  ledger: RealmLedger,
   now: number,
 ): Promise<Preview> {
-  const { survey } = plan;
+  const { totals } = plan;
   const { payable, payableTokens, duplicates } = plan.existing?.view
     ? left(plan.existing.view)
     : wanted(plan);
-  const { credit, debit, transfer } = survey.orders;
+  const { credit, debit, transfer } = totals.orders;
   // Read-back reads each member before it is paid.
   const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
   const requests = payable + (payable === 0 ? 0 : reads);
@@ -48,20 +48,20 @@ export async function previewPlan(
     payableTokens,
     duplicates,
     requests,
-    seconds: secondsFor(requests, profile, payable === 0 ? 0 : survey.busiestRows),
-    past: await booksPast(books),
-    dayLeft: await dayLeft(profile, books, now),
+    seconds: secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows),
+    past: await booksPast(ledger),
+    dayLeft: await dayLeft(profile, ledger, now),
   };
 }
 
 type ToPay = Pick<Preview, 'payable' | 'payableTokens' | 'duplicates'>;
 
-function wanted({ survey, spent }: Plan): ToPay {
-  const { credit, debit, transfer } = survey.orders;
-  const duplicates = survey.duplicates + spent.count;
+function wanted({ totals, spent }: Plan): ToPay {
+  const { credit, debit, transfer } = totals.orders;
+  const duplicates = totals.duplicates + spent.count;
   return {
     payable: credit + debit + transfer - duplicates,
-    payableTokens: survey.payable - spent.tokens,
+    payableTokens: totals.payable - spent.tokens,
     duplicates,
   };
 }
@@ -85,9 +85,9 @@ export function secondsFor(requests: number, profile: RealmProfile, busiestRows:
 }
 
 /** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
-export async function booksPast(books: Books): Promise<BooksPast> {
+export async function booksPast(ledger: RealmLedger): Promise<LedgerPast> {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
-  for (const ref of await listBatches(books)) {
+  for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);
     const count = batch?.counts.paid ?? 0;
     if (batch === undefined || count === 0) continue;
@@ -99,11 +99,13 @@ export async function booksPast(books: Books): Promise<BooksPast> {
   return { batches, paid, tokens, lastAt };
 }
 
-async function dayLeft(profile: RealmProfile, books: Books, now: number): Promise<bigint | null> {
+async function dayLeft(profile: RealmProfile, ledger: RealmLedger, now: number): Promise<bigint | null> {
   const cap = profile.caps.maxTokensPerDay;
   if (cap === null) return null;
-  const { caller, realm } = books;
-  const used = await caller.patiently('read day', () => caller.redis.hget(`${realm}:days`, utcDay(now)));
+  const { scripts, keyPrefix } = ledger;
+  const used = await scripts.retryWhileAway('read day', () =>
+    scripts.redis.hget(`${keyPrefix}:days`, utcDay(now)),
+  );
   const left = BigInt(cap) - BigInt(used ?? 0);
   return left < 0n ? 0n : left;
 }

@@ -1,11 +1,11 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
 import { type BatchRef, listBatches, readBatch, type StoredBatch } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
 import { LOOK_BACK_MS } from '../ledger/judged-again.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { type Arrivals, readArrivals } from '../ledger/may-arrive.js';
 import { findSpent } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { ContentWords } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
 import type { BatchView } from '../ledger/views.js';
@@ -99,15 +99,15 @@ export class ComparedRows {
   }
 }
 
-export async function findRepeats(books: Books, rows: ComparedRows, now: number): Promise<Repeats> {
+export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
   const matching = await Promise.all(
-    rows.groups().map(async ([no, bare]) => new Matching(no, await sinceOf(books, no), bare)),
+    rows.groups().map(async ([no, bare]) => new Matching(no, await sinceOf(ledger, no), bare)),
   );
-  const arrivals = await readArrivals(books);
+  const arrivals = await readArrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
-  for (const ref of (await listBatches(books)).reverse()) {
+  for (const ref of (await listBatches(ledger)).reverse()) {
     const view = await readBatch(ref);
     if (view === undefined || ref.id === rows.own) continue;
     if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
@@ -166,9 +166,12 @@ class Matching {
 const NO_RETRIES: ReadonlyMap<number, number> = new Map();
 
 /** The orders that were over and were retried, or put right by a journal, and at which number of the realm’s seals. */
-async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<ReadonlyMap<number, number>> {
-  const found = await caller.patiently('read retries', () =>
-    caller.redis.hgetall(batchKeys(realm, no).again),
+async function retriedOf({
+  ledger: { scripts, keyPrefix },
+  no,
+}: BatchRef): Promise<ReadonlyMap<number, number>> {
+  const found = await scripts.retryWhileAway('read retries', () =>
+    scripts.redis.hgetall(batchKeys(keyPrefix, no).again),
   );
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
@@ -176,11 +179,11 @@ async function retriedOf({ books: { caller, realm }, no }: BatchRef): Promise<Re
 /** A batch that was put back knew nothing when it was sealed: all is later. */
 const BEFORE_ALL = -1;
 
-async function sinceOf({ caller, realm }: Books, no: string | null): Promise<number> {
+async function sinceOf({ scripts, keyPrefix }: RealmLedger, no: string | null): Promise<number> {
   if (no === null) return BEFORE_ALL;
-  const { meta } = batchKeys(realm, no);
-  const [seal, putBack] = await caller.patiently('read batch', () =>
-    caller.redis.hmget(meta, 'seal', 'putBack'),
+  const { meta } = batchKeys(keyPrefix, no);
+  const [seal, putBack] = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hmget(meta, 'seal', 'putBack'),
   );
   return putBack === '1' ? BEFORE_ALL : Number(seal);
 }
@@ -259,17 +262,17 @@ async function payingAmong(
  * payment of two (as in lua/includes/reference).
  */
 async function undoneAmong(
-  { books, id }: BatchRef,
+  { ledger, id }: BatchRef,
   twice: ReadonlySet<number>,
   among: readonly number[],
 ): Promise<Set<number>> {
   const indexes = among.filter((index) => !twice.has(index));
   const references = indexes.map((index) => undoReference(orderId(id, index)));
-  const holders = await findSpent(books, references);
+  const holders = await findSpent(ledger, references);
   const undone = new Set<number>();
   for (const [at, index] of indexes.entries()) {
     const holder = holders.get(references[at] ?? '');
-    if (holder !== undefined && (await readRecord({ books, no: holder.no }, holder.index)).code === 'P')
+    if (holder !== undefined && (await readRecord({ ledger, no: holder.no }, holder.index)).code === 'P')
       undone.add(index);
   }
   return undone;

@@ -4,7 +4,6 @@ import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import { overLimitText } from '../ledger/accounts.js';
 import type { BatchRef } from '../ledger/batches.js';
-import { type Books, registerRealm } from '../ledger/books.js';
 import { judgedAt } from '../ledger/judged-again.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
@@ -16,6 +15,7 @@ import {
   openBatch,
   putBlock,
 } from '../ledger/plan-store.js';
+import { type RealmLedger, registerRealm } from '../ledger/realm-ledger.js';
 import { type SealedRun, sealBatch } from '../ledger/sealing.js';
 import type { AuditEntry, Manifest } from '../ledger/views.js';
 import { refuseChanged, refuseOtherName, refuseSpent } from './changes.js';
@@ -30,7 +30,7 @@ import type { Plan } from './plan.js';
  * what the first left unfinished.
  */
 export type ImportOptions = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
   readonly batchId: BatchId | null;
   readonly mode: 'run' | 'import';
@@ -50,11 +50,11 @@ export type ImportOptions = {
 export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
 
 export async function importPlan(plan: Plan, options: ImportOptions): Promise<Imported> {
-  const { books, profile } = options;
+  const { ledger, profile } = options;
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
-  await registerRealm(books);
-  const opened = await openBatch(books, {
+  await registerRealm(ledger);
+  const opened = await openBatch(ledger, {
     content: plan.content,
     former:
       plan.former === null
@@ -64,7 +64,7 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     importer: options.importer,
     createdAt: options.now,
   });
-  const ref = { books, no: opened.no, id: opened.id };
+  const ref = { ledger, no: opened.no, id: opened.id };
   if (opened.status === 'sealed') return { ref, existing: true };
   if (opened.status === 'id-taken')
     throw new AlmonerError(
@@ -75,8 +75,8 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
     // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
     if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE')
-      await dropBatch(books, { no: opened.no, importer: options.importer }, plan.blocks.length, (block) =>
-        Promise.resolve(plan.claims[block] ?? NO_CLAIMS),
+      await dropBatch(ledger, { no: opened.no, importer: options.importer }, plan.blocks.length, (block) =>
+        Promise.resolve(plan.referenceWrites[block] ?? NO_CLAIMS),
       );
     throw error;
   });
@@ -100,7 +100,7 @@ async function store(
   options: ImportOptions,
   opened: Opened,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
-  const { books, importer, owner } = options;
+  const { ledger, importer, owner } = options;
   plan.bare.own = opened.id;
   if ((await putBlocks(plan, options, opened)) === 'taken-over') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
@@ -111,12 +111,12 @@ async function store(
     why: whyOf(plan),
   };
   for (;;) {
-    const judged = await judgedAt(books);
-    await refuseOtherName(plan, books, opened.id);
-    await refuseChanged(plan, books, options.now);
-    await passAddresses(books, plan.movedFrom, { who: options.who, at: options.now });
+    const judged = await judgedAt(ledger);
+    await refuseOtherName(plan, ledger, opened.id);
+    await refuseChanged(plan, ledger, options.now);
+    await passAddresses(ledger, plan.movedFrom, { who: options.who, at: options.now });
     const sealed = await sealBatch(
-      books,
+      ledger,
       { no: opened.no, importer, owner },
       manifest,
       countersOf(plan),
@@ -162,7 +162,7 @@ async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Pr
   const putSome = async () => {
     while (next < plan.blocks.length && end === 'ok') {
       if ((await putOne(plan, options, opened, next++)) === 'taken-over') end = 'taken-over';
-      else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.survey.rows));
+      else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
     }
   };
   const puts = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, putSome));
@@ -173,37 +173,37 @@ async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Pr
 
 async function putOne(
   plan: Plan,
-  { books, importer }: ImportOptions,
+  { ledger, importer }: ImportOptions,
   { no }: Opened,
   block: number,
 ): Promise<'ok' | 'taken-over'> {
-  const [bytes, claims] = [plan.blocks[block], plan.claims[block]];
+  const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
   for (;;) {
-    const put = await putBlock(books, { no, importer, block }, bytes, claims);
+    const put = await putBlock(ledger, { no, importer, block }, bytes, claims);
     if (put === 'not-importer') return 'taken-over';
     if (put === 'ok') return 'ok';
-    for (const conflict of put) await refuseConflict(books, bytes, block, conflict);
+    for (const conflict of put) await refuseConflict(ledger, bytes, block, conflict);
     // Where none of them is spent any more, the block is tried again.
-    await refuseSpent(plan, books);
+    await refuseSpent(plan, ledger);
   }
 }
 
 /** What no new look at the references would mend. */
 async function refuseConflict(
-  books: Books,
+  ledger: RealmLedger,
   bytes: Buffer,
   block: number,
   conflict: BlockConflict,
 ): Promise<void> {
   if (conflict.kind !== 'reference') {
-    const order = orderId(await idOfBatch(books, conflict.no), conflict.index);
-    const { code, message } = await denial(books, conflict.kind, order, conflict.why);
+    const order = orderId(await idOfBatch(ledger, conflict.no), conflict.index);
+    const { code, message } = await denial(ledger, conflict.kind, order, conflict.why);
     const line = decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
     throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
   }
   if (!conflict.importing) return;
-  const holder = orderId(await idOfBatch(books, conflict.holder.no), conflict.holder.index);
+  const holder = orderId(await idOfBatch(ledger, conflict.holder.no), conflict.holder.index);
   throw new AlmonerError(
     'ALM_PLAN_REFERENCE_BUSY',
     `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
@@ -212,10 +212,10 @@ async function refuseConflict(
 
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {
-  const { caller, realm } = ref.books;
+  const { scripts, keyPrefix } = ref.ledger;
   for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
-    const state = await caller.patiently('wait for seal', () =>
-      caller.redis.hget(batchKeys(realm, ref.no).meta, 'state'),
+    const state = await scripts.retryWhileAway('wait for seal', () =>
+      scripts.redis.hget(batchKeys(keyPrefix, ref.no).meta, 'state'),
     );
     if (state === null)
       throw new AlmonerError(
@@ -237,7 +237,7 @@ const POLL_MS = 100;
 
 function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifest {
   const { profile } = options;
-  const { survey, sheet, content } = plan;
+  const { totals, sheet, content } = plan;
   return {
     batch,
     realm: profile.name,
@@ -250,12 +250,12 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     source: plan.source,
     delimiter: sheet?.delimiter ?? ',',
     header: sheet?.header ?? [],
-    rows: survey.rows,
-    orders: survey.orders,
-    tokens: survey.tokens,
-    members: survey.members,
-    duplicates: survey.duplicates + plan.spent.count,
-    invalid: survey.invalid,
+    rows: totals.rows,
+    orders: totals.orders,
+    tokens: totals.tokens,
+    members: totals.members,
+    duplicates: totals.duplicates + plan.spent.count,
+    invalid: totals.invalid,
     sha256: content ?? '',
     again: plan.again,
     inOrder: options.inOrder,
@@ -266,12 +266,12 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf({ survey, spent }: Plan): Record<string, string> {
-  const { orders, tokens, invalid } = survey;
+function countersOf({ totals, spent }: Plan): Record<string, string> {
+  const { orders, tokens, invalid } = totals;
   const count = orders.credit + orders.debit + orders.transfer;
   const sum = tokens.credit + tokens.debit + tokens.transfer;
-  const duplicates = survey.duplicates + spent.count;
-  const duplicateTokens = survey.duplicateTokens + spent.tokens;
+  const duplicates = totals.duplicates + spent.count;
+  const duplicateTokens = totals.duplicateTokens + spent.tokens;
   return {
     'c:p': String(count - duplicates),
     't:p': String(sum - duplicateTokens),

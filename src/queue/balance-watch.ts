@@ -1,7 +1,7 @@
 import { effectsOf, membersOf, type Order } from '../core/order.js';
-import type { Books } from '../ledger/books.js';
-import type { Balances } from '../ledger/detail.js';
+import type { Balances } from '../ledger/order-event.js';
 import { endReadback } from '../ledger/readback-end.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { OrderRef } from '../ledger/sending.js';
 
 /**
@@ -11,7 +11,7 @@ import type { OrderRef } from '../ledger/sending.js';
  */
 export class BalanceWatch {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly onTrouble: (message: string) => void,
   ) {}
 
@@ -21,8 +21,10 @@ export class BalanceWatch {
    * deliveries of one order may read at once, and one may find what the other has paid.)
    */
   async expected(order: Order): Promise<Expected> {
-    const { redis } = this.books.caller;
-    return this.books.caller.patiently('read balances', () => redis.hmget(this.key, ...membersOf(order)));
+    const { redis } = this.ledger.scripts;
+    return this.ledger.scripts.retryWhileAway('read balances', () =>
+      redis.hmget(this.key, ...membersOf(order)),
+    );
   }
 
   /**
@@ -30,12 +32,12 @@ export class BalanceWatch {
    * whose order became a doubt, or one that only a journal knew of. Such a mark stays while a hold does.
    */
   async overtaken(order: Order, sentAt: number): Promise<boolean> {
-    const { redis } = this.books.caller;
-    const { realm } = this.books;
-    return this.books.caller.patiently('read void marks', async () => {
+    const { redis } = this.ledger.scripts;
+    const { keyPrefix } = this.ledger;
+    return this.ledger.scripts.retryWhileAway('read void marks', async () => {
       const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
-        redis.hmget(`${realm}:void`, ...membersOf(order)),
-        redis.hmget(realm, 'unheldAt', 'settleMs', 'steppedUntil'),
+        redis.hmget(`${keyPrefix}:void`, ...membersOf(order)),
+        redis.hmget(keyPrefix, 'unheldAt', 'settleMs', 'steppedUntil'),
       ]);
       if (marks.some((mark) => mark !== null)) return true;
       // Orders of other certainties hold nothing, so that they may have moved any member meanwhile.
@@ -65,9 +67,9 @@ export class BalanceWatch {
         await this.end(ref, order, member, now, answered);
       else after.push([member, now]);
     }
-    const { redis } = this.books.caller;
+    const { redis } = this.ledger.scripts;
     // Never over what another order has left since: this process may have been frozen, and its hold given up.
-    await this.books.caller.patiently('note balances', () =>
+    await this.ledger.scripts.retryWhileAway('note balances', () =>
       Promise.all(after.map(([member, balance]) => redis.hsetnx(this.key, member, balance))),
     );
   }
@@ -82,11 +84,11 @@ export class BalanceWatch {
     // Then it may have been a request of our own that came late.
     if (await this.overtaken(order, Date.now())) return;
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
-    if (await endReadback(this.books, ref.no, message, Date.now())) this.onTrouble(message);
+    if (await endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
   }
 
   private get key(): string {
-    return `${this.books.realm}:expected`;
+    return `${this.ledger.keyPrefix}:expected`;
   }
 }
 

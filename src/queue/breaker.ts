@@ -1,6 +1,6 @@
 import { REALM_HALTED } from '../core/classify.js';
 import { type MemberId, memberId } from '../core/ids.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { askProbe, closeBreaker, haltRealm } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
@@ -17,7 +17,7 @@ export class Breaker {
   private lastMember: MemberId = memberId('0');
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly client: RealmClient,
     private readonly pace: Pace,
     private readonly probeEveryMs: number,
@@ -31,7 +31,7 @@ export class Breaker {
 
   async tick(): Promise<void> {
     const { haltAfterMs } = this;
-    const turn = await askProbe(this.books, this.probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
+    const turn = await askProbe(this.ledger, this.probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMemberOnce(this.lastMember);
@@ -39,7 +39,7 @@ export class Breaker {
     const { status } = result.facts;
     const halting = status === null ? undefined : REALM_HALTED.get(status);
     if (halting !== undefined && !result.ok)
-      await haltRealm(this.books, reasonOf(halting, result.error.message));
-    else if (status !== null && status < 500 && status !== 429) await closeBreaker(this.books);
+      await haltRealm(this.ledger, reasonOf(halting, result.error.message));
+    else if (status !== null && status < 500 && status !== 429) await closeBreaker(this.ledger);
   }
 }

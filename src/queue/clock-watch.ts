@@ -1,4 +1,4 @@
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { storeClock, TOLERANCE, TOLERANCE_MS } from './two-clocks.js';
 
 /**
@@ -11,10 +11,10 @@ export class ClockWatch {
   private last: { readonly storeMs: number; readonly askedMs: number } | undefined;
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly settleMs: number,
     private readonly onTrouble: (message: string) => void,
-    private readonly storeMs: () => Promise<number> = storeClock(books),
+    private readonly storeMs: () => Promise<number> = storeClock(ledger),
     private readonly ownMs: () => number = () => performance.now(),
   ) {}
 
@@ -31,9 +31,11 @@ export class ClockWatch {
   }
 
   private async note(storeMs: number, aheadMs: number): Promise<void> {
-    const { caller, realm } = this.books;
+    const { scripts, keyPrefix } = this.ledger;
     const until = Math.floor(storeMs + this.settleMs);
-    await caller.patiently('note the clock', () => caller.redis.hset(realm, 'steppedUntil', until));
+    await scripts.retryWhileAway('note the clock', () =>
+      scripts.redis.hset(keyPrefix, 'steppedUntil', until),
+    );
     this.onTrouble(
       `the store's clock went ${Math.round(aheadMs / 1000)} s ahead of this process's: what was waiting for the settle time waits for it anew`,
     );

@@ -1,8 +1,8 @@
 import type { ConnectionOptions, Queue } from 'bullmq';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
-import type { Books } from '../ledger/books.js';
 import type { PlanRow } from '../ledger/plan-block.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { STATE_CODES, type StateCode } from '../ledger/record.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { DEAD_QUEUE, openQueue } from './queues.js';
@@ -43,8 +43,8 @@ export class DeadLetters {
   private sinceTrim = TRIM_EVERY;
   private pending: Promise<unknown> = Promise.resolve();
 
-  constructor(books: Books, connection: ConnectionOptions) {
-    this.queue = openQueue<DeadLetter>(books, DEAD_QUEUE, connection);
+  constructor(ledger: RealmLedger, connection: ConnectionOptions) {
+    this.queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, connection);
   }
 
   /** Not awaited by the worker: a dead letter on the board must not hold up the next order. */

@@ -1,9 +1,9 @@
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { Books } from '../ledger/books.js';
-import { type Balances, type Detail, encodeDetail } from '../ledger/detail.js';
 import { batchKeys } from '../ledger/keys.js';
+import { type Balances, encodeEvent, type OrderEvent } from '../ledger/order-event.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { OrderRef } from '../ledger/sending.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
@@ -12,7 +12,7 @@ import { balanceRead, type ReadTrouble } from './read-trouble.js';
 /** Balances read, at the realm's pace, so that a person or the read-back can judge. */
 export class Evidence {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly client: RealmClient,
     private readonly pace: Pace,
     private readonly profile: Pick<RealmProfile, 'statusOverrides'>,
@@ -38,7 +38,7 @@ export class Evidence {
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
   async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
-    const detail: Detail = {
+    const detail: OrderEvent = {
       event: 'balances',
       at: Date.now(),
       when: 'doubt',
@@ -47,10 +47,10 @@ export class Evidence {
     await this.note(ref, detail);
   }
 
-  async note(ref: OrderRef, detail: Detail): Promise<void> {
-    const { redis } = this.books.caller;
-    const key = batchKeys(this.books.realm, ref.no).details(ref.index);
-    await this.books.caller.patiently('note evidence', () => redis.rpush(key, encodeDetail(detail)));
+  async note(ref: OrderRef, detail: OrderEvent): Promise<void> {
+    const { redis } = this.ledger.scripts;
+    const key = batchKeys(this.ledger.keyPrefix, ref.no).details(ref.index);
+    await this.ledger.scripts.retryWhileAway('note evidence', () => redis.rpush(key, encodeEvent(detail)));
   }
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
-import type { Books } from '../ledger/books.js';
 import { closeIfIdle, feed, type OpenBatch, openBatches } from '../ledger/feeding.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { realmState } from '../ledger/steering.js';
 import { addOrders, type OrderJob } from './queues.js';
 
@@ -22,7 +22,7 @@ export class Feeder {
   private last = '';
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
     private readonly owner: string,
     private readonly window: FeedWindow,
@@ -32,9 +32,9 @@ export class Feeder {
 
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
-    const { halt, breakerSince } = await realmState(this.books);
-    const mine = (await openBatches(this.books, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
-    for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.books, batch.no);
+    const { halt, breakerSince } = await realmState(this.ledger);
+    const mine = (await openBatches(this.ledger, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
+    for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.ledger, batch.no);
     if (halt !== null || breakerSince !== null) return 0;
 
     const busy = mine
@@ -48,7 +48,7 @@ export class Feeder {
       const share = Math.min(FEED_MAX, Math.ceil(room / (hungry.length - position)));
       if (share <= 0) break;
       if (!(await this.mayFeed(batch.no))) continue;
-      const indexes = await feed(this.books, batch.no, share, this.owner);
+      const indexes = await feed(this.ledger, batch.no, share, this.owner);
       await addOrders(this.queue, batch.no, indexes, 0, this.window.inAJob(indexes.length));
       room -= indexes.length;
       fed += indexes.length;

@@ -1,12 +1,12 @@
 import { type BatchRef, batchRef, readBatch } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { Manifest } from '../ledger/views.js';
 
 /** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */
 export class KnownBatches {
   private manifests = new Map<string, Manifest>();
 
-  constructor(private readonly books: Books) {}
+  constructor(private readonly ledger: RealmLedger) {}
 
   known(no: string): Manifest | undefined {
     return this.manifests.get(no);
@@ -24,7 +24,7 @@ export class KnownBatches {
   }
 
   ref(no: string): Promise<BatchRef> {
-    return batchRef(this.books, no);
+    return batchRef(this.ledger, no);
   }
 
   clear(): void {

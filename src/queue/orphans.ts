@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { readSigns } from '../ledger/signs.js';
 import { type OrderJob, ordersOf } from './queues.js';
@@ -27,14 +27,14 @@ export class SilentSessions {
   private told: readonly string[] = [];
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
     private readonly self: string,
   ) {}
 
   /** What those that fell silent since the last look had taken. */
   async deliveries(): Promise<OrderRef[]> {
-    const { nowMs, signs } = await readSigns(this.books);
+    const { nowMs, signs } = await readSigns(this.ledger);
     const silent = signs.filter(
       ({ session, seenMs }) => session !== this.self && nowMs - seenMs > SILENT_AFTER_MS,
     );

@@ -38,6 +38,6 @@ export class OwnRun {
     if (state !== 'running' && state !== 'planned' && !isTaken) return;
     const left = Math.max(0, (counts.planned ?? 0) - this.leaves);
     const limit = first && { first: { ...first, orders: Math.min(first.orders, left) } };
-    await resumeBatch(ref.books, ref.no, null, { owner: session, ...limit });
+    await resumeBatch(ref.ledger, ref.no, null, { owner: session, ...limit });
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { Books } from '../ledger/books.js';
-import { newNonce, texts } from '../ledger/caller.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
+import { newNonce, texts } from '../ledger/script-client.js';
 import { paceNotices } from './pace-notices.js';
 
 /**
@@ -37,7 +37,7 @@ export class Pace {
   private heldBack = false;
 
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly profile: Pick<RealmProfile, 'rate' | 'rateReserve' | 'timeouts' | 'attempts'>,
     private readonly onNotice: (message: string) => void = () => {},
     /** Whose slots are free once its death is proven; without one they count until their time-out. */
@@ -73,9 +73,9 @@ export class Pace {
           this.session,
           newNonce(),
         ];
-        const reply = await this.books.caller.script(
+        const reply = await this.ledger.scripts.script(
           'take-slot',
-          this.books.realm,
+          this.ledger.keyPrefix,
           [...ask, ''],
           [...ask, '1'],
         );
@@ -138,7 +138,7 @@ export class Pace {
     // Plain answers of one moment share a call; what holds the realm back is known before the next question.
     const urgent = hold !== null || refused;
     if (this.notes.length === 0 && !urgent)
-      this.books.caller.aside(new Promise(setImmediate).then(() => this.tell()));
+      this.ledger.scripts.aside(new Promise(setImmediate).then(() => this.tell()));
     this.notes.push(
       slot,
       hold === null ? '' : String(Math.ceil(hold)),
@@ -147,7 +147,7 @@ export class Pace {
       String(headers?.remaining ?? ''),
       String(headers?.windowMs ?? ''),
     );
-    if (urgent) this.books.caller.aside(this.tell());
+    if (urgent) this.ledger.scripts.aside(this.tell());
   }
 
   /** Every answer says the same of the limit; a few a window are enough, and any that says something new. */
@@ -170,7 +170,7 @@ export class Pace {
     this.notes = [];
     const { requests, windowMs, reserve } = this.allowed();
     const given = [requests, windowMs, reserve, ...notes];
-    const reply = await this.books.caller.script('answer-slot', this.books.realm, given);
+    const reply = await this.ledger.scripts.script('answer-slot', this.ledger.keyPrefix, given);
     for (const notice of paceNotices(texts(reply))) this.onNotice(notice);
   }
 }

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { OrderRef } from '../ledger/sending.js';
 
 /**
@@ -14,12 +14,16 @@ export const ORDERS_QUEUE = 'orders';
 export const DEAD_QUEUE = 'dead';
 export const runQueue = (no: string): string => `run-${no}`;
 
-export function queuePrefixOf(books: Books): string {
-  return `${books.realm}:q`;
+export function queuePrefixOf(ledger: RealmLedger): string {
+  return `${ledger.keyPrefix}:q`;
 }
 
-export function openQueue<Data>(books: Books, name: string, connection: ConnectionOptions): Queue<Data> {
-  const queue = new Queue<Data>(name, { connection, prefix: queuePrefixOf(books) });
+export function openQueue<Data>(
+  ledger: RealmLedger,
+  name: string,
+  connection: ConnectionOptions,
+): Queue<Data> {
+  const queue = new Queue<Data>(name, { connection, prefix: queuePrefixOf(ledger) });
   // Connection trouble is logged by the connection itself; an unhandled 'error' would end the process.
   queue.on('error', () => {});
   return queue;

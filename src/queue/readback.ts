@@ -2,7 +2,7 @@ import { effectsOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
 import type { BatchRef } from '../ledger/batches.js';
-import type { Balances, Detail } from '../ledger/detail.js';
+import type { Balances, OrderEvent } from '../ledger/order-event.js';
 import type { PlannedOrder } from '../ledger/plan-block.js';
 import { readbackEnded } from '../ledger/readback-end.js';
 import { readDetails, readRecord } from '../ledger/rows.js';
@@ -20,7 +20,7 @@ import type { Unread } from './unread.js';
  * operator asserts by choosing `readback`: moved by exactly the tokens proves paid at once; unmoved proves
  * not applied only after the settle time and two equal reads; anything else is a doubt.
  */
-type BalancesRead = Extract<Detail, { event: 'balances' }>;
+type BalancesRead = Extract<OrderEvent, { event: 'balances' }>;
 /** As it is kept with the order, and what the members should have had. */
 export type BalancesBefore = BalancesRead & { readonly expected: Expected };
 
@@ -49,11 +49,11 @@ export class Readback {
 
   async resolve(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
-    const { era } = batch.books.mark;
+    const { era } = batch.ledger.mark;
     const [record, details, ended] = await Promise.all([
       readRecord(batch, ref.index),
       readDetails(batch, ref.index),
-      readbackEnded(batch.books, ref.no),
+      readbackEnded(batch.ledger, ref.no),
     ]);
     if (record.code !== 'u') return OVER;
     const end = (conclusion: Verdict) =>
@@ -132,7 +132,7 @@ export class Readback {
     const batch = await this.batchOf(ref.no);
     const { sentAt } = await readRecord(batch, ref.index);
     const conclusion = { ...toDoubt(why), from: 'u', sentAt: sentAt ?? Date.now(), audit: null } as const;
-    return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.books.mark.era });
+    return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.ledger.mark.era });
   }
 
   private notApplied(tries: number): Verdict {
@@ -155,7 +155,7 @@ export class Readback {
     { currency }: Terms,
     conclusion: Conclusion,
   ): Promise<Delivered> {
-    const done = await conclude(batch.books, ref, row, conclusion);
+    const done = await conclude(batch.ledger, ref, row, conclusion);
     if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
     return conclusion.to === 'w' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
@@ -180,22 +180,22 @@ function toDoubt(message: string): Verdict {
 
 const NOTHING_READ: Balances = { member: null, recipient: null };
 
-function check(balances: Balances): Detail {
+function check(balances: Balances): OrderEvent {
   return { event: 'balances', at: Date.now(), when: 'check', balances };
 }
 
 /** Looks since the last one that showed a balance, or since it was sent. */
-function failedLooks(details: readonly Detail[]): number {
+function failedLooks(details: readonly OrderEvent[]): number {
   const shown = details.findLastIndex((one) => one.event === 'balances' && one.balances.member !== null);
   return details.slice(shown + 1).filter((one) => one.event === 'balances' && one.when === 'check').length;
 }
 
-function concluded(state: string, code: string | null, message: string): Detail {
+function concluded(state: string, code: string | null, message: string): OrderEvent {
   return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message };
 }
 
 /** What was read for the last attempt. Another attempt behind it, made without reading, leaves nothing to go by. */
-function readBeforeLast(details: readonly Detail[]): BalancesRead | undefined {
+function readBeforeLast(details: readonly OrderEvent[]): BalancesRead | undefined {
   const attempts = new Set<string>();
   for (const one of details.toReversed()) {
     if (one.event === 'attempt' || one.event === 'orphaned') attempts.add(one.attempt ?? `at ${one.at}`);

@@ -1,7 +1,7 @@
 import type { AlmonerError } from '../core/errors/error.js';
 import { arm, type Fence, readFence, sayDisarmed } from '../ledger/fence.js';
 import { mergeParked } from '../ledger/merge.js';
-import { type Recovered, type RecoveryParts, recover } from '../ledger/recovery.js';
+import { type Recovered, type RecoveryDeps, recover } from '../ledger/recovery.js';
 import { givenUp, listSessions, type Session } from '../ledger/sessions.js';
 import { missingReason } from './reasons.js';
 
@@ -17,8 +17,8 @@ import { missingReason } from './reasons.js';
  * A process that was away while others armed finds another era and merges before it sends again. One that has just
  * started recovers once, also where the ledger is armed: the journals beside it may know what the store forgot.
  */
-export type WatchParts = Omit<RecoveryParts, 'self' | 'say'> & {
-  readonly self: NonNullable<RecoveryParts['self']>;
+export type WatchDeps = Omit<RecoveryDeps, 'self' | 'say'> & {
+  readonly self: NonNullable<RecoveryDeps['self']>;
   /** How long others may take to merge before the batches are shown as halted. */
   readonly patienceMs: number;
   readonly onTrouble: (message: string) => void;
@@ -40,9 +40,9 @@ export class Recovery {
   private rolledBack = false;
   isArmed = false;
 
-  constructor(private readonly parts: WatchParts) {
+  constructor(private readonly parts: WatchDeps) {
     // From here on an empty ledger is not taken for a new one before the journals were looked at.
-    if (parts.books.mark.era === '') parts.books.mark.era = NO_ERA;
+    if (parts.ledger.mark.era === '') parts.ledger.mark.era = NO_ERA;
   }
 
   /** A script refused: the next look finds out. */
@@ -54,11 +54,11 @@ export class Recovery {
   /** Answers whether orders may be sent. */
   tick(): Promise<boolean> {
     return this.alone(async () => {
-      const { books } = this.parts;
-      const { mark } = books;
+      const { ledger } = this.parts;
+      const { mark } = ledger;
       // What was seen when it was asked: the answers that came with this one have already moved the mark on.
       const { seen } = mark;
-      const fence = await readFence(books);
+      const fence = await readFence(ledger);
       if (fence.lost) this.fenced('lost');
       else if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
         this.isArmed = true;
@@ -80,7 +80,7 @@ export class Recovery {
     this.isArmed = false;
     // While others are waited for, what lies here is not read again at every look.
     const fresh = performance.now() - this.merged.atMs < REMERGE_MS;
-    const sameStore = this.merged.run === fence.run && fence.seq >= this.parts.books.mark.seen;
+    const sameStore = this.merged.run === fence.run && fence.seq >= this.parts.ledger.mark.seen;
     if (fresh && sameStore && (await this.armAgain(fence.run))) return;
     await this.lookOnce(true);
   }
@@ -91,7 +91,7 @@ export class Recovery {
     this.rolledBack ||= recovered.rolledBack;
     if (recovered.armed) return this.goOn(recovered);
     if (recovered.stopped !== null) return;
-    const { run } = await readFence(this.parts.books);
+    const { run } = await readFence(this.parts.ledger);
     this.merged = { run, seen: recovered.seen, atMs: performance.now() };
     await this.nameMissing(recovered.waitingFor);
   }
@@ -106,9 +106,9 @@ export class Recovery {
 
   /** Answers no when the ledger does not know, or no longer, that this process has merged. */
   private async armAgain(run: string): Promise<boolean> {
-    const { books } = this.parts;
+    const { ledger } = this.parts;
     const { seen } = this.merged;
-    const answer = await arm(books, run, seen);
+    const answer = await arm(ledger, run, seen);
     if (answer.answer === 'changed' || answer.answer === 'armed') return false;
     if (answer.sessions.includes(this.session.id)) return false;
     await this.nameMissing(answer.sessions);
@@ -116,13 +116,13 @@ export class Recovery {
   }
 
   private async nameMissing(sessions: readonly string[]): Promise<void> {
-    const { books, patienceMs } = this.parts;
+    const { ledger, patienceMs } = this.parts;
     this.waitingSince ??= performance.now();
     if (sessions.length === 0 || performance.now() - this.waitingSince < patienceMs) return;
-    const entries = await listSessions(books);
+    const entries = await listSessions(ledger);
     const missing = entries.filter(({ id }) => id !== this.session.id && sessions.includes(id));
     this.say(`waiting for the journals of ${missing.map(({ id }) => id).join(', ')}`);
-    await sayDisarmed(books, missingReason(missing));
+    await sayDisarmed(ledger, missingReason(missing));
   }
 
   /** One look at a time: two would adopt the same orders. */

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { openQueue, queuePrefixOf } from './queues.js';
 import { Rounds } from './rounds.js';
 
@@ -18,11 +18,11 @@ const LOOK_EVERY_MS = 30_000;
 
 /** Makes the job schedulers of a realm equal to what is wanted. */
 export async function syncWakeUps(
-  books: Books,
+  ledger: RealmLedger,
   connection: ConnectionOptions,
   wanted: readonly WakeUpTime[],
 ): Promise<{ readonly removed: readonly string[] }> {
-  const queue = openQueue<WakeUp>(books, SCHEDULES_QUEUE, connection);
+  const queue = openQueue<WakeUp>(ledger, SCHEDULES_QUEUE, connection);
   try {
     const present = await wakeUps(queue);
     const removed = present.filter((rule) => !wanted.some((one) => one.rule === rule));
@@ -51,7 +51,7 @@ async function wakeUps(queue: Queue<WakeUp>): Promise<string[]> {
 const PAGE = 100;
 
 export type SchedulerOptions = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly connect: (use: string) => Redis;
   /** Looks what is due, of one rule or of all, and sees to it. Called again while it works; it must bear that. */
   readonly onWake: (rule: string | null) => Promise<void>;
@@ -63,7 +63,7 @@ export type Scheduler = { start(): Promise<void>; stop(): Promise<void> };
 
 /** Listens for the wake-ups of one realm. Any number of processes may do so at once. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { books, onWake, onTrouble } = options;
+  const { ledger, onWake, onTrouble } = options;
   const rounds = new Rounds(onTrouble);
   let worker: Worker<WakeUp, null> | undefined;
   return {
@@ -79,7 +79,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         },
         {
           connection: options.connect('schedules'),
-          prefix: queuePrefixOf(books),
+          prefix: queuePrefixOf(ledger),
           removeOnComplete: { count: 0 },
         },
       );

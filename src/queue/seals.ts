@@ -1,7 +1,7 @@
 import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
-import type { Books } from '../ledger/books.js';
 import { openBatches } from '../ledger/feeding.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { haltBatch, resumeBatch } from '../ledger/steering.js';
 import type { KnownBatches } from './known-batches.js';
 import { changedReason } from './reasons.js';
@@ -12,7 +12,7 @@ import { changedReason } from './reasons.js';
  */
 export class Seals {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly profile: RealmProfile,
     private readonly batches: KnownBatches,
   ) {}
@@ -30,15 +30,15 @@ export class Seals {
   async haltChanged(no: string): Promise<string | null> {
     const change = changeOf(await this.batches.manifest(no), this.profile);
     if (change === null) return null;
-    return (await haltBatch(this.books, no, changedReason(change, this.profile.name))).state;
+    return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;
   }
 
   /** When a process begins: before anything is fed, and for what another profile had halted. */
   async lookAll(owner: string): Promise<void> {
-    for (const batch of await openBatches(this.books, 0)) {
+    for (const batch of await openBatches(this.ledger, 0)) {
       if (batch.owner !== owner || !(await this.fit(batch.no))) continue;
       if (batch.state === 'halted')
-        await resumeBatch(this.books, batch.no, null, { owner, haltedFor: 'ALM_BATCH_TERMS_CHANGED' });
+        await resumeBatch(this.ledger, batch.no, null, { owner, haltedFor: 'ALM_BATCH_TERMS_CHANGED' });
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../core/backoff.js';
-import type { Books } from '../ledger/books.js';
 import {
   dispatched,
   generationsOf,
@@ -10,6 +9,7 @@ import {
   redispatch,
   storeNowMs,
 } from '../ledger/feeding.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { realmState } from '../ledger/steering.js';
 import { addDelayed, addOrders, carriedBy, type OrderJob } from './queues.js';
 
@@ -19,17 +19,17 @@ import { addDelayed, addOrders, carriedBy, type OrderJob } from './queues.js';
  */
 export class Sweeper {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
     private readonly owner: string,
   ) {}
 
   async tick(): Promise<number> {
-    const { halt, breakerSince } = await realmState(this.books);
+    const { halt, breakerSince } = await realmState(this.ledger);
     if (halt !== null || breakerSince !== null) return 0;
     let swept = 0;
     for (const batch of await this.mine()) {
-      const late = await overdue(this.books, batch.no, LATE_MS, SWEEP_MAX);
+      const late = await overdue(this.ledger, batch.no, LATE_MS, SWEEP_MAX);
       const missing = await this.withoutJob(batch.no, late);
       swept += await this.again(batch.no, missing);
     }
@@ -40,9 +40,9 @@ export class Sweeper {
   async all(): Promise<number> {
     let swept = 0;
     for (const batch of await this.mine()) {
-      const open = await dispatched(this.books, batch.no);
+      const open = await dispatched(this.ledger, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
-      const nowMs = await storeNowMs(this.books);
+      const nowMs = await storeNowMs(this.ledger);
       for (let first = 0; first < open.length; first += SWEEP_MAX) {
         const indexes = open.slice(first, first + SWEEP_MAX).map(({ index }) => index);
         swept += await this.again(batch.no, indexes, (index) =>
@@ -55,14 +55,14 @@ export class Sweeper {
 
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
-    const open = await redispatch(this.books, no, this.owner, indexes);
+    const open = await redispatch(this.ledger, no, this.owner, indexes);
     if (delayMs === undefined) await addOrders(this.queue, no, open.indexes, open.generation);
     else await addDelayed(this.queue, no, open.indexes, open.generation, delayMs);
     return open.indexes.length;
   }
 
   private async mine() {
-    const open = await openBatches(this.books, 0);
+    const open = await openBatches(this.ledger, 0);
     return open.filter(
       ({ owner, state }) => owner === this.owner && (state === 'running' || state === 'cancelled'),
     );
@@ -76,7 +76,7 @@ export class Sweeper {
       if (job?.no !== no) continue;
       for (let index = job.first; index <= job.last; index++) carried.add(`${index} ${job.generation}`);
     }
-    const generations = await generationsOf(this.books, no, indexes);
+    const generations = await generationsOf(this.ledger, no, indexes);
     return indexes.filter((index, i) => !carried.has(`${index} ${generations[i] ?? 0}`));
   }
 
@@ -84,10 +84,10 @@ export class Sweeper {
   private async liveJobs(): Promise<string[]> {
     const { queue } = this;
     // Put off for longer than any pause, by a clock that is ahead; or long over and not seen, by one behind.
-    const nowMs = await storeNowMs(this.books);
+    const nowMs = await storeNowMs(this.ledger);
     const [oldest, furthest] = [nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS];
-    const lists = await this.books.caller.patiently('look for jobs', () =>
-      this.books.caller.redis
+    const lists = await this.ledger.scripts.retryWhileAway('look for jobs', () =>
+      this.ledger.scripts.redis
         .multi()
         .lrange(queue.toKey('wait'), 0, -1)
         .lrange(queue.toKey('active'), 0, -1)

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 
 /**
  * How long ago something was, by the store's clock and this process's monotonic clock together. A wall
@@ -48,9 +48,9 @@ export class TwoClocks {
   }
 }
 
-export function storeClock({ caller }: Books): () => Promise<number> {
+export function storeClock({ scripts }: RealmLedger): () => Promise<number> {
   return async () => {
-    const [seconds, micros] = await caller.patiently('read the clock', () => caller.redis.time());
+    const [seconds, micros] = await scripts.retryWhileAway('read the clock', () => scripts.redis.time());
     return Number(seconds) * 1000 + Number(micros) / 1000;
   };
 }

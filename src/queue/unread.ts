@@ -1,7 +1,7 @@
 import { backoffMs, LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { BatchRef } from '../ledger/batches.js';
-import type { Detail } from '../ledger/detail.js';
+import type { OrderEvent } from '../ledger/order-event.js';
 import type { PlannedOrder } from '../ledger/plan-block.js';
 import type { OrderRecord } from '../ledger/record.js';
 import { readRecord } from '../ledger/rows.js';
@@ -42,7 +42,7 @@ export class Unread {
       why.kind === 'refused' ? 'R' : why.kind === 'unread' && tries >= this.profile.attempts.max ? 'X' : 'w';
     const dueInMs = this.pauseMs(tries);
     const { createdAt, sliceMs } = await this.manifestOf(ref.no);
-    const done = await turnDown(batch.books, ref, row, {
+    const done = await turnDown(batch.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       move: { from: 'w', to, hold },
       detail: why.kind === 'unreached' ? null : detailOf(to, why),
@@ -66,7 +66,7 @@ export class Unread {
     const counts = why.kind !== 'unreached';
     const tries = looks + (counts ? 1 : 0);
     const dueInMs = this.pauseMs(tries);
-    const { code } = await turnDown(batch.books, ref, row, {
+    const { code } = await turnDown(batch.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       move: { from: 'u', to: counts && tries >= this.profile.attempts.max ? 'D' : 'u' },
       detail: null,
@@ -78,11 +78,11 @@ export class Unread {
   }
 
   /** What says nothing of any order: it waits as it is. */
-  private async realmWide({ books }: BatchRef, why: ReadTrouble): Promise<Delivered | null> {
+  private async realmWide({ ledger }: BatchRef, why: ReadTrouble): Promise<Delivered | null> {
     if (why.kind === 'slow-down')
       return { againInMs: Math.min(why.retryAfterMs ?? this.pauseMs(0), LONGEST_PAUSE_MS) };
     if (why.kind !== 'halted') return null;
-    await haltRealm(books, haltReason(this.profile, why));
+    await haltRealm(ledger, haltReason(this.profile, why));
     return OVER;
   }
 
@@ -103,7 +103,7 @@ export class Unread {
 
 const STATES = { R: 'refused', X: 'exhausted', w: 'planned' } as const;
 
-function detailOf(to: 'R' | 'X' | 'w', { code, message }: ReadTrouble): Detail {
+function detailOf(to: 'R' | 'X' | 'w', { code, message }: ReadTrouble): OrderEvent {
   const said = `${message.replace(/\.$/, '')} (read before sending; nothing was sent)`;
   return { event: 'concluded', at: Date.now(), state: STATES[to], by: 'readback', code, message: said };
 }

@@ -1,12 +1,12 @@
 import type { BatchRecord } from '../ledger/views.js';
 import { auditCsv } from './audit.js';
+import { fileHeader, fileLine, fileOf, REPORT_FILES, type ReportFile } from './files.js';
 import { reportPage } from './html/report-page.js';
-import { PARTS, type Part, partHeader, partLine, partOf } from './parts.js';
+import { Reconciliation } from './reconciliation.js';
 import { resultsHeader, resultsLine } from './results.js';
 import { RunFacts } from './run-facts.js';
 import type { Staging } from './staging.js';
 import { summarize } from './summarize.js';
-import { Tie } from './tie.js';
 import type { FileFacts, WholeFile } from './whole-file.js';
 
 /**
@@ -15,7 +15,7 @@ import type { FileFacts, WholeFile } from './whole-file.js';
  */
 export async function writeFullReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { batch } = record;
-  const tie = new Tie();
+  const tie = new Reconciliation();
   const facts = new RunFacts();
   const files = await writeRows(record, staging, (row) => {
     tie.add(row);
@@ -38,10 +38,10 @@ async function writeRows(
 ): Promise<FileFacts[]> {
   const results = await staging.create('results.csv');
   await results.add(resultsHeader(manifest));
-  const parts = new Map<Part, WholeFile>();
-  for (const part of PARTS) {
+  const parts = new Map<ReportFile, WholeFile>();
+  for (const part of REPORT_FILES) {
     const file = await staging.create(`${part}.csv`);
-    await file.add(partHeader(part, manifest));
+    await file.add(fileHeader(part, manifest));
     parts.set(part, file);
   }
 
@@ -49,8 +49,8 @@ async function writeRows(
     see(row);
     const full = results.add(resultsLine(row, manifest));
     if (full !== undefined) await full;
-    const part = partOf(row.state);
-    const partFull = parts.get(part)?.add(partLine(part, row, manifest));
+    const part = fileOf(row.state);
+    const partFull = parts.get(part)?.add(fileLine(part, row, manifest));
     if (partFull !== undefined) await partFull;
   }
 

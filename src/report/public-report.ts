@@ -1,10 +1,10 @@
 import type { BatchRecord, RowView } from '../ledger/views.js';
 import { csvLine } from './csv-line.js';
 import { type PublicLine, type PublicSums, publicPage } from './html/public-page.js';
+import { Reconciliation } from './reconciliation.js';
 import { RunFacts } from './run-facts.js';
 import { isoTime } from './spelling.js';
 import type { Staging } from './staging.js';
-import { Tie } from './tie.js';
 
 const LINES_ON_PAGE_MAX = 200;
 
@@ -16,7 +16,7 @@ const LINES_ON_PAGE_MAX = 200;
  */
 export async function writePublicReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { manifest } = record.batch;
-  const tie = new Tie();
+  const tie = new Reconciliation();
   const facts = new RunFacts();
   const shown: PublicLine[] = [];
 

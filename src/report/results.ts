@@ -1,6 +1,6 @@
 import type { Manifest, RowView } from '../ledger/views.js';
 import { csvLine } from './csv-line.js';
-import { fitCells } from './parts.js';
+import { fitCells } from './files.js';
 import { isoTime } from './spelling.js';
 
 /** results.csv: one line per input row, in input order. The columns' names and order are a promise. */

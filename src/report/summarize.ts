@@ -1,10 +1,10 @@
 import type { BatchRecord, Manifest } from '../ledger/views.js';
 import { latencyFacts } from './latency.js';
 import { paceUsed } from './pace-used.js';
+import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts } from './run-facts.js';
 import { isoTime } from './spelling.js';
 import type { Summary } from './summary.js';
-import type { Tie } from './tie.js';
 import type { FileFacts } from './whole-file.js';
 
 const FAILURES_MAX = 50;
@@ -12,7 +12,7 @@ const FAILURES_MAX = 50;
 /** summary.json, and the numbers of report.html: both come from this one value and cannot disagree. */
 export function summarize(
   record: BatchRecord,
-  tie: Tie,
+  tie: Reconciliation,
   facts: RunFacts,
   files: readonly FileFacts[],
 ): Summary {

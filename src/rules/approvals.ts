@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { changeField } from './change-field.js';
 
 /**
@@ -31,12 +31,12 @@ const lastRun = z.object({
 });
 export type LastRun = z.infer<typeof lastRun>;
 
-const entriesKey = (books: Books) => `${books.realm}:rules:schedules`;
-const lastKey = (books: Books) => `${books.realm}:rules:last`;
+const entriesKey = (ledger: RealmLedger) => `${ledger.keyPrefix}:rules:schedules`;
+const lastKey = (ledger: RealmLedger) => `${ledger.keyPrefix}:rules:last`;
 
-export async function scheduledRules(books: Books): Promise<ScheduledRule[]> {
-  const { caller } = books;
-  const all = await caller.patiently('list schedules', () => caller.redis.hvals(entriesKey(books)));
+export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
+  const { scripts } = ledger;
+  const all = await scripts.retryWhileAway('list schedules', () => scripts.redis.hvals(entriesKey(ledger)));
   return all
     .map((json) => scheduledRule.parse(JSON.parse(json)))
     .sort((a, b) => a.rule.localeCompare(b.rule));
@@ -44,12 +44,12 @@ export async function scheduledRules(books: Books): Promise<ScheduledRule[]> {
 
 /** `change` sees the entry as it stands, and gives the very same one back to leave it, or null to remove it. */
 export async function changeScheduledRule(
-  books: Books,
+  ledger: RealmLedger,
   rule: string,
   change: (known: ScheduledRule | null) => ScheduledRule | null,
 ): Promise<Record<'before' | 'after', ScheduledRule | null>> {
   let changed: Record<'before' | 'after', ScheduledRule | null> = { before: null, after: null };
-  await changeField(books, entriesKey(books), rule, (text) => {
+  await changeField(ledger, entriesKey(ledger), rule, (text) => {
     const before = text === null ? null : scheduledRule.parse(JSON.parse(text));
     const after = change(before);
     changed = { before, after };
@@ -59,9 +59,9 @@ export async function changeScheduledRule(
   return changed;
 }
 
-export async function lastRuns(books: Books): Promise<Map<string, LastRun>> {
-  const { caller } = books;
-  const all = await caller.patiently('read last runs', () => caller.redis.hgetall(lastKey(books)));
+export async function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
+  const { scripts } = ledger;
+  const all = await scripts.retryWhileAway('read last runs', () => scripts.redis.hgetall(lastKey(ledger)));
   return new Map(Object.entries(all).map(([rule, json]) => [rule, lastRun.parse(JSON.parse(json))]));
 }
 
@@ -81,8 +81,10 @@ export function lastRunWords({ result, skipped, message }: LastRun): string {
  * Notes what became of a scheduled time; false where somebody else has dealt with it, or it has not come. What was
  * noted with the seal of a batch is noted.
  */
-export async function noteLastRun(books: Books, rule: string, last: LastRun): Promise<boolean> {
-  return (await books.caller.script('note-scheduled', books.realm, [rule, JSON.stringify(last)])) === 'ok';
+export async function noteLastRun(ledger: RealmLedger, rule: string, last: LastRun): Promise<boolean> {
+  return (
+    (await ledger.scripts.script('note-scheduled', ledger.keyPrefix, [rule, JSON.stringify(last)])) === 'ok'
+  );
 }
 
 const RENEW =
@@ -94,13 +96,15 @@ const RELEASE =
  * Keeps a second scheduler from reading the same facts at the same time. It saves requests and is no guard
  * against paying twice: that is the period's reference, so that a claim may expire without harm.
  */
-export async function claimRule(books: Books, rule: string, owner: string, ttlMs: number) {
-  const { caller } = books;
-  const key = `${books.realm}:rules:claim:${rule}`;
-  const taken = await caller.patiently('claim rule', () => caller.redis.set(key, owner, 'PX', ttlMs, 'NX'));
+export async function claimRule(ledger: RealmLedger, rule: string, owner: string, ttlMs: number) {
+  const { scripts } = ledger;
+  const key = `${ledger.keyPrefix}:rules:claim:${rule}`;
+  const taken = await scripts.retryWhileAway('claim rule', () =>
+    scripts.redis.set(key, owner, 'PX', ttlMs, 'NX'),
+  );
   if (taken === null) return undefined;
   return {
-    renew: () => caller.patiently('renew claim', () => caller.redis.eval(RENEW, 1, key, owner, ttlMs)),
-    release: () => caller.patiently('release claim', () => caller.redis.eval(RELEASE, 1, key, owner)),
+    renew: () => scripts.retryWhileAway('renew claim', () => scripts.redis.eval(RENEW, 1, key, owner, ttlMs)),
+    release: () => scripts.retryWhileAway('release claim', () => scripts.redis.eval(RELEASE, 1, key, owner)),
   };
 }

@@ -1,8 +1,8 @@
 import { batchId, orderId } from '../core/ids.js';
 import { accountName, heldOf } from '../ledger/accounts.js';
-import type { Books } from '../ledger/books.js';
 import { batchKeys } from '../ledger/keys.js';
 import { findSpent } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { AudienceRow } from './audience-row.js';
 
 /** What the ledger knows of a rule's awards in a period. */
@@ -14,23 +14,24 @@ export function awardReference(rule: string, period: string, member: string): st
 
 /** The members whose reference of the period is spent, with the order that holds it. */
 export async function alreadyAwarded(
-  books: Books,
+  ledger: RealmLedger,
   rule: string,
   period: string,
   slices: AsyncIterable<readonly AudienceRow[]> | Iterable<readonly AudienceRow[]>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const ids = new Map<string, Promise<string | null>>();
-  const { caller, realm } = books;
+  const { scripts, keyPrefix } = ledger;
   const idOf = (no: string): Promise<string | null> => {
     const known =
-      ids.get(no) ?? caller.patiently('read batch', () => caller.redis.hget(batchKeys(realm, no).meta, 'id'));
+      ids.get(no) ??
+      scripts.retryWhileAway('read batch', () => scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'id'));
     ids.set(no, known);
     return known;
   };
   for await (const rows of slices) {
     const spent = await findSpent(
-      books,
+      ledger,
       rows.map(({ member }) => awardReference(rule, period, member)),
     );
     for (const { member } of spent.size === 0 ? [] : rows) {
@@ -44,6 +45,6 @@ export async function alreadyAwarded(
 }
 
 /** What orders of the period hold, whichever way they came: paid, or still to be paid. */
-export function awardedInPeriod(books: Books, rule: string, period: string): Promise<bigint> {
-  return heldOf(books, accountName(rule, period));
+export function awardedInPeriod(ledger: RealmLedger, rule: string, period: string): Promise<bigint> {
+  return heldOf(ledger, accountName(rule, period));
 }

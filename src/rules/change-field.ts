@@ -1,4 +1,4 @@
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 
 /** Asked again after a lost answer, it finds what it has written. */
 const REPLACE = `
@@ -13,17 +13,17 @@ return 1`;
  * what shall (null: nothing); it is asked again where somebody was quicker, so that nobody's change undoes another's.
  */
 export async function changeField(
-  { caller }: Books,
+  { scripts }: RealmLedger,
   key: string,
   field: string,
   change: (known: string | null) => string | null,
 ): Promise<void> {
   for (;;) {
-    const known = await caller.patiently('read field', () => caller.redis.hget(key, field));
+    const known = await scripts.retryWhileAway('read field', () => scripts.redis.hget(key, field));
     const wanted = change(known);
     if (wanted === known) return;
-    const done = await caller.patiently('change field', () =>
-      caller.redis.eval(REPLACE, 1, key, field, known ?? '', wanted ?? ''),
+    const done = await scripts.retryWhileAway('change field', () =>
+      scripts.redis.eval(REPLACE, 1, key, field, known ?? '', wanted ?? ''),
     );
     if (done === 1) return;
   }

@@ -1,4 +1,4 @@
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { PackedAudience } from './packed-audience.js';
 import { periodName } from './period.js';
 import { awardExpression, type Rule } from './rule.js';
@@ -6,7 +6,7 @@ import type { RunMeta } from './run-record.js';
 import { listRuns, putRun, takeReading } from './run-store.js';
 
 export type OpenRunRequest = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly rule: Rule;
   readonly audience: PackedAudience;
   /** The time that the run stands for. */
@@ -25,7 +25,7 @@ const RESUMED_WITHIN_MS = 24 * 3_600_000;
  * run has a new id, under which nobody else writes.
  */
 export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
-  const { books, rule, audience, at, now } = request;
+  const { ledger, rule, audience, at, now } = request;
   const period = periodName(rule.period, at, rule.zone);
   const audienceHash = audience.hash;
   const isOpen = (run: RunMeta) =>
@@ -37,9 +37,9 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     run.scheduled === request.scheduled &&
     (!run.scheduled || run.at === at) &&
     now - run.startedAt < RESUMED_WITHIN_MS;
-  for (const open of (await listRuns(books)).filter(isOpen).reverse()) {
+  for (const open of (await listRuns(ledger)).filter(isOpen).reverse()) {
     const taken = { ...open, id: request.newId };
-    if (await takeReading(books, open.id, taken)) return { meta: taken, resumed: true };
+    if (await takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
   }
   const meta: RunMeta = {
     id: request.newId,
@@ -72,7 +72,7 @@ export async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta;
     number: null,
     batch: null,
   };
-  await putRun(books, meta);
+  await putRun(ledger, meta);
   return { meta, resumed: false };
 }
 

@@ -26,20 +26,20 @@ export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
  * with what was read. Nothing is paid here and nothing is promised: only a batch does that.
  */
 export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
-  const { books, rule, audience } = request;
+  const { ledger, rule, audience } = request;
   const { meta, resumed } = await openRun(request);
-  const facts = await openFacts(books, meta.id);
-  const already = await alreadyAwarded(books, rule.name, meta.period, rowsOf(audience));
+  const facts = await openFacts(ledger, meta.id);
+  const already = await alreadyAwarded(ledger, rule.name, meta.period, rowsOf(audience));
   const { decided, requests, blocks } = await decideAudience({
     ...request,
     at: meta.at,
     facts,
     already,
     bounds: async () => ({
-      awardedInPeriod: await awardedInPeriod(books, rule.name, meta.period),
+      awardedInPeriod: await awardedInPeriod(ledger, rule.name, meta.period),
       maxTokensPerOrder: request.profile.caps.maxTokensPerOrder,
     }),
-    keep: (block, bytes) => putEntries(books, meta.id, block, bytes),
+    keep: (block, bytes) => putEntries(ledger, meta.id, block, bytes),
   });
   const planned: RunMeta = {
     ...meta,
@@ -53,8 +53,8 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
     blocks,
   };
   // A plan never takes the place of a run that has a batch.
-  await changeRun(books, meta.id, (known) => (known === null || known.batch === null ? planned : null));
+  await changeRun(ledger, meta.id, (known) => (known === null || known.batch === null ? planned : null));
   await facts.drop();
-  await forgetOldRuns(books, rule.name, rule.keepRuns);
+  await forgetOldRuns(ledger, rule.name, rule.keepRuns);
   return { meta: planned, resumed };
 }

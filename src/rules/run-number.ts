@@ -1,5 +1,5 @@
 import { accountName } from '../ledger/accounts.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { RunMeta } from './run-record.js';
 
 /**
@@ -10,19 +10,21 @@ import type { RunMeta } from './run-record.js';
  * for here: where the orders meet another of them that is over, the next number is taken (see `batchOfRun`).
  */
 export async function runNumber(
-  books: Books,
+  ledger: RealmLedger,
   run: Pick<RunMeta, 'rule' | 'period' | 'scheduled' | 'at' | 'number' | 'batch'>,
 ): Promise<number | null> {
   // With a batch and without a number: made before runs were numbered.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;
-  const { caller, realm } = books;
+  const { scripts, keyPrefix } = ledger;
   const account = accountName(run.rule, run.period);
-  const last = await caller.patiently('read number', () =>
-    caller.redis.hget(`${realm}:rules:numbers`, account),
+  const last = await scripts.retryWhileAway('read number', () =>
+    scripts.redis.hget(`${keyPrefix}:rules:numbers`, account),
   );
   if (last === null) return 1;
   const [number = '', no = ''] = last.split(' ');
-  const open = await caller.patiently('read batch', () => caller.redis.sismember(`${realm}:open`, no));
+  const open = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.sismember(`${keyPrefix}:open`, no),
+  );
   return Number(number) + (open === 1 ? 0 : 1);
 }

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../core/errors/error.js';
-import type { Books } from '../ledger/books.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { changeField } from './change-field.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
@@ -7,23 +7,26 @@ import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-recor
  * Runs in the store, beside the realm's ledger and in its slot: one hash of short records, the decided blocks
  * of each run, and, while facts are being read, a hash of what was read so far.
  */
-const runsKey = (books: Books) => `${books.realm}:rules:runs`;
-const blockKey = (books: Books, id: string, block: number) => `${books.realm}:rules:run:${id}:${block}`;
-const factsKey = (books: Books, id: string) => `${books.realm}:rules:run:${id}:facts`;
+const runsKey = (ledger: RealmLedger) => `${ledger.keyPrefix}:rules:runs`;
+const blockKey = (ledger: RealmLedger, id: string, block: number) =>
+  `${ledger.keyPrefix}:rules:run:${id}:${block}`;
+const factsKey = (ledger: RealmLedger, id: string) => `${ledger.keyPrefix}:rules:run:${id}:facts`;
 
-export async function putRun(books: Books, meta: RunMeta): Promise<void> {
-  const { caller } = books;
-  await caller.patiently('keep run', () => caller.redis.hset(runsKey(books), meta.id, JSON.stringify(meta)));
+export async function putRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
+  const { scripts } = ledger;
+  await scripts.retryWhileAway('keep run', () =>
+    scripts.redis.hset(runsKey(ledger), meta.id, JSON.stringify(meta)),
+  );
 }
 
 /** Changes a run as it stands now; `change` says what becomes of it, or null to leave it. Returns what stands then. */
 export async function changeRun(
-  books: Books,
+  ledger: RealmLedger,
   id: string,
   change: (known: RunMeta | null) => RunMeta | null,
 ): Promise<RunMeta | null> {
   let stands: RunMeta | null = null;
-  await changeField(books, runsKey(books), id, (known) => {
+  await changeField(ledger, runsKey(ledger), id, (known) => {
     const before = known === null ? null : runMeta.parse(JSON.parse(known));
     const after = change(before);
     stands = after ?? before;
@@ -46,25 +49,25 @@ return 1`;
  * may live after all, and what it writes of facts, decisions and batch under its own id must meet nobody else's: it has
  * in memory what it has read, and finishes its run as if nothing had happened. False where it is not being read any more.
  */
-export async function takeReading(books: Books, from: string, taken: RunMeta): Promise<boolean> {
-  const { caller } = books;
-  const keys = [runsKey(books), factsKey(books, from), factsKey(books, taken.id)];
-  const reply = await caller.patiently('take run', () =>
-    caller.redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
+export async function takeReading(ledger: RealmLedger, from: string, taken: RunMeta): Promise<boolean> {
+  const { scripts } = ledger;
+  const keys = [runsKey(ledger), factsKey(ledger, from), factsKey(ledger, taken.id)];
+  const reply = await scripts.retryWhileAway('take run', () =>
+    scripts.redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
   );
   return reply === 1;
 }
 
 /** All runs of a realm, oldest first. */
-export async function listRuns(books: Books): Promise<RunMeta[]> {
-  const { caller } = books;
-  const all = await caller.patiently('list runs', () => caller.redis.hvals(runsKey(books)));
+export async function listRuns(ledger: RealmLedger): Promise<RunMeta[]> {
+  const { scripts } = ledger;
+  const all = await scripts.retryWhileAway('list runs', () => scripts.redis.hvals(runsKey(ledger)));
   return all.map((json) => runMeta.parse(JSON.parse(json))).sort((a, b) => a.startedAt - b.startedAt);
 }
 
 /** By id, a unique prefix of one, the batch that was made of it, or `last`. */
-export async function findRun(books: Books, named: string, rule?: string): Promise<RunMeta> {
-  const runs = (await listRuns(books)).filter((run) => rule === undefined || run.rule === rule);
+export async function findRun(ledger: RealmLedger, named: string, rule?: string): Promise<RunMeta> {
+  const runs = (await listRuns(ledger)).filter((run) => rule === undefined || run.rule === rule);
   // Of two that name one batch, the later made it: the import of the earlier was cancelled.
   const exact = runs.find(({ id }) => id === named) ?? runs.findLast(({ batch }) => batch === named);
   if (exact !== undefined) return exact;
@@ -86,23 +89,28 @@ export async function findRun(books: Books, named: string, rule?: string): Promi
   return only;
 }
 
-export async function putEntries(books: Books, id: string, block: number, bytes: Uint8Array): Promise<void> {
-  const { caller } = books;
-  const key = blockKey(books, id, block);
-  await caller.patiently('keep decisions', () => caller.redis.set(key, Buffer.from(bytes)));
+export async function putEntries(
+  ledger: RealmLedger,
+  id: string,
+  block: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const { scripts } = ledger;
+  const key = blockKey(ledger, id, block);
+  await scripts.retryWhileAway('keep decisions', () => scripts.redis.set(key, Buffer.from(bytes)));
 }
 
 /** The members of a run, RUN_BLOCK_MEMBERS at a time; none of a block without the text `having`. */
 export async function* readEntries(
-  books: Books,
+  ledger: RealmLedger,
   meta: RunMeta,
   firstBlock = 0,
   having = '',
 ): AsyncGenerator<RunEntry[], void, undefined> {
-  const { caller } = books;
+  const { scripts } = ledger;
   for (let block = firstBlock; block < meta.blocks; block++) {
-    const key = blockKey(books, meta.id, block);
-    const bytes = await caller.patiently('read decisions', () => caller.redis.getBuffer(key));
+    const key = blockKey(ledger, meta.id, block);
+    const bytes = await scripts.retryWhileAway('read decisions', () => scripts.redis.getBuffer(key));
     if (bytes === null)
       throw new AlmonerError(
         'ALM_RULE_RUN_NOT_FOUND',
@@ -121,14 +129,14 @@ export type FactsKept = {
 
 const FACTS_PAGE = 1_000;
 
-export async function openFacts(books: Books, id: string): Promise<FactsKept> {
-  const { caller } = books;
-  const key = factsKey(books, id);
+export async function openFacts(ledger: RealmLedger, id: string): Promise<FactsKept> {
+  const { scripts } = ledger;
+  const key = factsKey(ledger, id);
   const known = new Map<string, string>();
   // Page by page: those of a large audience in one answer would hold up the process.
   for (let cursor = '', page: string[] = []; cursor !== '0'; ) {
-    [cursor, page] = await caller.patiently('read facts', () =>
-      caller.redis.hscan(key, cursor || '0', 'COUNT', FACTS_PAGE),
+    [cursor, page] = await scripts.retryWhileAway('read facts', () =>
+      scripts.redis.hscan(key, cursor || '0', 'COUNT', FACTS_PAGE),
     );
     for (let at = 0; at + 1 < page.length; at += 2) known.set(page[at] ?? '', page[at + 1] ?? '');
   }
@@ -136,10 +144,10 @@ export async function openFacts(books: Books, id: string): Promise<FactsKept> {
     known,
     async keep(field, value) {
       known.set(field, value);
-      await caller.patiently('keep fact', () => caller.redis.hset(key, field, value));
+      await scripts.retryWhileAway('keep fact', () => scripts.redis.hset(key, field, value));
     },
     async drop() {
-      await caller.patiently('drop facts', () => caller.redis.unlink(key));
+      await scripts.retryWhileAway('drop facts', () => scripts.redis.unlink(key));
     },
   };
 }
@@ -147,19 +155,21 @@ export async function openFacts(books: Books, id: string): Promise<FactsKept> {
 /** Plans that nobody ran are kept for a while only; runs for as long as the rule says; unfinished ones stay. */
 const PLANS_KEPT = 10;
 
-export async function forgetOldRuns(books: Books, rule: string, keepRuns: number): Promise<void> {
-  const runs = (await listRuns(books)).filter((run) => run.rule === rule).reverse();
+export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns: number): Promise<void> {
+  const runs = (await listRuns(ledger)).filter((run) => run.rule === rule).reverse();
   const ran = runs.filter(({ state }) => state === 'run');
   const others = runs.filter(
     ({ state, batch }) => state !== 'run' && !(state === 'planned' && batch !== null),
   );
-  for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) await forgetRun(books, run);
+  for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) await forgetRun(ledger, run);
 }
 
-async function forgetRun(books: Books, meta: RunMeta): Promise<void> {
-  const { caller } = books;
-  await caller.patiently('forget run', () => caller.redis.hdel(runsKey(books), meta.id));
-  await caller.patiently('forget facts', () => caller.redis.unlink(factsKey(books, meta.id)));
+async function forgetRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
+  const { scripts } = ledger;
+  await scripts.retryWhileAway('forget run', () => scripts.redis.hdel(runsKey(ledger), meta.id));
+  await scripts.retryWhileAway('forget facts', () => scripts.redis.unlink(factsKey(ledger, meta.id)));
   for (let block = 0; block < meta.blocks; block++)
-    await caller.patiently('forget decisions', () => caller.redis.unlink(blockKey(books, meta.id, block)));
+    await scripts.retryWhileAway('forget decisions', () =>
+      scripts.redis.unlink(blockKey(ledger, meta.id, block)),
+    );
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
-import { type Books, openBooks } from '../ledger/books.js';
-import { Caller } from '../ledger/caller.js';
 import type { JournalLimits } from '../ledger/journal.js';
 import { Here } from '../ledger/liveness.js';
 import { PlanReader } from '../ledger/plan-store.js';
+import { openLedger, type RealmLedger } from '../ledger/realm-ledger.js';
+import { ScriptClient } from '../ledger/script-client.js';
 import { Session } from '../ledger/sessions.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
@@ -31,7 +31,7 @@ export class App {
     readonly config: Config,
     readonly logger: Logger,
     readonly store: Store,
-    readonly caller: Caller,
+    readonly scripts: ScriptClient,
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
@@ -47,14 +47,14 @@ export class App {
     const { redisUrl, dataFolder, limits } = config;
     const answerMs = limits.storeAnswerMs;
     const store = await openStore({ redisUrl, dataFolder, clientName, logger, answerMs });
-    const caller = new Caller(
+    const scripts = new ScriptClient(
       store.ledger,
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
       archiveFolder(dataFolder),
       new Here(dataFolder),
     );
-    return new App(config, logger, store, caller, env);
+    return new App(config, logger, store, scripts, env);
   }
 
   /** The same connections in another person's name: what the desk does is done by who is signed in. */
@@ -63,9 +63,9 @@ export class App {
     return other;
   }
 
-  books(profile: RealmProfile): Books {
+  ledger(profile: RealmProfile): RealmLedger {
     const { name, baseUrl, realmId, rehearsal } = profile;
-    return openBooks(this.caller, { name, baseUrl, realmId, rehearsal });
+    return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal });
   }
 
   /** A realm ready to be called. The embedded one is started in this process. */
@@ -81,7 +81,7 @@ export class App {
   }
 
   private async openRealm(profile: RealmProfile, faults: FaultPlan | undefined): Promise<OpenRealm> {
-    const books = this.books(profile);
+    const ledger = this.ledger(profile);
     const embedded = profile.key.from === 'embedded' ? await this.embedded(profile, faults) : null;
     const client = createRealmClient({
       profile,
@@ -89,7 +89,7 @@ export class App {
       readKey: () => this.key(profile, embedded),
       userAgent: `almoner`,
     });
-    const realm = { profile, books, plans: new PlanReader(books), client, embedded };
+    const realm = { profile, ledger, plans: new PlanReader(ledger), client, embedded };
     this.realms.push(realm);
     return realm;
   }
@@ -109,7 +109,7 @@ export class App {
     const session = await Session.open(kind, this.config.dataFolder, {
       onFailure: (error) => this.fail(error),
       limits: journalLimits(this.config.limits.journalMegabytes),
-      here: this.caller.here,
+      here: this.scripts.here,
     });
     this.sessions.push(session);
     return session;
@@ -123,7 +123,7 @@ export class App {
     for (const { client } of this.realms) await client.close();
     for (const { embedded } of this.realms) await embedded?.close();
     for (const session of this.sessions) await session.close();
-    await this.caller.settled();
+    await this.scripts.settled();
     await this.store.close();
   }
 
@@ -145,7 +145,7 @@ export class App {
 
 export type OpenRealm = {
   readonly profile: RealmProfile;
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly plans: PlanReader;
   readonly client: RealmClient;
   readonly embedded: EmbeddedRealm | null;

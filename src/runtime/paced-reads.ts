@@ -13,11 +13,11 @@ export type PacedReads = {
 };
 
 export function pacedReads({
-  books,
+  ledger,
   profile,
   client,
-}: Pick<OpenRealm, 'books' | 'profile' | 'client'>): PacedReads {
-  const shared = new Pace(books, profile);
+}: Pick<OpenRealm, 'ledger' | 'profile' | 'client'>): PacedReads {
+  const shared = new Pace(ledger, profile);
   const retry = {
     attempts: profile.attempts,
     random: Math.random,

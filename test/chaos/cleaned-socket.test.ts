@@ -24,7 +24,7 @@ afterAll(() => arena.close());
 
 test('what a frozen worker was sending stays its own when its socket file is gone; killed, it is recovered', async () => {
   const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
-  const { books } = ref;
+  const { ledger } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
   const frozen = arena.start(['worker', '--concurrency', '4']);
@@ -34,7 +34,7 @@ test('what a frozen worker was sending stays its own when its socket file is gon
     60_000,
   );
   frozen.child.kill('SIGSTOP');
-  const [session] = await listSessions(books);
+  const [session] = await listSessions(ledger);
   const held = async () => {
     const records = await Promise.all(Array.from({ length: ROWS }, (_, i) => readRecord(ref, i + 1)));
     return records.filter(({ code, session: by }) => code === 's' && by === session?.id).length;
@@ -50,7 +50,7 @@ test('what a frozen worker was sending stays its own when its socket file is gon
   );
   // The look for orphans comes every two seconds; every lock is long over.
   expect(await held()).toBeGreaterThan(0);
-  expect(await listSessions(books)).toHaveLength(2);
+  expect(await listSessions(ledger)).toHaveLength(2);
 
   frozen.child.kill('SIGKILL');
   await frozen.ended;

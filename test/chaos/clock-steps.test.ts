@@ -51,7 +51,7 @@ async function importFile(name: string, first: number): Promise<BatchRef> {
   await arena.file(name, uniqueRows(ROWS, first).csv);
   const ran = await arena.run('import', name, '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  return findBatch(arena.books().caller, String(JSON.parse(ran.stdout).batch));
+  return findBatch(arena.ledger().scripts, String(JSON.parse(ran.stdout).batch));
 }
 
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>

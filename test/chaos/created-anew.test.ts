@@ -28,7 +28,7 @@ function container(name: string) {
 
 test('what a killed container was sending is taken over by the one created after it', async () => {
   const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
-  const { books } = ref;
+  const { ledger } = ref;
 
   const first = container('3f2a91c07d11');
   await until(
@@ -38,7 +38,7 @@ test('what a killed container was sending is taken over by the one created after
   );
   first.child.kill('SIGKILL');
   await first.ended;
-  expect(await listSessions(books)).toMatchObject([{ machine: '3f2a91c07d11' }]);
+  expect(await listSessions(ledger)).toMatchObject([{ machine: '3f2a91c07d11' }]);
 
   const second = container('b81e44d0a6f2');
   await until(
@@ -48,7 +48,7 @@ test('what a killed container was sending is taken over by the one created after
   );
   second.child.kill('SIGTERM');
   expect(await second.ended, second.stderr()).toBe(0);
-  expect(await listSessions(books)).toEqual([]);
+  expect(await listSessions(ledger)).toEqual([]);
   await arena.run('report', ref.id, '--json');
   const { states, wrong } = await auditByContent(
     await arena.applied(),

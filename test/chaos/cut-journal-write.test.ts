@@ -23,8 +23,8 @@ test('what was taken back is not called a second payment when the journals are r
   expect(code).not.toBe(0);
   const again = await arena.run('run', 'pay.csv', '--yes', '--json');
   expect(JSON.parse(again.stdout), again.stderr).toMatchObject({ state: 'done' });
-  await arena.ledger.kill();
-  await arena.ledger.restart();
+  await arena.store.kill();
+  await arena.store.restart();
   const recovered = await arena.run('recover');
   expect(recovered.status, recovered.stdout).toBe(0);
   expect(recovered.stderr).not.toMatch(/paid twice|has forgotten/);

@@ -45,7 +45,7 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
     await arena.file('pay.csv', uniqueRows(ROWS).csv);
     const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
     expect(imported.status, imported.stderr).toBe(0);
-    const ref = await findBatch(arena.books().caller, String(JSON.parse(imported.stdout).batch));
+    const ref = await findBatch(arena.ledger().scripts, String(JSON.parse(imported.stdout).batch));
     const frozen: ReturnType<typeof workerFailingAt>[] = [];
     for (const point of FAIL_POINTS) {
       const worker = workerFailingAt(arena, point, signal);

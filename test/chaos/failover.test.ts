@@ -39,7 +39,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
       members: seeds,
       realmFaults: ['--fault', 'latency:1:30'],
     });
-    replica = await replicaOf(arena.ledger.port);
+    replica = await replicaOf(arena.store.port);
     await arena.file('pay.csv', csv);
   });
   afterAll(async () => {
@@ -61,7 +61,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     const missing = (await arena.applied()).length;
     await appliedAtLeast(missing + 150);
     // The primary is gone, and the replica takes its place with an earlier past.
-    await arena.ledger.kill();
+    await arena.store.kill();
     await replica.client().replicaof('NO', 'ONE');
     arena.ledgerNet.aim(replica.port);
 
@@ -81,15 +81,15 @@ test('a Sentinel switch in the middle of a run: it goes on by itself and pays ev
     realmFaults: ['--fault', 'latency:1:30'],
   });
   onTestFinished(() => arena.close());
-  const replica = await replicaOf(arena.ledger.port);
+  const replica = await replicaOf(arena.store.port);
   onTestFinished(() => replica.stop());
-  const sentinel = await startSentinel(arena.ledger.port);
+  const sentinel = await startSentinel(arena.store.port);
   await arena.file('pay.csv', csv);
   const run = arena.start(['run', 'pay.csv', '--yes', '--json'], {
     REDIS_URL: `redis+sentinel://127.0.0.1:${sentinel}/almoner`,
   });
   await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= 20, 60_000);
-  await arena.ledger.kill();
+  await arena.store.kill();
   expect(await run.ended, run.stderr()).toBe(0);
   const { batch, counts } = JSON.parse(run.stdout());
   arena.ledgerNet.aim(replica.port);

@@ -19,11 +19,11 @@ const RUN = ['run', 'pay.csv', '--yes', '--json'] as const;
 
 /** As rotation does it, once the ledger has settled all of them. */
 async function removeJournals(): Promise<void> {
-  const books = arena.books();
-  const { era, seq } = await readFence(books);
+  const ledger = arena.ledger();
+  const { era, seq } = await readFence(ledger);
   const folder = join(arena.folder, 'data', 'journal');
   for (const { session, files } of await listJournals(folder)) {
-    const removed = { seqs: { [books.realm]: { [era]: seq } }, files: { [session]: files.length } };
+    const removed = { seqs: { [ledger.keyPrefix]: { [era]: seq } }, files: { [session]: files.length } };
     await noteRemoved(folder, session, removed, () => Promise.resolve(false));
     for (const { path } of files) await rm(path);
   }

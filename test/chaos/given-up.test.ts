@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/batches.js';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { MAIN } from '../support/almoner.js';
 import { Arena } from '../support/arena.js';
 import { uniqueRows } from '../support/unique-rows.js';
@@ -29,17 +29,17 @@ async function isStopped(pid: number | undefined): Promise<boolean> {
 }
 
 /** As if it ran on another machine: its folder is not here, and its kernel is another one. */
-async function takeAway({ caller: { redis }, realm }: Books): Promise<void> {
+async function takeAway({ scripts: { redis }, keyPrefix }: RealmLedger): Promise<void> {
   await rename(join(arena.folder, 'lost'), join(arena.folder, 'out-of-reach'));
-  for (const [id, entry] of Object.entries(await redis.hgetall(`${realm}:sessions`)))
-    await redis.hset(`${realm}:sessions`, id, JSON.stringify({ ...JSON.parse(entry), boot: 'another' }));
+  for (const [id, entry] of Object.entries(await redis.hgetall(`${keyPrefix}:sessions`)))
+    await redis.hset(`${keyPrefix}:sessions`, id, JSON.stringify({ ...JSON.parse(entry), boot: 'another' }));
 }
 
 test('exactly what it was sending is a doubt; woken, it sends nothing, says why and ends', async () => {
   await arena.file('pay.csv', uniqueRows(ROWS).csv);
   const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
-  const ref = await findBatch(arena.books().caller, String(JSON.parse(imported.stdout).batch));
+  const ref = await findBatch(arena.ledger().scripts, String(JSON.parse(imported.stdout).batch));
   const points = resolve(dirname(MAIN), '../core/fail-point.js');
   const lost = arena.start(
     ['worker', '--concurrency', '1'],
@@ -48,7 +48,7 @@ test('exactly what it was sending is a doubt; woken, it sends nothing, says why 
   );
   await until(`the worker to freeze: ${lost.stderr()}`, () => isStopped(lost.child.pid), 60_000);
   const frozenAt = performance.now();
-  await takeAway(arena.books());
+  await takeAway(arena.ledger());
 
   const other = arena.start(['worker', '--concurrency', '4']);
   await until(

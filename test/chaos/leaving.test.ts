@@ -26,7 +26,7 @@ async function importFile(name: string, first: number) {
   await arena.file(name, uniqueRows(ROWS, first).csv);
   const ran = await arena.run('import', name, '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  return findBatch(arena.books().caller, String(JSON.parse(ran.stdout).batch));
+  return findBatch(arena.ledger().scripts, String(JSON.parse(ran.stdout).batch));
 }
 
 const worker = () => arena.start(['worker', '--concurrency', String(CONCURRENCY)]);
@@ -69,8 +69,8 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
 }, 120_000);
 
 test('work waits, the store answers, and none is taken: the worker ends with 1 for its supervisor', async () => {
-  const { realm } = arena.books();
-  const queue = new Queue('orders', { connection: arena.ledger.client(), prefix: `${realm}:q` });
+  const { keyPrefix } = arena.ledger();
+  const queue = new Queue('orders', { connection: arena.store.client(), prefix: `${keyPrefix}:q` });
   const stalled = worker();
   await until(`the worker to be ready: ${stalled.stderr()}`, () => stalled.stderr().includes('Working for'));
   await queue.pause();

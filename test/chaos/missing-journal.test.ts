@@ -25,14 +25,14 @@ test('nothing is sent until the lost session is named and given up; then its ord
   await arena.file('pay.csv', uniqueRows(ROWS).csv);
   const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
-  const ref = await findBatch(arena.books().caller, String(JSON.parse(imported.stdout).batch));
+  const ref = await findBatch(arena.ledger().scripts, String(JSON.parse(imported.stdout).batch));
   const lost = arena.start(['worker', '--concurrency', '4'], arena.env('lost'));
   await until(`payments: ${lost.stderr()}`, async () => (await arena.applied()).length >= 10, 60_000);
   lost.child.kill('SIGKILL');
   await lost.ended;
   await rm(join(arena.folder, 'lost', 'journal'), { recursive: true });
-  await arena.ledger.kill();
-  await arena.ledger.restart();
+  await arena.store.kill();
+  await arena.store.restart();
   const applied = await arena.appliedWhenQuiet();
 
   const run = arena.start(['worker', '--concurrency', '4']);

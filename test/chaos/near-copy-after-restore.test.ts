@@ -46,14 +46,14 @@ test.each(['run', 'import'])(
       duplicates: 3,
       looksPaid: [{ batch, rows: 3 }],
       faults: [{ code: 'ALM_PLAN_LOOKS_PAID' }],
-      books: { paid: expect.any(Number) },
+      ledger: { paid: expect.any(Number) },
     });
     expect(await paidTwice()).toEqual([]);
   },
 );
 
 test('of a store that was emptied, `recover` tells what the journals know of its realms', async () => {
-  await arena.ledger.client().flushall();
+  await arena.store.client().flushall();
   const looked = await arena.run('recover', '--json');
   expect(JSON.parse(looked.stdout), looked.stderr).toMatchObject({
     realms: [{ realm: ARENA_REALM, parked: [{ orders: 6 }, { orders: 6 }] }],

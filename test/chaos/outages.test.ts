@@ -29,11 +29,11 @@ async function runThrough(trouble: (run: ReturnType<Arena['start']>) => Promise<
 
 test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {
   const { run, status } = await runThrough(async () => {
-    await arena.ledger.kill();
+    await arena.store.kill();
     const sent = await arena.appliedWhenQuiet();
     await sleep(2_000);
     expect((await arena.applied()).length).toBe(sent);
-    await arena.ledger.restart();
+    await arena.store.restart();
   });
   expect(status, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());
@@ -41,7 +41,7 @@ test('the store is gone for a while: nothing is claimed, answers are kept, and t
 
 test('the store is out of memory for a while: nothing is lost, and the log is not flooded', async () => {
   const { run, status } = await runThrough(async () => {
-    const client = arena.ledger.client();
+    const client = arena.store.client();
     await client.config('SET', 'maxmemory', '1');
     await arena.appliedWhenQuiet();
     await sleep(1_500);
@@ -54,12 +54,12 @@ test('the store is out of memory for a while: nothing is lost, and the log is no
 
 test('the store’s disk is full: it ends rather than forget, and the run waits for it', async () => {
   const { run, status } = await runThrough(async () => {
-    const { pid } = arena.ledger;
+    const { pid } = arena.store;
     limitFiles(pid, 1);
     // It cannot append any more: it ends, or answers that it cannot write; either way nothing is claimed.
     await arena.appliedWhenQuiet();
-    await arena.ledger.kill();
-    await arena.ledger.restart();
+    await arena.store.kill();
+    await arena.store.restart();
   });
   expect(status, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());

@@ -75,7 +75,7 @@ describe.each<Certainty>(['manual', 'idempotent', 'readback'])('with certainty %
   test('every history ends with nobody paid twice and no lazy doubt', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) =>
-        play(await bench.books(), certainty, steps),
+        play(await bench.ledger(), certainty, steps),
       ),
       RUNS,
     );
@@ -86,7 +86,7 @@ test('read-back with others moving members and the clock stepped: still nobody t
   const any = fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: trouble });
   await fc.assert(
     fc.asyncProperty(fc.array(any, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) =>
-      play(await bench.books(), 'readback', steps),
+      play(await bench.ledger(), 'readback', steps),
     ),
     RUNS,
   );
@@ -114,7 +114,7 @@ describe('histories that once went wrong', () => {
   const rollBack = (to: number): Step => ({ do: 'roll back', to });
 
   test('a store restored twice shows an attempt that was begun in a past which no longer counts', async () =>
-    play(await bench.books(), 'manual', [
+    play(await bench.ledger(), 'manual', [
       begin(0, 5, 'begun'),
       photo,
       rollBack(0),
@@ -125,7 +125,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('the same, after the attempt was taken back', async () =>
-    play(await bench.books(), 'manual', [
+    play(await bench.ledger(), 'manual', [
       begin(0, 5, 'begun'),
       everybody,
       photo,
@@ -137,7 +137,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('a request is under way elsewhere when the store goes back: nobody arms before that process has merged', async () =>
-    play(await bench.books(), 'manual', [
+    play(await bench.ledger(), 'manual', [
       begin(0, 5),
       rollBack(0),
       { do: 'recover', sender: 1 },
@@ -148,7 +148,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('a request arrives late, but within the settle time', async () =>
-    play(await bench.books(), 'readback', [
+    play(await bench.ledger(), 'readback', [
       begin(0, 5),
       finish(0, 'lost-late'),
       begin(0, 5),
@@ -159,7 +159,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('what read-back concluded is forgotten, and another order has moved the member back since', async () =>
-    play(await bench.books(), 'readback', [
+    play(await bench.ledger(), 'readback', [
       begin(0, 1),
       photo,
       finish(0, 'lost-after'),
@@ -170,7 +170,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('the balances before the last attempt are forgotten, those before an earlier one are not', async () =>
-    play(await bench.books(), 'readback', [
+    play(await bench.ledger(), 'readback', [
       begin(0, 1),
       finish(0, 'slow-down'),
       photo,
@@ -182,7 +182,7 @@ describe('histories that once went wrong', () => {
     ]));
 
   test('balances read under a hold of which the store has forgotten that it was given up', async () =>
-    play(await bench.books(), 'readback', [
+    play(await bench.ledger(), 'readback', [
       pause(0, 1),
       begin(1, 1),
       finish(1, 'slow-down'),

@@ -37,31 +37,31 @@ const morePaid = async (count: number, by: ReturnType<typeof serve>) => {
 
 test('killed while it sends, it recovers at the next start; asked to stop, it finishes what is being sent', async () => {
   const ref = await arena.imported('desk.csv', uniqueRows(ROWS).csv);
-  const { books } = ref;
+  const { ledger } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
   const killed = serve();
   await morePaid(8, killed);
-  const [session] = await listSessions(books);
+  const [session] = await listSessions(ledger);
   const journals = await listJournals(join(arena.folder, 'data', 'journal'));
   expect(journals.map((one) => one.session)).toContain(session?.id);
   killed.child.kill('SIGKILL');
   await killed.ended;
 
   // The store restarts as well: without its journal the next one could not arm.
-  await arena.ledger.kill();
-  await arena.ledger.restart();
+  await arena.store.kill();
+  await arena.store.restart();
   const polite = serve();
   await morePaid(8, polite);
   const { doubt: lost = 0 } = await counts();
   expect(lost).toBeLessThanOrEqual(CONCURRENCY);
-  expect((await listSessions(books)).map(({ id }) => id)).not.toContain(session?.id);
+  expect((await listSessions(ledger)).map(({ id }) => id)).not.toContain(session?.id);
   polite.child.kill('SIGTERM');
   expect(await polite.ended, polite.stderr()).toBe(0);
   const { sending = 0, doubt = 0, planned = 0 } = await counts();
   expect({ sending, doubt }).toEqual({ sending: 0, doubt: lost });
   expect(planned).toBeGreaterThan(0);
-  expect(await listSessions(books)).toEqual([]);
+  expect(await listSessions(ledger)).toEqual([]);
 
   const last = serve();
   await until(
@@ -83,9 +83,13 @@ test('a store that never answers does not keep it for ever: it leaves when its d
   await arena.file('hasty.yaml', usual.replace('limits: {', 'limits: {"stopMs":1500,'));
   const stuck = arena.start(['serve', '--with-worker', '--port', '0', '--json', '--config', 'hasty.yaml']);
   await until(`the desk to be ready: ${stuck.stderr()}`, () => stuck.stdout().includes('"url"'), 60_000);
-  await until('its worker to be there', async () => (await listSessions(arena.books())).length === 1, 60_000);
-  process.kill(arena.ledger.pid, 'SIGSTOP');
+  await until(
+    'its worker to be there',
+    async () => (await listSessions(arena.ledger())).length === 1,
+    60_000,
+  );
+  process.kill(arena.store.pid, 'SIGSTOP');
   stuck.child.kill('SIGTERM');
   expect(await stuck.ended, stuck.stderr()).toBe(130);
-  process.kill(arena.ledger.pid, 'SIGCONT');
+  process.kill(arena.store.pid, 'SIGCONT');
 }, 60_000);

@@ -27,7 +27,7 @@ afterAll(async () => {
   await arena.close();
 });
 
-const signalStore = (signal: NodeJS.Signals) => process.kill(arena.ledger.pid, signal);
+const signalStore = (signal: NodeJS.Signals) => process.kill(arena.store.pid, signal);
 
 const { begin: running, expectAllPaid } = uniqueRuns(() => arena, ROWS);
 

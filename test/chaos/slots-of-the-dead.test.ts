@@ -26,9 +26,9 @@ afterAll(() => arena.close());
 
 /** Pays until every slot of a window is taken and not answered, kills, and lets arrive what was under way. */
 async function killedInTheMiddle(worker: ReturnType<Arena['start']>): Promise<number> {
-  const { caller, realm } = arena.books();
+  const { scripts, keyPrefix } = arena.ledger();
   await until(`a window full of requests: ${worker.stderr()}`, async () => {
-    const slots = await caller.redis.hvals(`${realm}:pace:a`);
+    const slots = await scripts.redis.hvals(`${keyPrefix}:pace:a`);
     return slots.filter((slot) => slot.startsWith('g')).length >= 20;
   });
   worker.child.kill('SIGKILL');

@@ -71,7 +71,7 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
   });
 
   it('raises none where one is no unknown: being sent, planned or paid', async () => {
-    const raising = await sealed(await bench.books(), [{}, {}, {}, {}, {}]);
+    const raising = await sealed(await bench.ledger(), [{}, {}, {}, {}, {}]);
     await feedAll(raising);
     await sendAs(raising, 1, 'u');
     await begun(raising, 2, { session: 'worker-7' });

@@ -70,8 +70,8 @@ test('killed while enqueuing: the run is gone on with, and everybody is in one b
   const app = await world.app();
   const [profile] = app.config.profiles;
   if (profile === undefined) throw new Error('no profile');
-  const books = app.books(profile);
-  const [half] = await listBatches(books);
+  const ledger = app.ledger(profile);
+  const [half] = await listBatches(ledger);
   expect(half === undefined ? undefined : await readBatch(half)).toBeUndefined();
 
   const ran = await world.run('run', 'killed', '--yes', '--import', '--json');
@@ -81,7 +81,7 @@ test('killed while enqueuing: the run is gone on with, and everybody is in one b
     rows: 30_000,
     counts: { planned: 30_000 },
   });
-  expect(await listBatches(books)).toHaveLength(1);
+  expect(await listBatches(ledger)).toHaveLength(1);
   const again = await world.run('run', 'killed', '--yes', '--import', '--json');
   expect(JSON.parse(again.stdout)).toMatchObject({ batch: null, state: 'nothing' });
 }, 120_000);

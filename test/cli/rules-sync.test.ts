@@ -75,9 +75,9 @@ test('a go for a text that another process has replaced meanwhile is none, and u
   await world.file('jobs/late.yaml', RULE('late'));
   const [slow, quick] = [await world.app(), await world.app()];
   const request = { cwd: world.folder, prune: false };
-  const hget = slow.caller.redis.hget.bind(slow.caller.redis);
+  const hget = slow.scripts.redis.hget.bind(slow.scripts.redis);
   let held = false;
-  slow.caller.redis.hget = async (key: RedisKey, field: string | Buffer) => {
+  slow.scripts.redis.hget = async (key: RedisKey, field: string | Buffer) => {
     if (field === 'late' && !held) {
       held = true;
       await world.file('jobs/late.yaml', RULE('late', 9));

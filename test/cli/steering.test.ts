@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchId, memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
-import { allBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
 import { blockClaims, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { allLedgers } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
@@ -137,9 +137,9 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
 
   it('cancel takes back an import that did not finish, and status names it until then', async () => {
     await imported('registered', 1);
-    const caller = new Caller(store.client(), 5_000, () => {});
-    const [books] = await allBooks(caller);
-    if (books === undefined) throw new Error('no realm is registered');
+    const scripts = new ScriptClient(store.client(), 5_000, () => {});
+    const [ledger] = await allLedgers(scripts);
+    if (ledger === undefined) throw new Error('no realm is registered');
     const row: PlanRow = {
       line: 2,
       order: { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(1) },
@@ -152,9 +152,9 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       undoes: null,
     };
     const wanted = { content: 'c0ffee', id: batchId('half-way'), importer: 'died', createdAt: Date.now() };
-    const { no } = await openBatch(books, wanted);
+    const { no } = await openBatch(ledger, wanted);
     const claims = blockClaims(1, [row], () => undefined);
-    expect(await putBlock(books, { no, importer: 'died', block: 0 }, encodePlanBlock([row]), claims)).toBe(
+    expect(await putBlock(ledger, { no, importer: 'died', block: 0 }, encodePlanBlock([row]), claims)).toBe(
       'ok',
     );
 

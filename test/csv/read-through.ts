@@ -2,12 +2,12 @@ import type { Caps, RealmIdentity } from '../../src/core/profile.js';
 import { BrokenFile } from '../../src/csv/broken-file.js';
 import type { ParsedSheet } from '../../src/csv/parse.js';
 import { BatchDigest } from '../../src/planning/digest.js';
-import { Survey, type SurveyResult } from '../../src/planning/file-totals.js';
+import { FileTotals, type FileTotalsResult } from '../../src/planning/file-totals.js';
 import type { Findings } from '../../src/planning/findings.js';
 
 /** What one reading of a whole file gives: all a preview needs before the ledger is asked. */
 export type ReadThrough = {
-  readonly survey: SurveyResult;
+  readonly totals: FileTotalsResult;
   /** The batch's identity as 64 hex digits; null when the file could not be read to its end. */
   readonly sha256: string | null;
 };
@@ -23,13 +23,13 @@ export async function readThrough(
   again: string | null,
   findings: Findings,
 ): Promise<ReadThrough> {
-  const survey = new Survey(parsed.sheet);
+  const totals = new FileTotals(parsed.sheet);
   const digest = new BatchDigest(realm, again, null);
   let whole = true;
   try {
     for await (const block of parsed.blocks) {
       for (const row of block) {
-        survey.add(row);
+        totals.add(row);
         if (row.kind === 'invalid') for (const finding of row.findings) findings.fault(finding);
         else digest.add(row);
       }
@@ -39,9 +39,9 @@ export async function readThrough(
     whole = false;
     findings.fault(error.finding);
   }
-  const result = survey.finish(caps);
+  const result = totals.finish(caps);
   for (const finding of result.faults)
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
   for (const finding of result.warnings) findings.warning(finding);
-  return { survey: result, sha256: whole ? digest.hex() : null };
+  return { totals: result, sha256: whole ? digest.hex() : null };
 }

@@ -12,6 +12,6 @@ it.each([
   async (file, orders, members) => {
     const { faults, warnings, through } = await readFileWhole(join(JOBS, file));
     expect([...faults, ...warnings]).toEqual([]);
-    expect(through?.survey).toMatchObject({ orders, members, duplicates: 0 });
+    expect(through?.totals).toMatchObject({ orders, members, duplicates: 0 });
   },
 );

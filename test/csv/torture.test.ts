@@ -10,12 +10,12 @@ const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'csv');
 function outcomeOf(reading: Reading): string {
   if (reading.faults.length > 0)
     return reading.faults.map(({ line, column, code }) => `${line}:${column ?? ''}:${code}`).join(' ');
-  const survey = reading.through?.survey;
-  if (survey === undefined) return 'nothing';
-  const parts = OPS.filter((op) => survey.orders[op] > 0).map(
-    (op) => `${op}=${survey.orders[op]}/${survey.tokens[op]}`,
+  const totals = reading.through?.totals;
+  if (totals === undefined) return 'nothing';
+  const parts = OPS.filter((op) => totals.orders[op] > 0).map(
+    (op) => `${op}=${totals.orders[op]}/${totals.tokens[op]}`,
   );
-  if (survey.duplicates > 0) parts.push(`duplicates=${survey.duplicates}`);
+  if (totals.duplicates > 0) parts.push(`duplicates=${totals.duplicates}`);
   return `ok ${parts.join(' ')}`;
 }
 

@@ -130,7 +130,7 @@ describe('where all connections are taken', () => {
   });
 
   test('the viewer who holds many gives way before one who holds few', async () => {
-    const token = await new Tokens(desk.app.caller).add('modest', 'viewer', 'tester', Date.now());
+    const token = await new Tokens(desk.app.scripts).add('modest', 'viewer', 'tester', Date.now());
     const modest = person(token);
     expect(await modest.asks()).toBe(200);
     const viewers = Array.from({ length: 2 * CONNECTIONS_MAX }, () => person(desk.tokens.viewer));

@@ -76,7 +76,7 @@ describe('an import through the desk', () => {
     expect((await post(`/api/batches/${summary.batch}/pause`, { reason: 'wrong file' })).status).toBe(200);
     const state = async () =>
       batch.parse((await desk.call(`/api/batches/${summary.batch}`)).json()).summary.state;
-    const oscar = await new Tokens(desk.app.caller).add('oskar', 'operator', 'tester', Date.now());
+    const oscar = await new Tokens(desk.app.scripts).add('oskar', 'operator', 'tester', Date.now());
     for (const as of [desk.tokens.operator, oscar]) {
       const stale = await desk.call(`/api/uploads/${two}/start`, { method: 'POST', body: confirmed, as });
       expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
@@ -200,7 +200,7 @@ describe('plans of one upload', () => {
     await post(`/api/uploads/${id}/plan`, {});
     const other = await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3', again: 'june' });
     expect(other.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
-    const oscar = await new Tokens(desk.app.caller).add('oscar', 'operator', 'tester', Date.now());
+    const oscar = await new Tokens(desk.app.scripts).add('oscar', 'operator', 'tester', Date.now());
     const body = { rows: 1, tokens: '3' };
     const reply = await desk.call(`/api/uploads/${id}/start`, { method: 'POST', body, as: oscar });
     expect(started.parse(reply.json()).summary).toMatchObject({ createdBy: 'oscar' });

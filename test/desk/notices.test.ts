@@ -219,7 +219,7 @@ describe('what is news', () => {
     const start = () =>
       new Notifier({
         board: desk.server.desk.board,
-        told: new ToldStore(desk.app.caller),
+        told: new ToldStore(desk.app.scripts),
         targets: new Map([
           [profile?.name ?? '', [webhook({ url, secret: null, realm: 'main', logger, tries: tries() })]],
         ]),
@@ -238,7 +238,7 @@ describe('what is news', () => {
     await until('the notice', () => got.length > 0);
     await notifier.close();
     notifier = start();
-    const told = new ToldStore(desk.app.caller);
+    const told = new ToldStore(desk.app.scripts);
     await until('the new one to have looked', async () =>
       [...(await told.all()).values()].some(({ state }) => state === 'done'),
     );

@@ -2,7 +2,7 @@ import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { allBooks } from '../../src/ledger/books.js';
+import { allLedgers } from '../../src/ledger/realm-ledger.js';
 import { encodeEntries, type RunEntry } from '../../src/rules/run-record.js';
 import { listRuns, putEntries, putRun, readEntries } from '../../src/rules/run-store.js';
 import { bareHttp } from '../support/bare-http.js';
@@ -141,17 +141,17 @@ describe('rules at the desk', () => {
 
   test('are explained one after the other, and to nobody who has gone', async () => {
     const BLOCKS = 200;
-    const [books] = await allBooks(desk.app.caller);
-    const [run] = books === undefined ? [] : await listRuns(books);
-    if (books === undefined || run === undefined) throw new Error('no run to explain');
+    const [ledger] = await allLedgers(desk.app.scripts);
+    const [run] = ledger === undefined ? [] : await listRuns(ledger);
+    if (ledger === undefined || run === undefined) throw new Error('no run to explain');
     const first: RunEntry[] = [];
-    for await (const entries of readEntries(books, run)) first.push(...entries);
+    for await (const entries of readEntries(ledger, run)) first.push(...entries);
     const long = { ...run, id: 'longrun', blocks: BLOCKS };
-    await putRun(books, long);
+    await putRun(ledger, long);
     for (let block = 0; block < BLOCKS; block++)
-      await putEntries(books, long.id, block, encodeEntries(first));
+      await putEntries(ledger, long.id, block, encodeEntries(first));
     const blocksRead = async () => {
-      const stats = await desk.app.caller.redis.info('commandstats');
+      const stats = await desk.app.scripts.redis.info('commandstats');
       return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0);
     };
     const before = await blocksRead();

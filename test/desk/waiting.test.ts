@@ -50,20 +50,20 @@ test('orders that wait for a worker: in the list, on the batch’s page, and as 
 });
 
 test('a sender that is lost with an order in its hands', async () => {
-  const ref = await findBatch(desk.app.caller, batch);
-  const { books, no } = ref;
-  const { redis } = books.caller;
+  const ref = await findBatch(desk.app.scripts, batch);
+  const { ledger, no } = ref;
+  const { redis } = ledger.scripts;
   const lost = await Session.open('worker', desk.app.config.dataFolder);
-  await lost.register(books);
-  await feed(books, no, 3, '');
-  const { order } = await new PlanReader(books).row(no, 2);
+  await lost.register(ledger);
+  await feed(ledger, no, 3, '');
+  const { order } = await new PlanReader(ledger).row(no, 2);
   if (order === null) throw new Error('row 2 is an order');
   const request = { nonce: 'n', order, dayCap: null, resend: null, before: null };
-  const begun = await beginSending(books, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
-  expect('no' in begun).toBe(false);
+  const begun = await beginSending(ledger, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
+  expect('refusal' in begun).toBe(false);
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };
-  await redis.hset(`${books.realm}:sessions`, lost.id, JSON.stringify({ ...lost.entry, ...far }));
-  await redis.hset(`${books.realm}:seen`, lost.id, Date.now() - 50_000);
+  await redis.hset(`${ledger.keyPrefix}:sessions`, lost.id, JSON.stringify({ ...lost.entry, ...far }));
+  await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - 50_000);
   await until('the metric', async () => (await metric('almoner_sessions_missing{')) === 1);
   const page = (await desk.call(`/api/batches/${batch}`)).json();
   expect(page).toMatchObject({

@@ -34,18 +34,18 @@ async function comeBack(): Promise<void> {
 const breakerOpens = (stderr: () => string) =>
   until(
     `the breaker to open: ${stderr()}`,
-    async () => (await realmState(arena.books())).breakerSince ?? undefined,
+    async () => (await realmState(arena.ledger())).breakerSince ?? undefined,
     60_000,
   );
 
 /** Until it has been asked in vain so many times. */
 async function probes(count: number): Promise<void> {
-  const { caller, realm } = arena.books();
+  const { scripts, keyPrefix } = arena.ledger();
   const turns = new Set<string | null>();
   await until(
     'probes in vain',
     async () => {
-      turns.add(await caller.redis.hget(realm, 'probeAt'));
+      turns.add(await scripts.redis.hget(keyPrefix, 'probeAt'));
       return turns.size > count;
     },
     30_000,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/batches.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { almoner, MAIN } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
 import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
@@ -80,7 +80,7 @@ async function stop(worker: ChildProcess): Promise<void> {
 
 /** What the ledger itself says, past the commands. */
 const view = async (batch: string) =>
-  readBatch(await findBatch(new Caller(store.client(), 5_000, () => {}), batch));
+  readBatch(await findBatch(new ScriptClient(store.client(), 5_000, () => {}), batch));
 const told = async (batch: string) => (await view(batch))?.state;
 const counted = async (batch: string) => (await view(batch))?.counts;
 const untilState = (batch: string, state: string) =>

@@ -26,7 +26,7 @@ const sendingNow = (count: number, stderr: () => string) =>
   until(
     `${count} orders being sent: ${stderr()}`,
     async () => {
-      const ref = await findBatch(arena.books().caller, 'last').catch(() => undefined);
+      const ref = await findBatch(arena.ledger().scripts, 'last').catch(() => undefined);
       return ref !== undefined && ((await readBatch(ref))?.counts.sending ?? 0) >= count;
     },
     60_000,
@@ -118,16 +118,16 @@ test('a worker lost with its machine and its disk: named by status, doctor and r
 
 /** As far as this machine can tell, the only registered session was on another one, and is silent for a while. */
 async function movedAway(): Promise<string> {
-  const { caller, realm } = arena.books();
-  const [entry] = Object.entries(await caller.redis.hgetall(`${realm}:sessions`));
+  const { scripts, keyPrefix } = arena.ledger();
+  const [entry] = Object.entries(await scripts.redis.hgetall(`${keyPrefix}:sessions`));
   const [id = '', json = '{}'] = entry ?? [];
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };
   const silentMs = Date.now() - 50_000;
-  await caller.redis.hset(
-    `${realm}:sessions`,
+  await scripts.redis.hset(
+    `${keyPrefix}:sessions`,
     id,
     JSON.stringify({ ...JSON.parse(json), ...far, startedAt: silentMs }),
   );
-  await caller.redis.hset(`${realm}:seen`, id, silentMs);
+  await scripts.redis.hset(`${keyPrefix}:seen`, id, silentMs);
   return id;
 }

@@ -49,8 +49,8 @@ describe('on a store that was just started', () => {
     await until(`payments: ${first.stderr()}`, async () => (await arena.applied()).length >= 5, 60_000);
     first.child.kill('SIGKILL');
     await first.ended;
-    await arena.ledger.kill();
-    await arena.ledger.restart();
+    await arena.store.kill();
+    await arena.store.restart();
     const runs = [arena.start(RUN), arena.start(RUN)];
     for (const run of runs) expect(await run.ended, run.stdout() + run.stderr()).toBe(0);
     const applied = await arena.applied();

@@ -5,12 +5,12 @@ import type { OrderRow, OrdersQuery } from '../../src/desk/api-types.js';
 import { ordersPage } from '../../src/desk/orders/orders-page.js';
 import { archiveBatch } from '../../src/ledger/archive.js';
 import { readBatch } from '../../src/ledger/batches.js';
-import { openBooks, realmFolder } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { feed } from '../../src/ledger/feeding.js';
 import { ordersTouching } from '../../src/ledger/member-orders.js';
 import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
+import { openLedger, realmFolder } from '../../src/ledger/realm-ledger.js';
 import { readDetails, readRow, rowContext } from '../../src/ledger/rows.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { snapshotBatch } from '../../src/ledger/snapshot.js';
 import { type Line, ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { begun, settleAs } from '../support/order-moves.js';
@@ -23,17 +23,17 @@ const REFUSED = 7;
 
 /** A finished batch: everything paid but one, which was refused. */
 async function finished(folder: string, upTo = LINES.length) {
-  const { owner } = await bench.books();
-  const caller = new Caller(bench.redis().client(), 10_000, () => {}, folder);
-  const batch = await sealed(openBooks(caller, owner), LINES);
-  while ((await feed(batch.books, batch.no, 500, '')).length > 0);
+  const { realm } = await bench.ledger();
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
+  const batch = await sealed(openLedger(scripts, realm), LINES);
+  while ((await feed(batch.ledger, batch.no, 500, '')).length > 0);
   for (let index = 1; index <= upTo; index++)
     await settleAs(batch, index, index === REFUSED ? 'R' : 'P', await begun(batch, index));
   return batch;
 }
 
 async function everything({ ref }: TestBatch) {
-  const record = await snapshotBatch(ref, new PlanReader(ref.books), ['a caveat']);
+  const record = await snapshotBatch(ref, new PlanReader(ref.ledger), ['a caveat']);
   const rows = [];
   for await (const row of record.rows) rows.push(row);
   const { version: _, archived, ...batch } = { version: 0, ...record.batch };
@@ -42,7 +42,7 @@ async function everything({ ref }: TestBatch) {
 
 /** As the desk does: by state, by reference, by words of an error. */
 async function search({ ref }: TestBatch) {
-  const context = await rowContext(ref, new PlanReader(ref.books));
+  const context = await rowContext(ref, new PlanReader(ref.ledger));
   const view = await readBatch(ref);
   if (view === undefined) throw new Error('the batch is gone');
   const queries: OrdersQuery[] = [
@@ -64,9 +64,9 @@ async function search({ ref }: TestBatch) {
   );
 }
 
-async function keysOf({ books, no }: TestBatch): Promise<string[]> {
-  const keys = await books.caller.redis.keys('*');
-  return keys.filter((key) => key.startsWith(`${books.realm}:b:${no}`)).sort();
+async function keysOf({ ledger, no }: TestBatch): Promise<string[]> {
+  const keys = await ledger.scripts.redis.keys('*');
+  return keys.filter((key) => key.startsWith(`${ledger.keyPrefix}:b:${no}`)).sort();
 }
 
 test('an archived batch reads as it did before, and only its summary, counters and references stay', async () => {
@@ -81,8 +81,8 @@ test('an archived batch reads as it did before, and only its summary, counters a
   const archived = await archiveBatch(batch.ref, folder);
   expect(archived).toMatchObject({ batch: batch.ref.id, rows: 300 });
   expect(await keysOf(batch)).toEqual([
-    `${batch.books.realm}:b:${batch.no}`,
-    `${batch.books.realm}:b:${batch.no}:n`,
+    `${batch.ledger.keyPrefix}:b:${batch.no}`,
+    `${batch.ledger.keyPrefix}:b:${batch.no}:n`,
   ]);
 
   const after = await everything(batch);
@@ -91,7 +91,7 @@ test('an archived batch reads as it did before, and only its summary, counters a
   expect([before.archived, after.archived]).toEqual([false, true]);
   expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 299, refused: 1 } });
   expect(await readDetails(batch.ref, REFUSED)).toEqual(details);
-  const context = await rowContext(batch.ref, new PlanReader(batch.books));
+  const context = await rowContext(batch.ref, new PlanReader(batch.ledger));
   expect(await readRow(context, REFUSED)).toMatchObject({ state: 'refused', error: 'ended as R' });
   const touching = [];
   for await (const index of ordersTouching(batch.ref, 300, String(9000 + 12))) touching.push(index);
@@ -104,7 +104,7 @@ test('what was paid stays spent, and what was not is free', async () => {
   const folder = await tempFolder();
   const batch = await finished(folder);
   await archiveBatch(batch.ref, folder);
-  const spent = await findSpent(batch.books, ['ref-1', `ref-${REFUSED}`, 'ref-300']);
+  const spent = await findSpent(batch.ledger, ['ref-1', `ref-${REFUSED}`, 'ref-300']);
   expect([...spent.keys()]).toEqual(['ref-1', 'ref-300']);
 });
 
@@ -123,7 +123,7 @@ test('an archive that was cut or changed is refused by its checksum', async () =
   const folder = await tempFolder();
   const batch = await finished(folder);
   await archiveBatch(batch.ref, folder);
-  const path = join(folder, realmFolder(batch.books), `${batch.ref.id}.alm`);
+  const path = join(folder, realmFolder(batch.ledger), `${batch.ref.id}.alm`);
   const bytes = await readFile(path);
   bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);
   await writeFile(path, bytes);

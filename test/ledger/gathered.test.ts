@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Gathered } from '../../src/ledger/gathered.js';
+import { CallBatcher } from '../../src/ledger/call-batcher.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
@@ -18,9 +18,9 @@ async function scriptCalls(): Promise<number> {
 
 describe('moves that come together', () => {
   test('share a script call, each with its own answer', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 40 }, () => ({})),
     );
     await feedAll(batch);
@@ -35,33 +35,36 @@ describe('moves that come together', () => {
     );
     expect(settled.map((answer) => answer.code)).toEqual(answers.map((_, i) => codes[i % 4]));
     expect((await scriptCalls()) - before).toBeLessThan(10);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('keep sums exact beyond what a double can hold', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 5 }, () => ({ tokens: HUGE })),
     );
     await feedAll(batch);
     const of = await Promise.all([1, 2, 3, 4, 5].map((index) => begun(batch, index)));
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
     await Promise.all(of.map((one, i) => settleAs(batch, i + 1, 'P', one)));
-    const counters = `${books.realm}:b:${batch.no}:n`;
-    expect(await books.caller.redis.hmget(counters, 't:P', 't:s')).toEqual([String(5n * BigInt(HUGE)), '0']);
-    expect(await tieUp(books)).toEqual([]);
+    const counters = `${ledger.keyPrefix}:b:${batch.no}:n`;
+    expect(await ledger.scripts.redis.hmget(counters, 't:P', 't:s')).toEqual([
+      String(5n * BigInt(HUGE)),
+      '0',
+    ]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('one that goes wrong takes none with it', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 130 }, () => ({})),
     );
     await feedAll(batch);
     // The second block of records is something else than a hash.
-    await books.caller.redis.set(`${books.realm}:b:${batch.no}:o:1`, 'damaged');
+    await ledger.scripts.redis.set(`${ledger.keyPrefix}:b:${batch.no}:o:1`, 'damaged');
     const [one, damaged, two] = await Promise.allSettled([
       begin(batch, 1),
       begin(batch, 129),
@@ -70,13 +73,13 @@ describe('moves that come together', () => {
     expect([one.status, damaged.status, two.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(damaged).toMatchObject({ reason: { message: expect.stringContaining('WRONGTYPE') } });
     expect(await readRecord(batch.ref, 2)).toMatchObject({ code: 's', nonce: 'nonce-2' });
-    await books.caller.redis.del(`${books.realm}:b:${batch.no}:o:1`);
-    expect(await tieUp(books)).toEqual([]);
+    await ledger.scripts.redis.del(`${ledger.keyPrefix}:b:${batch.no}:o:1`);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('what the store refuses to write is asked again until it does', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     const admin = bench.redis().client();
     await admin.config('SET', 'maxmemory', '1');
@@ -88,7 +91,7 @@ describe('moves that come together', () => {
     } finally {
       await admin.config('SET', 'maxmemory', '0');
     }
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });
 
@@ -96,7 +99,7 @@ describe('gathering', () => {
   test('what comes while a call is under way leaves in the next, never more than allowed, none forgotten', async () => {
     const calls: number[][] = [];
     let go: () => void = () => {};
-    const gathered = new Gathered<number, number>(async (asks) => {
+    const gathered = new CallBatcher<number, number>(async (asks) => {
       calls.push([...asks]);
       await new Promise<void>((resolve) => {
         go = resolve;
@@ -120,7 +123,7 @@ describe('gathering', () => {
 
   test('a call that fails fails all of it, and the next one is made', async () => {
     let fails = true;
-    const gathered = new Gathered<number, number>(async (asks) => {
+    const gathered = new CallBatcher<number, number>(async (asks) => {
       if (fails) throw new Error('gone');
       return [...asks];
     }, 10);

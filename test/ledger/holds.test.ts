@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { acceptMissing } from '../../src/ledger/accept-missing.js';
-import type { Books } from '../../src/ledger/books.js';
 import { dispatched, feed, storeNowMs } from '../../src/ledger/feeding.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Begun, orphan } from '../../src/ledger/sending.js';
 import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../src/ledger/steering.js';
 import { ledgerBench, START, sealed, type TestBatch } from '../support/ledger.js';
@@ -22,64 +22,64 @@ import { tieUp } from '../support/tie-up.js';
 /** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
 const bench = ledgerBench();
 
-const holders = async (books: Books) => {
-  const { redis } = books.caller;
-  const keys = await redis.keys(`${books.realm}:hold:*`);
+const holders = async (ledger: RealmLedger) => {
+  const { redis } = ledger.scripts;
+  const keys = await redis.keys(`${ledger.keyPrefix}:hold:*`);
   const entries = await Promise.all(
     keys.map(async (key) => [key.split(':').at(-1) ?? '', await redis.get(key)] as const),
   );
   return Object.fromEntries(entries.sort());
 };
 const due = async (batch: TestBatch) =>
-  (await dispatched(batch.books, batch.no)).map(({ index }) => index).sort();
+  (await dispatched(batch.ledger, batch.no)).map(({ index }) => index).sort();
 
 describe('holding members', () => {
   test('two orders on one member: the second waits, is not due, and is handed over in order', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '1' }, { member: '1' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }, { member: '1' }]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
     expect((await claimFor(batch, 2)).answer).toBe('held');
     expect((await claimFor(batch, 3)).answer).toBe('held');
     expect(await due(batch)).toEqual([1]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ no: batch.no, index: 2 }] });
-    expect(await holders(books)).toEqual({ 1: `${batch.no}:2` });
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     const second = await begun(batch, 2, { hold: await held(batch, 2) });
     expect(await settleAs(batch, 2, 'R', second)).toMatchObject({ next: [{ no: batch.no, index: 3 }] });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a stray delivery of a waiting order does not jump the queue', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '1' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     await held(batch, 1);
     expect((await claimFor(batch, 2)).answer).toBe('held');
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'not-due' });
     expect(await begin(batch, 2)).toEqual({ no: 'not-due' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a transfer holds both of its members or none', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '2' }, { member: '1', to: '2' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '2' }, { member: '1', to: '2' }, { member: '1' }]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
     expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect(await holders(books)).toEqual({ 2: `${batch.no}:1` });
+    expect(await holders(ledger)).toEqual({ 2: `${batch.no}:1` });
     await held(batch, 3);
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [] });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
     const third = await begun(batch, 3, { hold: await held(batch, 3) });
     expect(await settleAs(batch, 3, 'P', third)).toMatchObject({ next: [{ index: 2 }] });
-    expect(await holders(books)).toEqual({ 1: `${batch.no}:2`, 2: `${batch.no}:2` });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2`, 2: `${batch.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('crossing transfers do not lock each other out', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [
       { member: '1', to: '2' },
       { member: '2', to: '1' },
     ]);
@@ -89,17 +89,17 @@ describe('holding members', () => {
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ index: 2 }] });
     const second = await begun(batch, 2, { hold: await held(batch, 2) });
     expect(await settleAs(batch, 2, 'P', second)).toMatchObject({ batchState: 'done' });
-    expect(await holders(books)).toEqual({});
+    expect(await holders(ledger)).toEqual({});
   });
 
   test('a hold has no expiry and stays while the order is unknown, also when its process is dead', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '1' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
     await settleAs(batch, 1, 'u', first);
     expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect(await books.caller.redis.ttl(`${books.realm}:hold:1`)).toBe(-1);
+    expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:hold:1`)).toBe(-1);
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, next: [{ index: 2 }] });
     await begun(batch, 2, { hold: await held(batch, 2) });
     const detail = {
@@ -110,28 +110,28 @@ describe('holding members', () => {
       code: 'c',
       message: 'died',
     } as const;
-    await orphan(books, { no: batch.no, index: 2 }, 'worker', 5, detail, false);
-    expect(await holders(books)).toEqual({ 1: `${batch.no}:2` });
+    await orphan(ledger, { no: batch.no, index: 2 }, 'worker', 5, detail, false);
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     expect((await claimFor(batch, 1)).answer).toBe('held');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test.each(['P', 'X', 'D'] as const)(
     'evidence that ends an unknown as %s releases its members',
     async (to) => {
-      const books = await bench.books();
-      const batch = await sealed(books, [{ member: '1', to: '2' }, {}]);
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ member: '1', to: '2' }, {}]);
       await feedAll(batch);
       await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
       await concludeAs(batch, 1, 'u', to);
-      expect(await holders(books)).toEqual({});
-      expect(await tieUp(books)).toEqual([]);
+      expect(await holders(ledger)).toEqual({});
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('an orphan that goes straight to doubt lets go of its members', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '1' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     await begun(batch, 1, { hold: await held(batch, 1) });
     await claimFor(batch, 2);
@@ -143,9 +143,9 @@ describe('holding members', () => {
       code: 'c',
       message: 'died',
     } as const;
-    await orphan(books, { no: batch.no, index: 1 }, 'worker', 5, detail, true);
-    expect(await holders(books)).toEqual({ 1: `${batch.no}:2` });
-    expect(await tieUp(books)).toEqual([]);
+    await orphan(ledger, { no: batch.no, index: 1 }, 'worker', 5, detail, true);
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });
 
@@ -160,16 +160,19 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
         await concludeAs(batch, 1, 'u', 'D');
       },
     ],
-    ['a death', async ({ books, no }: TestBatch) => orphan(books, { no, index: 1 }, 'worker', 5, died, true)],
+    [
+      'a death',
+      async ({ ledger, no }: TestBatch) => orphan(ledger, { no, index: 1 }, 'worker', 5, died, true),
+    ],
     [
       'a lost journal',
-      async ({ books }: TestBatch) => {
+      async ({ ledger }: TestBatch) => {
         // Registered, and the store may have forgotten something since.
-        await books.caller.redis.hset(`${books.realm}:sessions`, 'worker', '{}');
+        await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'worker', '{}');
         await acceptMissing(
           {
-            books,
-            plans: new PlanReader(books),
+            ledger,
+            plans: new PlanReader(ledger),
             termsOf: () => Promise.resolve({ certainty: 'readback', currency: null, keyLifetimeMs: 1 }),
           },
           'worker',
@@ -178,14 +181,14 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
       },
     ],
   ] as const)('by %s', async (_, doubt) => {
-    const books = await bench.books();
-    await books.caller.redis.hset(books.realm, 'settleMs', 60_000);
-    const batch = await sealed(books, [{ member: '1', to: '2' }]);
+    const ledger = await bench.ledger();
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'settleMs', 60_000);
+    const batch = await sealed(ledger, [{ member: '1', to: '2' }]);
     await feedAll(batch);
     const of = await begun(batch, 1, { hold: await held(batch, 1) });
-    const before = await storeNowMs(books);
+    const before = await storeNowMs(ledger);
     await doubt(batch, of);
-    const marks = await books.caller.redis.hgetall(`${books.realm}:void`);
+    const marks = await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:void`);
     expect(Object.keys(marks).sort()).toEqual(['1', '2']);
     for (const until of Object.values(marks)) expect(Number(until)).toBeGreaterThanOrEqual(before + 60_000);
   });
@@ -193,9 +196,9 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
 
 describe('a batch that stands still holds nobody it is not sending to', () => {
   async function twoBatches() {
-    const books = await bench.books();
-    const first = await sealed(books, [{ member: '1' }, { member: '2' }, { member: '1' }], { id: 'first' });
-    const second = await sealed(books, [{ member: '1' }, { member: '2' }], { id: 'second' });
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ member: '1' }, { member: '2' }, { member: '1' }], { id: 'first' });
+    const second = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'second' });
     await feedAll(first);
     await feedAll(second);
     const token = await held(first, 1);
@@ -203,47 +206,50 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     expect((await claimFor(first, 3)).answer).toBe('held');
     expect((await claimFor(second, 1)).answer).toBe('held');
     expect((await claimFor(second, 2)).answer).toBe('held');
-    return { books, first, second, token, sending };
+    return { ledger, first, second, token, sending };
   }
 
   test.each([
-    ['paused', (books: Books, no: string) => pauseBatch(books, no, WHY, audit('paused'))],
-    ['cancelled', (books: Books, no: string) => cancelBatch(books, no, audit('cancelled'))],
-    ['left by its process', (books: Books, no: string) => disownBatch(books, no, WHY, audit('gone'), '')],
+    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
+    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
+    [
+      'left by its process',
+      (ledger: RealmLedger, no: string) => disownBatch(ledger, no, WHY, audit('gone'), ''),
+    ],
   ])(
     '%s after a claim: the member goes to the next in line, what is being sent keeps its own',
     async (_, stop) => {
-      const { books, first, second, token, sending } = await twoBatches();
-      await stop(books, first.no);
-      expect(await holders(books)).toEqual({ 1: `${second.no}:1`, 2: `${first.no}:2` });
+      const { ledger, first, second, token, sending } = await twoBatches();
+      await stop(ledger, first.no);
+      expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${first.no}:2` });
       expect(await begin(first, 1, { hold: token })).toHaveProperty('no');
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
       expect(await settleAs(first, 2, 'P', sending)).toMatchObject({ next: [{ no: second.no, index: 2 }] });
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('resumed, its waiting orders are found again and a hold from before the pause proves nothing', async () => {
-    const { books, first, second, token, sending } = await twoBatches();
-    await pauseBatch(books, first.no, WHY, audit('paused'));
+    const { ledger, first, second, token, sending } = await twoBatches();
+    await pauseBatch(ledger, first.no, WHY, audit('paused'));
     await settleAs(first, 2, 'P', sending);
-    await resumeBatch(books, first.no, audit('resumed'), { owner: '' });
+    await resumeBatch(ledger, first.no, audit('resumed'), { owner: '' });
     expect(await due(first)).toEqual([1, 3]);
     expect((await claimFor(first, 3)).answer).toBe('held');
     await settleAs(second, 1, 'P', await begun(second, 1, { hold: await held(second, 1) }));
-    expect(await holders(books)).toMatchObject({ 1: `${first.no}:3` });
+    expect(await holders(ledger)).toMatchObject({ 1: `${first.no}:3` });
     await settleAs(first, 3, 'P', await begun(first, 3, { hold: await held(first, 3) }));
     const anew = await held(first, 1);
     expect(anew).not.toBe(token);
     expect(await begin(first, 1, { hold: token })).toEqual({ no: 'hold' });
     expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('no');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('halted by refusals or by the daily cap', async () => {
-    const books = await bench.books();
-    const first = await sealed(books, [{ member: '1' }, { member: '2' }], { id: 'first' });
-    const second = await sealed(books, [{ member: '1' }, { member: '2' }], { id: 'second' });
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'first' });
+    const second = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'second' });
     await feedAll(first);
     await feedAll(second);
     const token = await held(first, 1);
@@ -251,21 +257,21 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     await claimFor(second, 1);
     await claimFor(second, 2);
     expect(await begin(first, 1, { hold: token, dayCap: 1 })).toEqual({ no: 'cap' });
-    expect(await holders(books)).toEqual({ 1: `${second.no}:1`, 2: `${second.no}:2` });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${second.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a list of waiting orders has a bound: feeding waits for it, too', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
-    await feed(books, batch.no, 1, '');
-    const key = `${books.realm}:b:${batch.no}:waiting`;
-    await books.caller.redis.hset(
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feed(ledger, batch.no, 1, '');
+    const key = `${ledger.keyPrefix}:b:${batch.no}:waiting`;
+    await ledger.scripts.redis.hset(
       key,
       Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, '1 1'])),
     );
     expect(await feedAll(batch)).toEqual([]);
-    await books.caller.redis.del(key);
+    await ledger.scripts.redis.del(key);
     expect(await feedAll(batch)).toEqual([2]);
   });
 });

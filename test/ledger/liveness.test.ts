@@ -24,9 +24,9 @@ async function sendingProcess(folder: string): Promise<{ child: ChildProcess; en
   });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   // Through the register, as another process would come to know it.
-  const books = await bench.books();
-  await books.caller.redis.hset(`${books.realm}:sessions`, 'child', String(line));
-  const [entry] = await listSessions(books);
+  const ledger = await bench.ledger();
+  await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'child', String(line));
+  const [entry] = await listSessions(ledger);
   if (entry === undefined) throw new Error('the program has no session');
   return { child, entry };
 }

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
-import { type Detail, decodeDetail, encodeDetail } from '../../src/ledger/detail.js';
 import { decodeManifest, encodeManifest } from '../../src/ledger/manifest.js';
+import { decodeEvent, encodeEvent, type OrderEvent } from '../../src/ledger/order-event.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { ledgerBench, manifestOf, planRow } from '../support/ledger.js';
 
 const bench = ledgerBench();
 
 describe('a manifest', () => {
   test('reads back as it was sealed, sums beyond 2^53 included', async () => {
-    const { owner } = await bench.books();
-    const books = openBooks(new Caller(bench.redis().client(), 1_000, () => {}), owner);
-    const manifest = manifestOf(books, batchId('spring'), [planRow({ to: '2' }, 1)], {
+    const { realm } = await bench.ledger();
+    const ledger = openLedger(new ScriptClient(bench.redis().client(), 1_000, () => {}), realm);
+    const manifest = manifestOf(ledger, batchId('spring'), [planRow({ to: '2' }, 1)], {
       tokens: { credit: 2n ** 63n - 1n, debit: 0n, transfer: 9_007_199_254_740_993n },
       delimiter: '\t',
       header: ['Mitglied „id“', 'tokens'],
@@ -23,7 +23,7 @@ describe('a manifest', () => {
   });
 
   test('of a batch sealed by 0.1.0 says nothing of the life of a key', async () => {
-    const manifest = manifestOf(await bench.books(), batchId('spring'), [planRow({}, 1)]);
+    const manifest = manifestOf(await bench.ledger(), batchId('spring'), [planRow({}, 1)]);
     const { keyLifetimeMs, ...older } = JSON.parse(encodeManifest(manifest));
     expect(keyLifetimeMs).toBe(60_000);
     expect(decodeManifest(JSON.stringify(older))).toEqual({ ...manifest, keyLifetimeMs: null });
@@ -35,7 +35,7 @@ describe('a manifest', () => {
 });
 
 describe('a detail', () => {
-  const DETAILS: Detail[] = [
+  const DETAILS: OrderEvent[] = [
     {
       event: 'attempt',
       at: 1,
@@ -64,9 +64,9 @@ describe('a detail', () => {
   test.each(DETAILS)(
     'of the event $event reads back as it was, with or without the nonce of its call',
     (detail) => {
-      expect(decodeDetail(encodeDetail(detail))).toEqual(detail);
-      expect(decodeDetail(encodeDetail(detail, 'nonce'))).toEqual(detail);
-      expect(encodeDetail(detail, 'one')).not.toBe(encodeDetail(detail, 'two'));
+      expect(decodeEvent(encodeEvent(detail))).toEqual(detail);
+      expect(decodeEvent(encodeEvent(detail, 'nonce'))).toEqual(detail);
+      expect(encodeEvent(detail, 'one')).not.toBe(encodeEvent(detail, 'two'));
     },
   );
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { membersOf } from '../../src/core/order.js';
-import type { Books } from '../../src/ledger/books.js';
 import { discardOrder, retryOrder } from '../../src/ledger/dead.js';
 import { dispatched, feed, redispatch } from '../../src/ledger/feeding.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { type Begun, claim, orphan } from '../../src/ledger/sending.js';
 import type { Settlement } from '../../src/ledger/settling.js';
@@ -107,7 +107,7 @@ class World {
   private nonces = 0;
 
   constructor(
-    readonly books: Books,
+    readonly ledger: RealmLedger,
     readonly batches: readonly TestBatch[],
     readonly readback: boolean,
   ) {}
@@ -129,7 +129,7 @@ class World {
     switch (step.move) {
       case 'begin': {
         const hold = this.readback
-          ? await claim(this.books, ref, '', membersOf(batch.row(index).order))
+          ? await claim(this.ledger, ref, '', membersOf(batch.row(index).order))
           : null;
         if (hold !== null && hold.answer !== 'go') return () => Promise.resolve();
         this.nonces += 1;
@@ -138,7 +138,7 @@ class World {
         const options = { nonce, sentAt, mayResend: step.resend && !this.readback, hold: hold?.hold ?? '' };
         return async () => {
           const begun = await begin(batch, index, options);
-          if (!('no' in begun)) this.attempts.set(key, { nonce, begun });
+          if (!('refusal' in begun)) this.attempts.set(key, { nonce, begun });
         };
       }
       case 'settle':
@@ -157,7 +157,7 @@ class World {
         const session = step.stranger ? 'stranger' : 'worker';
         const nonce = `o${moment()}`;
         const { tokens } = batch.row(index).order;
-        return () => orphan(this.books, ref, session, tokens, detail, step.toDoubt, nonce);
+        return () => orphan(this.ledger, ref, session, tokens, detail, step.toDoubt, nonce);
       }
       case 'conclude': {
         const { sentAt } = await readRecord(batch.ref, index);
@@ -179,41 +179,41 @@ class World {
     const note = audit(step.move);
     switch (step.move) {
       case 'feed':
-        return () => feed(this.books, batch.no, step.most, '');
+        return () => feed(this.ledger, batch.no, step.most, '');
       case 'redispatch':
         return async () => {
-          const open = await dispatched(this.books, batch.no);
+          const open = await dispatched(this.ledger, batch.no);
           return redispatch(
-            this.books,
+            this.ledger,
             batch.no,
             '',
             open.map(({ index }) => index),
           );
         };
       case 'pause':
-        return () => pauseBatch(this.books, batch.no, WHY, note);
+        return () => pauseBatch(this.ledger, batch.no, WHY, note);
       case 'resume': {
         const first = step.first === null ? {} : { first: { orders: step.first, reason: WHY } };
-        return () => resumeBatch(this.books, batch.no, note, { owner: '', ...first });
+        return () => resumeBatch(this.ledger, batch.no, note, { owner: '', ...first });
       }
       case 'cancel':
-        return () => cancelBatch(this.books, batch.no, note);
+        return () => cancelBatch(this.ledger, batch.no, note);
     }
   }
 
   /** Everything that money depends on, as text. */
   async truth(): Promise<string> {
-    const { redis } = this.books.caller;
-    const { realm } = this.books;
+    const { redis } = this.ledger.scripts;
+    const { keyPrefix } = this.ledger;
     const parts = await Promise.all([
-      redis.hgetall(`${realm}:days`),
-      redis.hgetall(`${realm}:held`),
+      redis.hgetall(`${keyPrefix}:days`),
+      redis.hgetall(`${keyPrefix}:held`),
       ...this.batches.flatMap(({ no }) => [
-        redis.hgetall(`${realm}:b:${no}:o:0`),
-        redis.hgetall(`${realm}:b:${no}:n`),
-        redis.hmget(`${realm}:b:${no}`, 'state', 'requests', 'limit', 'cursor'),
-        redis.zrange(`${realm}:b:${no}:due`, 0, '-1'),
-        redis.lrange(`${realm}:b:${no}:log`, 0, -1),
+        redis.hgetall(`${keyPrefix}:b:${no}:o:0`),
+        redis.hgetall(`${keyPrefix}:b:${no}:n`),
+        redis.hmget(`${keyPrefix}:b:${no}`, 'state', 'requests', 'limit', 'cursor'),
+        redis.zrange(`${keyPrefix}:b:${no}:due`, 0, '-1'),
+        redis.lrange(`${keyPrefix}:b:${no}:log`, 0, -1),
       ]),
     ]);
     return JSON.stringify(parts);
@@ -224,8 +224,8 @@ class World {
     for (let round = 1; round < 60; round++) {
       let left = 0;
       for (const [which, batch] of this.batches.entries()) {
-        await resumeBatch(this.books, batch.no, audit('resumed'), { owner: '' });
-        await feed(this.books, batch.no, 100, '');
+        await resumeBatch(this.ledger, batch.no, audit('resumed'), { owner: '' });
+        await feed(this.ledger, batch.no, 100, '');
         for (const [of, index] of ORDERS) {
           if (of !== which) continue;
           const { code, nonce, sentAt } = await readRecord(batch.ref, index);
@@ -236,8 +236,8 @@ class World {
           else if (code === 'p' || code === 'w')
             await (await this.call({ move: 'begin', place: [which, index], twice: false, resend: false }))();
         }
-        const counts = await this.books.caller.redis.hmget(
-          `${this.books.realm}:b:${batch.no}:n`,
+        const counts = await this.ledger.scripts.redis.hmget(
+          `${this.ledger.keyPrefix}:b:${batch.no}:n`,
           'c:p',
           'c:s',
           'c:u',
@@ -256,8 +256,12 @@ test('after any sequence of moves, repeated and late ones included, the books ti
       fc.array(step, { minLength: 5, maxLength: 45 }),
       fc.boolean(),
       async (steps, readback) => {
-        const books = await bench.books();
-        const world = new World(books, [await sealed(books, FIRST), await sealed(books, SECOND)], readback);
+        const ledger = await bench.ledger();
+        const world = new World(
+          ledger,
+          [await sealed(ledger, FIRST), await sealed(ledger, SECOND)],
+          readback,
+        );
         for (const step of steps) {
           const call = await world.call(step);
           await call();
@@ -266,12 +270,12 @@ test('after any sequence of moves, repeated and late ones included, the books ti
             await call();
             expect(await world.truth(), `${step.move} repeated`).toBe(before);
           }
-          expect(await tieUp(books), JSON.stringify(step)).toEqual([]);
+          expect(await tieUp(ledger), JSON.stringify(step)).toEqual([]);
         }
         expect(await world.drain()).toBeLessThan(60);
-        expect(await tieUp(books)).toEqual([]);
-        const { redis } = books.caller;
-        expect(await redis.keys(`${books.realm}:hold:*`)).toEqual([]);
+        expect(await tieUp(ledger)).toEqual([]);
+        const { redis } = ledger.scripts;
+        expect(await redis.keys(`${ledger.keyPrefix}:hold:*`)).toEqual([]);
         redis.disconnect();
       },
     ),

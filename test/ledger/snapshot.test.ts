@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderState } from '../../src/core/states.js';
-import { attention } from '../../src/ledger/attention.js';
 import { readBatch } from '../../src/ledger/batches.js';
 import { discardOrder } from '../../src/ledger/dead.js';
 import { feed } from '../../src/ledger/feeding.js';
@@ -8,6 +7,7 @@ import { PlanReader } from '../../src/ledger/plan-store.js';
 import { readRecord, readRow, rowContext } from '../../src/ledger/rows.js';
 import { snapshotBatch } from '../../src/ledger/snapshot.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
+import { attention } from '../../src/ledger/unsettled.js';
 import type { BatchRecord, RowView } from '../../src/ledger/views.js';
 import { type Line, ledgerBench, START, sealed } from '../support/ledger.js';
 import { audit, begun, feedAll, sendAs, settleAs } from '../support/order-moves.js';
@@ -41,13 +41,13 @@ const FIVE: Line[] = [
 
 describe('a snapshot of a batch', () => {
   test('has one row per input row, in order, with what became of it and why', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, FIVE);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, FIVE);
     await feedAll(batch);
     await sendAs(batch, 1, 'P', { sentAt: START });
     await sendAs(batch, 2, 'R', { sentAt: START });
     await discardOrder(batch.ref, 2, { who: 'ada', why: 'enough', at: 1 });
-    const record = await snapshotBatch(batch.ref, new PlanReader(books), ['a caveat']);
+    const record = await snapshotBatch(batch.ref, new PlanReader(ledger), ['a caveat']);
     const rows = await rowsOf(record);
     expect(rows.map(({ state }) => state)).toEqual(['paid', 'refused', 'invalid', 'duplicate', 'planned']);
     expect(rows[0]).toMatchObject({
@@ -78,18 +78,18 @@ describe('a snapshot of a batch', () => {
   });
 
   test('taken while the batch moves still ties: each order is in exactly one state', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 600 }, (_, i) => ({ tokens: i + 1 })),
     );
-    await feed(books, batch.no, 600, '');
+    await feed(ledger, batch.no, 600, '');
     let moving = true;
     const moves = (async () => {
       for (let index = 1; moving && index <= 600; index++) await sendAs(batch, index, index % 3 ? 'P' : 'D');
     })();
     for (let i = 0; i < 8; i++) {
-      const record = await snapshotBatch(batch.ref, new PlanReader(books), []);
+      const record = await snapshotBatch(batch.ref, new PlanReader(ledger), []);
       const rows = await rowsOf(record);
       expect(rows).toHaveLength(600);
       expect(tally(rows)).toEqual({ counts: record.batch.counts, sums: record.batch.sums });
@@ -99,35 +99,35 @@ describe('a snapshot of a batch', () => {
   });
 
   test('of a cancelled batch calls cancelled what was never sent', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);
     await settleAs(batch, 1, 'w', await begun(batch, 1));
     await sendAs(batch, 2, 'P');
-    await cancelBatch(books, batch.no, audit('cancelled'));
-    const rows = await rowsOf(await snapshotBatch(batch.ref, new PlanReader(books), []));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    const rows = await rowsOf(await snapshotBatch(batch.ref, new PlanReader(ledger), []));
     expect(rows.map(({ state }) => state)).toEqual(['cancelled', 'paid', 'cancelled']);
-    const context = await rowContext(batch.ref, new PlanReader(books));
+    const context = await rowContext(batch.ref, new PlanReader(ledger));
     expect((await readRow(context, 3)).state).toBe('cancelled');
   });
 
   test('of an import that was never sealed is refused in words', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
-    await books.caller.redis.hdel(`${books.realm}:b:${batch.no}`, 'manifest');
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await ledger.scripts.redis.hdel(`${ledger.keyPrefix}:b:${batch.no}`, 'manifest');
     expect(await readBatch(batch.ref)).toBeUndefined();
-    await expect(snapshotBatch(batch.ref, new PlanReader(books), [])).rejects.toMatchObject({
+    await expect(snapshotBatch(batch.ref, new PlanReader(ledger), [])).rejects.toMatchObject({
       code: 'ALM_BATCH_CANNOT',
     });
   });
 
   test('reads a plan whose block is gone as what it is, and rows beyond the end as not there', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
-    await expect(new PlanReader(books).row(batch.no, 2)).rejects.toMatchObject({
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await expect(new PlanReader(ledger).row(batch.no, 2)).rejects.toMatchObject({
       code: 'ALM_BATCH_ORDER_NOT_FOUND',
     });
-    await expect(new PlanReader(books).row(batch.no, 257)).rejects.toMatchObject({
+    await expect(new PlanReader(ledger).row(batch.no, 257)).rejects.toMatchObject({
       code: 'ALM_LEDGER_PLAN_MISSING',
     });
   });
@@ -135,9 +135,9 @@ describe('a snapshot of a batch', () => {
 
 describe('the attention list', () => {
   test('gives the orders of a state in file order, page after page, without a scan', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 6 }, () => ({})),
     );
     await feedAll(batch);
@@ -154,8 +154,8 @@ describe('the attention list', () => {
     expect(await list('exhausted')).toEqual([3]);
     expect(await list('sending')).toEqual([]);
     const many = Array.from({ length: 2_345 }, (_, i) => i + 1);
-    const key = `${books.realm}:b:${batch.no}:a`;
-    await books.caller.redis.zadd(key, ...many.flatMap((index) => [3 * 2 ** 32 + index, `${index}`]));
+    const key = `${ledger.keyPrefix}:b:${batch.no}:a`;
+    await ledger.scripts.redis.zadd(key, ...many.flatMap((index) => [3 * 2 ** 32 + index, `${index}`]));
     expect(await list('refused')).toEqual(many);
   });
 });

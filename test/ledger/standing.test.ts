@@ -7,7 +7,7 @@ import { begun, concludeAs, feedAll, sendAs, settleAs } from '../support/order-m
 const bench = ledgerBench();
 
 test('orders that moved on between the counts and the look are no fault: nothing is said of them', async () => {
-  const batch = await sealed(await bench.books(), [{}, {}, {}, {}], {
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}, {}], {
     manifest: { certainty: 'idempotent' },
   });
   await feedAll(batch);
@@ -20,6 +20,6 @@ test('orders that moved on between the counts and the look are no fault: nothing
   await concludeAs(batch, 1, 'u', 'P');
   await concludeAs(batch, 2, 'D', 'P');
   await settleAs(batch, 3, 'P', third);
-  const standing = await readBatchStanding(batch.ref, view, await readRealmStanding(batch.books));
+  const standing = await readBatchStanding(batch.ref, view, await readRealmStanding(batch.ledger));
   expect(standing).toMatchObject({ sending: [], unknown: { untilMs: null } });
 });

@@ -3,9 +3,9 @@ import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
-import { newNonce } from '../../src/ledger/caller.js';
 import { park } from '../../src/ledger/parked.js';
 import { openBatch, PlanReader } from '../../src/ledger/plan-store.js';
+import { newNonce } from '../../src/ledger/script-client.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { AWARD_SHEET } from '../../src/rules/award-rows.js';
@@ -18,14 +18,14 @@ import { testProfile } from '../support/realm-profile.js';
 const bench = ledgerBench();
 
 test('after an accepted loss a file is refused that may be among it, also where its import was begun before', async () => {
-  const batch = await sealed(await bench.books(), [{}]);
-  const { books } = batch;
+  const batch = await sealed(await bench.ledger(), [{}]);
+  const { ledger } = batch;
   const order = { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(5) } as const;
   const rows: OrderRow[] = [
     { kind: 'order', line: 2, order, reference: null, reason: null, replaces: null, cells: [] },
   ];
   const plan = async (again: string | null, now = Date.now()) => {
-    const options = { books, plans: new PlanReader(books), profile: testProfile(), skipInvalid: false };
+    const options = { ledger, plans: new PlanReader(ledger), profile: testProfile(), skipInvalid: false };
     const {
       findings,
       content,
@@ -43,7 +43,7 @@ test('after an accepted loss a file is refused that may be among it, also where 
   expect((await plan(null)).codes).toEqual(['ALM_PLAN_MAYBE_FORGOTTEN']);
   const { content, id } = before;
   if (content === null || id === null) throw new Error('the rows make no batch');
-  await openBatch(books, { content, id, importer: newNonce(), createdAt: 1 });
+  await openBatch(ledger, { content, id, importer: newNonce(), createdAt: 1 });
   expect((await plan(null)).codes).toEqual(['ALM_PLAN_MAYBE_FORGOTTEN']);
   expect((await plan('looked')).codes).toEqual([]);
   expect((await plan(null, Date.now() + 31 * 24 * 3600_000)).codes).toEqual([]);
@@ -51,12 +51,12 @@ test('after an accepted loss a file is refused that may be among it, also where 
 
 /** In another store: a file whose batch was cancelled, and so was the next, before anything of it was sent. */
 async function cancelledTwice() {
-  const books = await bench.books();
-  const first = await settleRows(await putPlan(books, await planCsv(books, CSV)), 'P', 'P');
-  await cancelBatch(books, first.no, audit('cancelled'));
-  const second = await putPlan(books, await planCsv(books, CSV, { newRowsOnly: true }));
-  await cancelBatch(books, second.no, audit('cancelled'));
-  return { second, third: await putPlan(books, await planCsv(books, CSV, { newRowsOnly: true })) };
+  const ledger = await bench.ledger();
+  const first = await settleRows(await putPlan(ledger, await planCsv(ledger, CSV)), 'P', 'P');
+  await cancelBatch(ledger, first.no, audit('cancelled'));
+  const second = await putPlan(ledger, await planCsv(ledger, CSV, { newRowsOnly: true }));
+  await cancelBatch(ledger, second.no, audit('cancelled'));
+  return { second, third: await putPlan(ledger, await planCsv(ledger, CSV, { newRowsOnly: true })) };
 }
 
 const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;
@@ -64,14 +64,14 @@ const said = ({ findings }: Plan) => findings.faults().map(({ code, message }) =
 
 test('payments of any later batch of the file stop it: the store has forgotten that the ones before were cancelled', async () => {
   const { third } = await cancelledTwice();
-  const books = await bench.books();
-  const fresh = await planCsv(books, CSV);
-  await park(books, attemptOf(third, 3, PAID));
+  const ledger = await bench.ledger();
+  const fresh = await planCsv(ledger, CSV);
+  await park(ledger, attemptOf(third, 3, PAID));
   const stops = [expect.stringMatching(`ALM_PLAN_MAYBE_FORGOTTEN .* batch ${third.ref.id}`)];
-  expect(said(await planCsv(books, CSV))).toEqual(stops);
-  await expect(putPlan(books, fresh)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
+  expect(said(await planCsv(ledger, CSV))).toEqual(stops);
+  await expect(putPlan(ledger, fresh)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
 
-  const known = await bench.books();
+  const known = await bench.ledger();
   const first = await settleRows(await putPlan(known, await planCsv(known, CSV)), 'P', 'P');
   await cancelBatch(known, first.no, audit('cancelled'));
   const next = await planCsv(known, CSV, { newRowsOnly: true });
@@ -82,14 +82,14 @@ test('payments of any later batch of the file stop it: the store has forgotten t
 
 test('a batch that goes on in a store that has forgotten its cancel stops, until it is cancelled again', async () => {
   const { second } = await cancelledTwice();
-  const books = await bench.books();
-  const first = await settleRows(await putPlan(books, await planCsv(books, CSV)), 'P', 'P');
-  expect(said(await planCsv(books, CSV))).toEqual([]);
-  await park(books, attemptOf(second, 3, PAID));
-  expect(said(await planCsv(books, CSV))).toEqual([
+  const ledger = await bench.ledger();
+  const first = await settleRows(await putPlan(ledger, await planCsv(ledger, CSV)), 'P', 'P');
+  expect(said(await planCsv(ledger, CSV))).toEqual([]);
+  await park(ledger, attemptOf(second, 3, PAID));
+  expect(said(await planCsv(ledger, CSV))).toEqual([
     expect.stringMatching(`ALM_PLAN_MAYBE_FORGOTTEN .*almoner cancel ${first.ref.id}`),
   ]);
-  await cancelBatch(books, first.no, audit('cancelled'));
-  const rest = await planCsv(books, CSV, { newRowsOnly: true });
-  expect([said(rest), (await putPlan(books, rest)).ref.id]).toEqual([[], second.ref.id]);
+  await cancelBatch(ledger, first.no, audit('cancelled'));
+  const rest = await planCsv(ledger, CSV, { newRowsOnly: true });
+  expect([said(rest), (await putPlan(ledger, rest)).ref.id]).toEqual([[], second.ref.id]);
 });

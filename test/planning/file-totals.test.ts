@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { Amounts } from '../../src/planning/amounts.js';
-import { Survey } from '../../src/planning/file-totals.js';
+import { FileTotals } from '../../src/planning/file-totals.js';
 import { Members } from '../../src/planning/members.js';
 import { readBytes } from '../csv/read-file.js';
 
@@ -13,7 +13,7 @@ describe('a survey', () => {
     const { through, warnings } = await readBytes(
       'op,member,recipient,tokens,reference\ncredit,11,,5,a\ndebit,11,,-2,b\ntransfer,11,22,7,c\ncredit,33,,1,\ncredit,11,,5,a\n',
     );
-    expect(through?.survey).toMatchObject({
+    expect(through?.totals).toMatchObject({
       rows: 5,
       invalid: 0,
       orders: { credit: 3, debit: 1, transfer: 1 },
@@ -40,8 +40,8 @@ describe('a survey', () => {
 
   it('keeps sums and nets exact beyond 2^53', async () => {
     const { through } = await readBytes(`member,tokens\n${'1,9007199254740991\n'.repeat(3)}1,-1\n`);
-    expect(through?.survey.tokens.credit).toBe(3n * 9007199254740991n);
-    expect(through?.survey.busiest[0]?.net).toBe(3n * 9007199254740991n - 1n);
+    expect(through?.totals.tokens.credit).toBe(3n * 9007199254740991n);
+    expect(through?.totals.busiest[0]?.net).toBe(3n * 9007199254740991n - 1n);
   });
 
   it('refuses a file over the cap of a batch, with both sums; duplicates do not count', async () => {
@@ -113,11 +113,11 @@ describe('the member table', () => {
 
   it('holds a million members in 60 MB', () => {
     const before = process.memoryUsage().arrayBuffers;
-    const survey = new Survey();
+    const totals = new FileTotals();
     for (let index = 0; index < 1_000_000; index++) {
       const member = memberId(`1192837${10_000_000_000 + index * 7919}`);
       const order = { op: 'credit', member, recipient: null, tokens: tokens(1 + (index % 9)) } as const;
-      survey.add({
+      totals.add({
         kind: 'order',
         line: index + 2,
         order,
@@ -128,7 +128,7 @@ describe('the member table', () => {
       });
     }
     const bytes = process.memoryUsage().arrayBuffers - before;
-    expect(survey.finish({ maxTokensPerBatch: null }).members).toBe(1_000_000);
+    expect(totals.finish({ maxTokensPerBatch: null }).members).toBe(1_000_000);
     expect(bytes).toBeLessThan(60e6);
   });
 });

@@ -6,8 +6,8 @@ const bench = ledgerBench();
 const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
 
 test('a batch that is not over is not said to run: its process may be gone', async () => {
-  const books = await bench.books();
-  const first = await settleRows(await putPlan(books, await planCsv(books, bare(1, 2))), 'P');
-  const [fault] = (await planCsv(books, bare(1, 2, 3))).findings.faults();
+  const ledger = await bench.ledger();
+  const first = await settleRows(await putPlan(ledger, await planCsv(ledger, bare(1, 2))), 'P');
+  const [fault] = (await planCsv(ledger, bare(1, 2, 3))).findings.faults();
   expect(fault?.message).toMatch(new RegExp(`lines 2-3 in batch ${first.ref.id} .*, not finished\\)`));
 });

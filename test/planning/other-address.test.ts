@@ -3,9 +3,9 @@ import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { readBatch } from '../../src/ledger/batches.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { refuseFaults } from '../../src/operations/pay/plan-file.js';
 import { PaidSince } from '../../src/planning/paid-since.js';
@@ -20,21 +20,26 @@ import { tieUp } from '../support/tie-up.js';
 
 const bench = ledgerBench();
 
-const elsewhere = (books: Books, change: Partial<Books['owner']>) =>
-  openBooks(books.caller, { ...books.owner, ...change });
+const elsewhere = (ledger: RealmLedger, change: Partial<RealmLedger['realm']>) =>
+  openLedger(ledger.scripts, { ...ledger.realm, ...change });
 
 function row(member: number): OrderRow {
   const order = { op: 'credit', member: memberId(`${member}`), recipient: null, tokens: tokens(5) } as const;
   return { kind: 'order', line: 2, order, reference: `r${member}`, reason: null, replaces: null, cells: [] };
 }
 
-function planned(books: Books, member: number, newAddress = false, newRowsOnly = false): Promise<Plan> {
-  const { baseUrl, realmId, rehearsal } = books.owner;
+function planned(
+  ledger: RealmLedger,
+  member: number,
+  newAddress = false,
+  newRowsOnly = false,
+): Promise<Plan> {
+  const { baseUrl, realmId, rehearsal } = ledger.realm;
   const profile = { ...testProfile(), baseUrl, realmId, rehearsal };
   return planRows('pay.csv', AWARD_SHEET, [[row(member)]], {
     ...{
-      books,
-      plans: new PlanReader(books),
+      ledger,
+      plans: new PlanReader(ledger),
       profile,
       again: null,
       newAddress,
@@ -45,15 +50,15 @@ function planned(books: Books, member: number, newAddress = false, newRowsOnly =
   });
 }
 
-function imported(books: Books, plan: Plan) {
-  return importPlan(plan, importing(books, { now: START }));
+function imported(ledger: RealmLedger, plan: Plan) {
+  return importPlan(plan, importing(ledger, { now: START }));
 }
 
 const faults = (plan: Plan) => plan.findings.faults().map(({ code }) => code);
 
 describe('a realm id that was paid under another address', () => {
   test('stops new rows only, also where the new address is meant: which rows are new nobody here knows', async () => {
-    const before = await bench.books();
+    const before = await bench.ledger();
     await imported(before, await planned(before, 1));
     const now = elsewhere(before, { baseUrl: 'http://localhost:1' });
     expect(faults(await planned(now, 1, true))).toEqual([]);
@@ -63,7 +68,7 @@ describe('a realm id that was paid under another address', () => {
   });
 
   test('stops the plan and names the address, what was paid there, and when', async () => {
-    const before = await bench.books();
+    const before = await bench.ledger();
     await imported(before, await planned(before, 1));
     const now = elsewhere(before, { baseUrl: 'http://localhost:1' });
     const plan = await planned(now, 1);
@@ -86,14 +91,14 @@ describe('a realm id that was paid under another address', () => {
   });
 
   test('goes on where the new one is meant, says so in the audit, and asks no more; the way back is asked for', async () => {
-    const before = await bench.books();
+    const before = await bench.ledger();
     await imported(before, await planned(before, 1));
     const now = elsewhere(before, { baseUrl: 'https://new.example' });
     const plan = await planned(now, 1, true);
     expect(faults(plan)).toEqual([]);
     expect(plan.findings.warnings()).toMatchObject([{ code: 'ALM_PLAN_OTHER_ADDRESS' }]);
     const { ref } = await imported(now, plan);
-    const audit = await now.caller.redis.lrange(`${now.realm}:b:${ref.no}:log`, 0, -1);
+    const audit = await now.scripts.redis.lrange(`${now.keyPrefix}:b:${ref.no}:log`, 0, -1);
     expect(audit.join()).toContain('new address: the realm was paid before at http://127.0.0.1:1');
 
     const next = await planned(now, 2);
@@ -107,7 +112,7 @@ describe('a realm id that was paid under another address', () => {
   });
 
   test('stops a plan that was made before the other address was paid', async () => {
-    const now = await bench.books();
+    const now = await bench.ledger();
     const plan = await planned(now, 1, true);
     const other = elsewhere(now, { baseUrl: 'http://localhost:1' });
     await imported(other, await planned(other, 1));
@@ -118,7 +123,7 @@ describe('a realm id that was paid under another address', () => {
   });
 
   test('is none where nothing can have been paid there, in another realm, or in a rehearsal', async () => {
-    const before = await bench.books();
+    const before = await bench.ledger();
     const { ref } = await imported(before, await planned(before, 1));
     const at = { baseUrl: 'http://localhost:1' };
     expect(faults(await planned(elsewhere(before, { ...at, realmId: 'another' }), 1))).toEqual([]);
@@ -131,16 +136,16 @@ describe('a realm id that was paid under another address', () => {
 
 test('of imports under many addresses that really run at once one is sealed, and none waits for ever', async () => {
   for (let round = 0; round < 5; round++) {
-    const here = await bench.books();
+    const here = await bench.ledger();
     const all = [1, 2, 3, 4].map((port) => elsewhere(here, { baseUrl: `http://localhost:${port}` }));
-    const plans = await Promise.all(all.map((books) => planned(books, 1)));
-    const ends = await Promise.allSettled(all.map((books, at) => imported(books, plans[at] as Plan)));
+    const plans = await Promise.all(all.map((ledger) => planned(ledger, 1)));
+    const ends = await Promise.allSettled(all.map((ledger, at) => imported(ledger, plans[at] as Plan)));
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   }
 });
 
 /** Stands still before the call to the store with this number, until it is told to go on. */
-function halted({ caller }: Books, before: number) {
+function halted({ scripts }: RealmLedger, before: number) {
   let [calls, goOn, arrive] = [0, () => {}, () => {}];
   const gate = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -148,34 +153,34 @@ function halted({ caller }: Books, before: number) {
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  const patiently = caller.patiently.bind(caller);
-  caller.patiently = async (what, ask) => {
+  const retryWhileAway = scripts.retryWhileAway.bind(scripts);
+  scripts.retryWhileAway = async (what, ask) => {
     if (calls++ === before) {
       arrive();
       await gate;
     }
-    return patiently(what, ask);
+    return retryWhileAway(what, ask);
   };
   return { goOn, arrivesOr: (end: Promise<unknown>) => Promise.race([arrived, end]), calls: () => calls };
 }
 
-type Act = (books: Books) => Promise<() => Promise<unknown>>;
+type Act = (ledger: RealmLedger) => Promise<() => Promise<unknown>>;
 
-const importing1: Act = async (books) => {
-  const plan = await planned(books, 1);
-  return () => imported(books, plan);
+const importing1: Act = async (ledger) => {
+  const plan = await planned(ledger, 1);
+  return () => imported(ledger, plan);
 };
 
 /** The first goes so far, the second so far, the first to its end, the second to its end. */
 async function interleaved(first: number, second: number, act: Act = importing1) {
-  const here = await bench.books();
-  const there = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), {
-    ...here.owner,
+  const here = await bench.ledger();
+  const there = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), {
+    ...here.realm,
     baseUrl: 'http://localhost:1',
   });
   const both = [here, there];
   const acts = [await act(here), await importing1(there)];
-  const halts = both.map((books, at) => halted(books, at === 0 ? first : second));
+  const halts = both.map((ledger, at) => halted(ledger, at === 0 ? first : second));
   const ends: Promise<PromiseSettledResult<unknown>[]>[] = [];
   for (const at of both.keys()) {
     ends.push(Promise.allSettled([acts[at]?.()]));
@@ -202,13 +207,13 @@ test('of two imports at once under two addresses one is refused, wherever they m
           ),
         }),
       ]);
-      for (const books of both) expect(await tieUp(books)).toEqual([]);
+      for (const ledger of both) expect(await tieUp(ledger)).toEqual([]);
     }
 }, 120_000);
 
 /** Its order was refused, which the other address is not asked about, and is retried. */
-const retrying1: Act = async (books) => {
-  const batch = await settleRows(await putPlan(books, await planned(books, 1)), 'R');
+const retrying1: Act = async (ledger) => {
+  const batch = await settleRows(await putPlan(ledger, await planned(ledger, 1)), 'R');
   const letter = { index: 1, row: batch.row(1) };
   const by = { who: 'ada', why: null, at: START, nonce: 'n' };
   return async () => {
@@ -227,6 +232,6 @@ test('of a retry and an import at once under two addresses one is refused, where
       expect(refused, `before calls ${first} and ${second}`).toEqual([
         expect.objectContaining({ message: expect.stringContaining('under another address') }),
       ]);
-      for (const books of both) expect(await tieUp(books)).toEqual([]);
+      for (const ledger of both) expect(await tieUp(ledger)).toEqual([]);
     }
 }, 120_000);

@@ -15,26 +15,26 @@ const bench = ledgerBench();
 const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;
 
 test('a forgotten batch is put back as it was, though its rows look paid: under a label it would be paid twice', async () => {
-  const [books, elsewhere] = [await bench.books(), await bench.books()];
+  const [ledger, elsewhere] = [await bench.ledger(), await bench.ledger()];
   const before = await putPlan(elsewhere, await planCsv(elsewhere, CSV));
   await sealed(
-    books,
+    ledger,
     [1, 2, 3, 4, 5, 6].map((n) => ({ member: String(n), tokens: 5 })),
   );
-  expect((await planCsv(books, CSV)).findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
-  await park(books, attemptOf(before, 1, PAID));
-  const again = await planCsv(books, CSV);
+  expect((await planCsv(ledger, CSV)).findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
+  await park(ledger, attemptOf(before, 1, PAID));
+  const again = await planCsv(ledger, CSV);
   expect(again.findings.faults()).toEqual([]);
-  expect((await putPlan(books, again)).ref.id).toBe(before.ref.id);
+  expect((await putPlan(ledger, again)).ref.id).toBe(before.ref.id);
 });
 
 test('what was put back was compared with nothing: its dead letters are compared with everything', async () => {
-  const [books, before] = [await bench.books(), await bench.books()];
+  const [ledger, before] = [await bench.ledger(), await bench.ledger()];
   const first = await putPlan(before, await planCsv(before, CSV));
   // Later than the first, it had paid the row; after the loss it was given again before the first.
-  const second = await putPlan(books, await planCsv(books, `${CSV}7,5\n`));
-  await park(books, attemptOf(first, 2, REFUSED));
-  const again = await putPlan(books, await planCsv(books, CSV));
+  const second = await putPlan(ledger, await planCsv(ledger, `${CSV}7,5\n`));
+  await park(ledger, attemptOf(first, 2, REFUSED));
+  const again = await putPlan(ledger, await planCsv(ledger, CSV));
   await mergeParked(mergeContext(again, 'manual'));
   const letter = { index: 2, row: again.row(2) };
   const by = { who: 'ada', why: null, at: Date.now(), nonce: 'n' };
@@ -42,22 +42,22 @@ test('what was put back was compared with nothing: its dead letters are compared
     why: expect.stringContaining(`the same row is order ${second.ref.id}-2`),
   });
   const failed = `member,tokens,almoner_order\n2,5,${again.ref.id}-2\n`;
-  expect((await planCsv(books, failed)).findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
+  expect((await planCsv(ledger, failed)).findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
 });
 
 test('a forgotten batch is not imported under another name, where what the journals know would not be found', async () => {
-  const [books, elsewhere] = [await bench.books(), await bench.books()];
+  const [ledger, elsewhere] = [await bench.ledger(), await bench.ledger()];
   const before = await putPlan(elsewhere, await planCsv(elsewhere, CSV));
-  const plan = await planCsv(books, CSV);
-  await park(books, attemptOf(before, 1, PAID));
-  const as = (id: string) => importPlan(plan, { ...importing(books, { now: START }), batchId: batchId(id) });
+  const plan = await planCsv(ledger, CSV);
+  await park(ledger, attemptOf(before, 1, PAID));
+  const as = (id: string) => importPlan(plan, { ...importing(ledger, { now: START }), batchId: batchId(id) });
   await expect(as('november-a')).rejects.toMatchObject({
     code: 'ALM_BATCH_ID_OTHER',
     message: expect.stringMatching(
       `forgotten batch ${before.ref.id} .*as batch november-a .*Nothing was enq`,
     ),
   });
-  expect(await listBatches(books)).toEqual([]);
+  expect(await listBatches(ledger)).toEqual([]);
   expect((await as(before.ref.id)).ref.id).toBe(before.ref.id);
 });
 

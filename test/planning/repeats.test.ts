@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { archiveBatch } from '../../src/ledger/archive.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { batchKeys } from '../../src/ledger/keys.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { contentHash, contentWords } from '../../src/ledger/reference.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { ComparedRows, findRepeats } from '../../src/planning/repeats.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../support/ledger.js';
@@ -25,8 +25,8 @@ function compared(lines: readonly Line[], currency: string | null = null): Compa
 }
 
 /** The indexes of the rows that repeat an order. */
-async function repeated(books: Books, lines: readonly Line[], now = Date.now()): Promise<number[]> {
-  const { batches, count } = await findRepeats(books, compared(lines), now);
+async function repeated(ledger: RealmLedger, lines: readonly Line[], now = Date.now()): Promise<number[]> {
+  const { batches, count } = await findRepeats(ledger, compared(lines), now);
   const indexes = batches.flatMap(({ rows }) => rows.map(([index]) => index));
   expect(indexes).toHaveLength(count);
   return indexes.sort((a, b) => a - b);
@@ -42,51 +42,51 @@ async function sketched(batch: TestBatch): Promise<void> {
   batch.rows.forEach(({ order }, i) => {
     if (order !== null) sketch.writeUInt32LE(contentWords(contentHash(order))[0], i * 4);
   });
-  await batch.books.caller.redis.set(batchKeys(batch.books.realm, batch.no).sketch, sketch);
+  await batch.ledger.scripts.redis.set(batchKeys(batch.ledger.keyPrefix, batch.no).sketch, sketch);
 }
 
 const LINES: Line[] = Array.from({ length: 6 }, (_, i) => ({ member: String(100 + i) }));
 
 test('paid, unknown, in doubt and planned count; refused, exhausted and cancelled do not', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, LINES);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, LINES);
   await end(batch, ['P', 'R', 'X', 'u', 'D']);
-  expect(await repeated(books, LINES)).toEqual([1, 4, 5, 6]);
-  await cancelBatch(books, batch.no, audit('cancelled'));
-  expect(await repeated(books, LINES)).toEqual([1, 4, 5]);
+  expect(await repeated(ledger, LINES)).toEqual([1, 4, 5, 6]);
+  await cancelBatch(ledger, batch.no, audit('cancelled'));
+  expect(await repeated(ledger, LINES)).toEqual([1, 4, 5]);
 });
 
 test('what was called unpaid counts while its request may arrive, by the store’s clock', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, LINES.slice(0, 1));
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, LINES.slice(0, 1));
   await end(batch, ['D']);
   const sentAt = Date.now();
   await concludeAs(batch, 1, 'D', 'X', { sentAt, settleMs: 60_000 });
   const aheadByAnHour = Date.now() + 3_600_000;
-  expect(await repeated(books, LINES, aheadByAnHour)).toEqual([1]);
+  expect(await repeated(ledger, LINES, aheadByAnHour)).toEqual([1]);
 });
 
 test('with references or without, in the same currency, and not before 30 days', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const batch = await sealed(
-    books,
+    ledger,
     LINES.map((line, i) => ({ ...line, reference: `r-${i}` })),
   );
   await end(batch, ['P', 'P', 'P', 'P', 'P']);
-  expect(await repeated(books, LINES)).toHaveLength(6);
+  expect(await repeated(ledger, LINES)).toHaveLength(6);
   // One is still to be paid: the batch is not over, however old it is.
-  expect(await repeated(books, LINES, Date.now() + 31 * DAY_MS)).toHaveLength(6);
+  expect(await repeated(ledger, LINES, Date.now() + 31 * DAY_MS)).toHaveLength(6);
   await settleAs(batch, 6, 'P', await begun(batch, 6));
-  expect(await repeated(books, LINES, Date.now() + 29 * DAY_MS)).toHaveLength(6);
-  expect(await repeated(books, LINES, Date.now() + 31 * DAY_MS)).toEqual([]);
-  expect((await findRepeats(books, compared(LINES, 'gold'), Date.now())).count).toBe(0);
+  expect(await repeated(ledger, LINES, Date.now() + 29 * DAY_MS)).toHaveLength(6);
+  expect(await repeated(ledger, LINES, Date.now() + 31 * DAY_MS)).toEqual([]);
+  expect((await findRepeats(ledger, compared(LINES, 'gold'), Date.now())).count).toBe(0);
 });
 
 test('an archived batch is compared from its archive; where that cannot be read its sketch counts as paid', async () => {
   const folder = await tempFolder();
-  const { owner } = await bench.books();
-  const here = openBooks(new Caller(bench.redis().client(), 10_000, () => {}, folder), owner);
-  const elsewhere = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), owner);
+  const { realm } = await bench.ledger();
+  const here = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), realm);
+  const elsewhere = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), realm);
   for (const withSketch of [true, false]) {
     const lines = LINES.map(({ member }) => ({ member: `${withSketch ? 1 : 2}${member}` }));
     const batch = await sealed(here, lines);
@@ -106,7 +106,7 @@ test('an archived batch is compared from its archive; where that cannot be read 
       code: 'ALM_LEDGER_ARCHIVE_MISSING',
       message: expect.stringContaining(`Batch ${batch.ref.id} `),
     });
-    const left = await here.caller.redis.pttl(batchKeys(here.realm, batch.no).sketch);
+    const left = await here.scripts.redis.pttl(batchKeys(here.keyPrefix, batch.no).sketch);
     expect(left).toBeGreaterThan(withSketch ? 29 * DAY_MS : -3);
   }
 });
@@ -119,10 +119,10 @@ test('are as many as two multisets have in common, with a sketch and without', a
       few,
       fc.boolean(),
       async (earlier, file, withSketch) => {
-        const books = await bench.books();
+        const ledger = await bench.ledger();
         const lines = (members: readonly string[]) => members.map((member) => ({ member }));
         for (const [i, members] of earlier.entries()) {
-          const batch = await sealed(books, lines(members), { id: `batch-${i}` });
+          const batch = await sealed(ledger, lines(members), { id: `batch-${i}` });
           if (withSketch) await sketched(batch);
         }
         const left = earlier.flat();
@@ -131,7 +131,7 @@ test('are as many as two multisets have in common, with a sketch and without', a
           if (at !== -1) left.splice(at, 1);
           return at === -1 ? [] : [i + 1];
         });
-        expect(await repeated(books, lines(file))).toEqual(expected);
+        expect(await repeated(ledger, lines(file))).toEqual(expected);
       },
     ),
     { numRuns: 40 },

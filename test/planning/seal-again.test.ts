@@ -4,9 +4,9 @@ import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
 import { readBatch } from '../../src/ledger/batches.js';
-import type { Books } from '../../src/ledger/books.js';
 import { judgedAt } from '../../src/ledger/judged-again.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
@@ -35,109 +35,109 @@ function file(from: number, to: number, reference: (n: number) => string | null 
   return Array.from({ length: to - from }, (_, i) => row(i + 2, from + i, reference(from + i)));
 }
 
-function plan(books: Books, rows: readonly OrderRow[], newRowsOnly = false): Promise<Plan> {
-  const plans = new PlanReader(books);
-  const options = { books, plans, profile, again: null, newRowsOnly, skipInvalid: false, now: Date.now() };
+function plan(ledger: RealmLedger, rows: readonly OrderRow[], newRowsOnly = false): Promise<Plan> {
+  const plans = new PlanReader(ledger);
+  const options = { ledger, plans, profile, again: null, newRowsOnly, skipInvalid: false, now: Date.now() };
   return planRows('pay.csv', AWARD_SHEET, [rows], options);
 }
 
-function start(books: Books, planned: Plan) {
-  return importPlan(planned, importing(books));
+function start(ledger: RealmLedger, planned: Plan) {
+  return importPlan(planned, importing(ledger));
 }
 
 async function cancel(ref: Awaited<ReturnType<typeof start>>['ref']) {
-  await cancelBatch(ref.books, ref.no, { at: 1, who: 'ada', what: 'cancelled', why: null });
+  await cancelBatch(ref.ledger, ref.no, { at: 1, who: 'ada', what: 'cancelled', why: null });
 }
 
 test('of two previewed files that share rows only the first to be started is sealed', async () => {
-  const books = await bench.books();
-  const [a, b] = [await plan(books, file(0, 100)), await plan(books, file(75, 200))];
+  const ledger = await bench.ledger();
+  const [a, b] = [await plan(ledger, file(0, 100)), await plan(ledger, file(75, 200))];
   expect([a.findings.faultCount, b.findings.faultCount]).toEqual([0, 0]);
-  await start(books, a);
-  await expect(start(books, b)).rejects.toMatchObject({
+  await start(ledger, a);
+  await expect(start(ledger, b)).rejects.toMatchObject({
     code: 'ALM_PLAN_CHANGED',
     message: expect.stringMatching(/25 rows .*: lines 2-26/),
   });
-  expect(await tieUp(books)).toEqual([]);
+  expect(await tieUp(ledger)).toEqual([]);
 });
 
 test('the same file started by two is one batch, also where one seals it while the other looks', async () => {
-  const books = await bench.books();
-  const [a, b] = [await plan(books, file(0, 30)), await plan(books, file(0, 30))];
-  const script = books.caller.script.bind(books.caller);
+  const ledger = await bench.ledger();
+  const [a, b] = [await plan(ledger, file(0, 30)), await plan(ledger, file(0, 30))];
+  const script = ledger.scripts.script.bind(ledger.scripts);
   let first: Promise<unknown> | undefined;
   // The second has stored its blocks; the first takes over and seals before the second looks again.
-  books.caller.script = async (name, ...rest) => {
+  ledger.scripts.script = async (name, ...rest) => {
     if (name === 'put-block' && first === undefined) {
       const stored = await script(name, ...rest);
-      first = start(books, a);
+      first = start(ledger, a);
       await first;
       return stored;
     }
     return script(name, ...rest);
   };
-  const { ref, existing } = await start(books, b);
+  const { ref, existing } = await start(ledger, b);
   expect([existing, ref.id]).toEqual([true, a.batch]);
-  expect((await plan(books, file(0, 30))).findings.faultCount).toBe(0);
+  expect((await plan(ledger, file(0, 30))).findings.faultCount).toBe(0);
 });
 
 test('of files that share rows and are started at the same moment exactly one is sealed', async () => {
-  const books = await bench.books();
-  const plans = await Promise.all([0, 1, 2, 3].map((n) => plan(books, file(n * 10, n * 10 + 60))));
-  const ends = await Promise.allSettled(plans.map((one) => start(books, one)));
+  const ledger = await bench.ledger();
+  const plans = await Promise.all([0, 1, 2, 3].map((n) => plan(ledger, file(n * 10, n * 10 + 60))));
+  const ends = await Promise.allSettled(plans.map((one) => start(ledger, one)));
   expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const end of ends)
     if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'ALM_PLAN_CHANGED' });
-  expect(await tieUp(books)).toEqual([]);
+  expect(await tieUp(ledger)).toEqual([]);
 });
 
 test('references that were spent since the preview refuse the start and leave nothing behind', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const reference = (n: number) => `r-${n}`;
-  const [a, b] = [await plan(books, file(0, 300, reference)), await plan(books, file(275, 600, reference))];
-  const { ref } = await start(books, a);
-  await expect(start(books, b)).rejects.toMatchObject({
+  const [a, b] = [await plan(ledger, file(0, 300, reference)), await plan(ledger, file(275, 600, reference))];
+  const { ref } = await start(ledger, a);
+  await expect(start(ledger, b)).rejects.toMatchObject({
     code: 'ALM_PLAN_CHANGED',
     message: expect.stringMatching(/25 rows .*: lines 2-26/),
   });
   await cancel(ref);
-  expect((await readBatch((await start(books, b)).ref))?.counts).toEqual({ planned: 325 });
-  expect(await tieUp(books)).toEqual([]);
+  expect((await readBatch((await start(ledger, b)).ref))?.counts).toEqual({ planned: 325 });
+  expect(await tieUp(ledger)).toEqual([]);
 });
 
 test('rows shown as duplicates of a batch that was cancelled since are not sealed as duplicates', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const reference = (n: number) => `r-${n}`;
-  const { ref } = await start(books, await plan(books, file(0, 20, reference)));
-  const shown = await plan(books, file(0, 30, reference));
+  const { ref } = await start(ledger, await plan(ledger, file(0, 20, reference)));
+  const shown = await plan(ledger, file(0, 30, reference));
   expect(shown.spent.count).toBe(20);
   await cancel(ref);
-  await expect(start(books, shown)).rejects.toMatchObject({
+  await expect(start(ledger, shown)).rejects.toMatchObject({
     code: 'ALM_PLAN_CHANGED',
     message: expect.stringMatching(/20 rows .*: lines 2-21/),
   });
-  const anew = await start(books, await plan(books, file(0, 30, reference)));
+  const anew = await start(ledger, await plan(ledger, file(0, 30, reference)));
   expect((await readBatch(anew.ref))?.counts).toEqual({ planned: 30 });
 });
 
 test('with new rows only, what was left out and is free again is not sealed as left out', async () => {
-  const books = await bench.books();
-  const { ref } = await start(books, await plan(books, file(0, 20)));
-  const shown = await plan(books, file(0, 30), true);
+  const ledger = await bench.ledger();
+  const { ref } = await start(ledger, await plan(ledger, file(0, 20)));
+  const shown = await plan(ledger, file(0, 30), true);
   expect(shown.spent.count).toBe(20);
   await cancel(ref);
-  await expect(start(books, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
-  const anew = await start(books, await plan(books, file(0, 30), true));
+  await expect(start(ledger, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
+  const anew = await start(ledger, await plan(ledger, file(0, 30), true));
   expect((await readBatch(anew.ref))?.counts).toEqual({ planned: 30 });
 });
 
 test('equal rows are counted: of three equal rows, two of them paid, one is new', async () => {
-  const books = await bench.books();
-  await start(books, await plan(books, [row(2, 1), row(3, 1), row(4, 2)]));
-  const planned = await plan(books, [row(2, 1), row(3, 3), row(4, 1), row(5, 1)], true);
-  const { ref } = await start(books, planned);
+  const ledger = await bench.ledger();
+  await start(ledger, await plan(ledger, [row(2, 1), row(3, 1), row(4, 2)]));
+  const planned = await plan(ledger, [row(2, 1), row(3, 3), row(4, 1), row(5, 1)], true);
+  const { ref } = await start(ledger, planned);
   expect((await readBatch(ref))?.counts).toEqual({ planned: 2, duplicate: 2 });
-  const rows = await new PlanReader(books).block(ref.no, 0);
+  const rows = await new PlanReader(ledger).block(ref.no, 0);
   expect(rows.map(({ duplicateOf }) => duplicateOf !== null)).toEqual([true, false, true, false]);
 });
 
@@ -147,26 +147,26 @@ test.each([
 ])(
   'a plan of rows %s that was made before a loss was accepted is not sealed after it',
   async (_, reference) => {
-    const batch = await sealed(await bench.books(), [{}]);
-    const { books } = batch;
-    const planned = await plan(books, file(100, 120, reference));
+    const batch = await sealed(await bench.ledger(), [{}]);
+    const { ledger } = batch;
+    const planned = await plan(ledger, file(100, 120, reference));
     expect(planned.findings.faultCount).toBe(0);
-    const before = await judgedAt(books);
+    const before = await judgedAt(ledger);
     await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
     // What was judged and is about to be sealed is judged again.
-    expect(await judgedAt(books)).not.toEqual(before);
-    await expect(start(books, planned)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await judgedAt(ledger)).not.toEqual(before);
+    await expect(start(ledger, planned)).rejects.toMatchObject({ code: 'ALM_PLAN_MAYBE_FORGOTTEN' });
+    expect(await tieUp(ledger)).toEqual([]);
   },
 );
 
 test('a store that forgot the cancelled batch and the next one of its file does not pay the file from the start', async () => {
-  const books = await bench.books();
-  const first = await start(books, await plan(books, file(0, 20)));
+  const ledger = await bench.ledger();
+  const first = await start(ledger, await plan(ledger, file(0, 20)));
   await cancel(first.ref);
-  const next = await start(books, await plan(books, file(0, 20), true));
-  const forgetful = await bench.books();
-  await forgetful.caller.redis.hset(`${forgetful.realm}:parked`, next.ref.id, '1');
+  const next = await start(ledger, await plan(ledger, file(0, 20), true));
+  const forgetful = await bench.ledger();
+  await forgetful.scripts.redis.hset(`${forgetful.keyPrefix}:parked`, next.ref.id, '1');
   const again = await plan(forgetful, file(0, 20));
   expect(again.findings.faults()).toMatchObject([{ code: 'ALM_PLAN_MAYBE_FORGOTTEN' }]);
 });

@@ -22,20 +22,20 @@ import { tieUp } from '../support/tie-up.js';
 const bench = ledgerBench();
 
 async function run(csv: string, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
-  return given(await bench.books(), csv, {}, ...states);
+  return given(await bench.ledger(), csv, {}, ...states);
 }
 
 describe('a row that stands in for an order', () => {
   test('is taken or refused with its whole file: skipped, it would forget that order', async () => {
     const first = await run(bare(1, 2, 3), 'P', 'R', 'R');
     const csv = failed(first, 1, 2, 3);
-    expect(codes(await planCsv(first.books, csv, { skipInvalid: true }))).toEqual([
+    expect(codes(await planCsv(first.ledger, csv, { skipInvalid: true }))).toEqual([
       'ALM_ROW_ORDER_MAY_BE_PAID',
     ]);
     // The same file given again is the same batch, also where faulty rows were to be skipped.
     const right = csv.replace(/^1,.*\n/m, '');
-    const second = await given(first.books, right, { skipInvalid: true });
-    const again = await planCsv(first.books, right, { skipInvalid: true });
+    const second = await given(first.ledger, right, { skipInvalid: true });
+    const again = await planCsv(first.ledger, right, { skipInvalid: true });
     expect([codes(again), again.existing?.no]).toEqual([[], second.no]);
   });
 
@@ -45,7 +45,7 @@ describe('a row that stands in for an order', () => {
     for (const cells of ['1,5,,', '1,5,r-2,'])
       expect(
         (
-          await planCsv(first.books, `member,tokens,reference,almoner_order\n${cells}${order}\n`)
+          await planCsv(first.ledger, `member,tokens,reference,almoner_order\n${cells}${order}\n`)
         ).findings.faults(),
       ).toEqual([
         {
@@ -55,38 +55,38 @@ describe('a row that stands in for an order', () => {
           message: expect.stringContaining('whose reference is "r-1"'),
         },
       ]);
-    await given(first.books, `member,tokens,reference,almoner_order\n1,6,r-1,${order}\n`, {}, 'P');
-    expect(await tieUp(first.books)).toEqual([]);
+    await given(first.ledger, `member,tokens,reference,almoner_order\n1,6,r-1,${order}\n`, {}, 'P');
+    expect(await tieUp(first.ledger)).toEqual([]);
   });
 
   test('is in that order’s currency', async () => {
     const first = await run(bare(1), 'R');
-    const gold = await planCsv(first.books, failed(first, 1), { currency: 'gold' });
+    const gold = await planCsv(first.ledger, failed(first, 1), { currency: 'gold' });
     expect(codes(gold)).toEqual(['ALM_ROW_CURRENCY_OTHER']);
   });
 
   test('that was a duplicate is compared with what it was a duplicate of', async () => {
     const first = await run(bare(1, 2, 3, 4, 5), 'P', 'P', 'P', 'P', 'P');
-    const second = await given(first.books, bare(1, 2, 3, 4, 5, 6), { newRowsOnly: true });
-    const duplicates = await planCsv(first.books, failed(second, 1, 2, 3, 4, 5));
+    const second = await given(first.ledger, bare(1, 2, 3, 4, 5, 6), { newRowsOnly: true });
+    const duplicates = await planCsv(first.ledger, failed(second, 1, 2, 3, 4, 5));
     expect(codes(duplicates)).toEqual(['ALM_PLAN_LOOKS_PAID']);
   });
 
   test('and was mended is compared like any other: its new content may have been paid before', async () => {
     const first = await run(bare(1, 2), 'P', 'P');
-    const second = await given(first.books, bare(8, 9), {}, 'R', 'P');
-    expect(codes(await planCsv(first.books, failed(second, 1)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
-    expect(codes(await planCsv(first.books, failed(second, 8)))).toEqual([]);
-    expect(codes(await planCsv(first.books, failed(second, 7)))).toEqual([]);
+    const second = await given(first.ledger, bare(8, 9), {}, 'R', 'P');
+    expect(codes(await planCsv(first.ledger, failed(second, 1)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+    expect(codes(await planCsv(first.ledger, failed(second, 8)))).toEqual([]);
+    expect(codes(await planCsv(first.ledger, failed(second, 7)))).toEqual([]);
     // Also in the very batch whose order it stands in for.
-    expect(codes(await planCsv(first.books, failed(second, 9)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+    expect(codes(await planCsv(first.ledger, failed(second, 9)))).toEqual(['ALM_PLAN_LOOKS_PAID']);
   });
 
   test('and is left out marks nothing', async () => {
     const first = await run(bare(1, 2), 'P', 'R');
-    await given(first.books, bare(2, 3), {}, 'P', 'P');
+    await given(first.ledger, bare(2, 3), {}, 'P', 'P');
     const stands = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n4,5,\n`;
-    const second = await given(first.books, stands, { newRowsOnly: true });
+    const second = await given(first.ledger, stands, { newRowsOnly: true });
     expect(second.row(1).duplicateOf).not.toBeNull();
     expect((await readRecord(first.ref, 2)).replacedBy).toBeNull();
   });
@@ -95,26 +95,26 @@ describe('a row that stands in for an order', () => {
 test('rows whose orders were undone are paid again', async () => {
   const first = await run(bare(1, 2, 3, 4, 5, 6), 'P', 'P', 'P', 'P', 'P', 'P');
   const undone = [1, 2, 3, 4].map((n) => `${n},debit,5,undo:${first.ref.id}-${n}\n`).join('');
-  await given(first.books, `member,op,tokens,reference\n${undone}`, {}, 'P', 'P', 'P', 'P');
-  const again = await planCsv(first.books, bare(1, 2, 3, 4, 5, 6, 7), { newRowsOnly: true });
+  await given(first.ledger, `member,op,tokens,reference\n${undone}`, {}, 'P', 'P', 'P', 'P');
+  const again = await planCsv(first.ledger, bare(1, 2, 3, 4, 5, 6, 7), { newRowsOnly: true });
   expect([codes(again), again.spent.count]).toEqual([[], 2]);
 });
 
 test('of an order that was paid twice an undo takes back one payment: its row is not paid again', async () => {
   const first = await run(bare(1, 2), 'P', 'P');
-  const { books, ref } = first;
-  await books.caller.redis.hset(batchKeys(books.realm, ref.no).meta, 'second', ' 1:x:P 12:y:u');
+  const { ledger, ref } = first;
+  await ledger.scripts.redis.hset(batchKeys(ledger.keyPrefix, ref.no).meta, 'second', ' 1:x:P 12:y:u');
   const undone = [1, 2].map((n) => `${n},debit,5,undo:${ref.id}-${n}\n`).join('');
-  await given(books, `member,op,tokens,reference\n${undone}`, {}, 'P', 'P');
-  const again = await planCsv(books, bare(1, 2, 3), { newRowsOnly: true });
+  await given(ledger, `member,op,tokens,reference\n${undone}`, {}, 'P', 'P');
+  const again = await planCsv(ledger, bare(1, 2, 3), { newRowsOnly: true });
   expect([codes(again), again.spent.count]).toEqual([[], 1]);
 });
 
 test('the cap of a batch counts what is paid by it', async () => {
   const first = await run('member,tokens,reference\n1,5,a\n2,5,b\n', 'P', 'P');
   const csv = 'member,tokens,reference\n1,5,a\n2,5,b\n3,5,c\n';
-  expect(codes(await planCsv(first.books, csv, { maxTokensPerBatch: 5 }))).toEqual([]);
-  expect(codes(await planCsv(first.books, csv, { maxTokensPerBatch: 4 }))).toEqual([
+  expect(codes(await planCsv(first.ledger, csv, { maxTokensPerBatch: 5 }))).toEqual([]);
+  expect(codes(await planCsv(first.ledger, csv, { maxTokensPerBatch: 4 }))).toEqual([
     'ALM_PLAN_OVER_BATCH_CAP',
   ]);
 });
@@ -122,13 +122,13 @@ test('the cap of a batch counts what is paid by it', async () => {
 test('a row is no duplicate of one that is invalid, but invalid as well', async () => {
   const first = await run('member,tokens,reference\n1,5,a\n', 'P');
   const csv = 'member,tokens,reference\n1,6,a\n1,6,a\n2,5,b\n';
-  const planned = await planCsv(first.books, csv, { skipInvalid: true });
-  expect([planned.survey.invalid, planned.survey.duplicates]).toEqual([2, 0]);
+  const planned = await planCsv(first.ledger, csv, { skipInvalid: true });
+  expect([planned.totals.invalid, planned.totals.duplicates]).toEqual([2, 0]);
 });
 
 test('a file without any order is refused', async () => {
-  const books = await bench.books();
-  expect(codes(await planCsv(books, 'member,tokens\nx,5\n', { skipInvalid: true }))).toEqual([
+  const ledger = await bench.ledger();
+  expect(codes(await planCsv(ledger, 'member,tokens\nx,5\n', { skipInvalid: true }))).toEqual([
     'ALM_FILE_NO_ROWS',
   ]);
 });
@@ -149,7 +149,7 @@ test.each([
   ['r u l e                    :thanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
   ['\uff32ULE\uff1athanks:2026-W09:1', 'ALM_ROW_REFERENCE_INVALID'],
 ])('the reference %s on a row of member 1 is a fault', async (reference, code) => {
-  const planned = await planCsv(await bench.books(), `member,tokens,reference\n1,5,${reference}\n`);
+  const planned = await planCsv(await bench.ledger(), `member,tokens,reference\n1,5,${reference}\n`);
   expect(codes(planned)).toEqual([code]);
 });
 
@@ -159,7 +159,7 @@ describe('an award that takes points', () => {
     `member,op,tokens,reference,almoner_order\n1,${op},5,${AWARD},${order}\n`;
 
   test('is not typed by a person: the rule would take the member for rewarded', async () => {
-    const planned = await planCsv(await bench.books(), ours('debit'));
+    const planned = await planCsv(await bench.ledger(), ours('debit'));
     expect(codes(planned)).toEqual(['ALM_ROW_REFERENCE_INVALID']);
     expect(planned.findings.faults()[0]?.message).toMatch(/takes points/);
   });
@@ -170,53 +170,53 @@ describe('an award that takes points', () => {
     ['credit', 'credit', []],
     ['credit', 'debit', ['ALM_ROW_REFERENCE_INVALID']],
   ] as const)('a refused %s of a rule is followed by a %s: %j', async (was, is, faults) => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await settleRows(
-      await sealed(books, [{ member: '1', op: was, tokens: 5, reference: AWARD }]),
+      await sealed(ledger, [{ member: '1', op: was, tokens: 5, reference: AWARD }]),
       'R',
     );
-    const planned = await planCsv(books, ours(is, `${batch.ref.id}-1`));
+    const planned = await planCsv(ledger, ours(is, `${batch.ref.id}-1`));
     expect(codes(planned)).toEqual(faults);
   });
 
   test('nor is it one by standing in for a row without a reference', async () => {
     const first = await run('member,op,tokens\n1,debit,5\n', 'R');
-    const planned = await planCsv(first.books, ours('debit', `${first.ref.id}-1`));
+    const planned = await planCsv(first.ledger, ours('debit', `${first.ref.id}-1`));
     expect(codes(planned)).toEqual(['ALM_ROW_REFERENCE_INVALID']);
   });
 });
 
 test('equal rows that stand in for orders of two batches are one debt or two: a person has to tell', async () => {
   const first = await run(bare(1, 2, 2), 'P', 'R', 'R');
-  const { books } = first;
-  const copy = await given(books, bare(2, 3), {}, 'R', 'P');
+  const { ledger } = first;
+  const copy = await given(ledger, bare(2, 3), {}, 'R', 'P');
   const together = `member,tokens,almoner_order\n2,5,${first.ref.id}-2\n2,5,${copy.ref.id}-1\n2,5,${first.ref.id}-3\n`;
   const twin = [{ line: 3, column: 'almoner_order', code: 'ALM_PLAN_LOOKS_PAID' }];
   for (const newRowsOnly of [false, true])
-    expect((await planCsv(books, together, { newRowsOnly })).findings.faults()).toMatchObject(twin);
+    expect((await planCsv(ledger, together, { newRowsOnly })).findings.faults()).toMatchObject(twin);
   // Two of one file are both meant.
   const own = together.replace(/^.*-1\n/m, '');
-  expect(codes(await planCsv(books, own))).toEqual([]);
-  expect(codes(await planCsv(books, together, { again: 'both' }))).toEqual([]);
+  expect(codes(await planCsv(ledger, own))).toEqual([]);
+  expect(codes(await planCsv(ledger, together, { again: 'both' }))).toEqual([]);
 });
 
 test('a row that stands in for an order and was paid since stops its file, however few they are', async () => {
   const rows = Array.from({ length: 18 }, (_, i) => i + 1);
   const first = await run(bare(100, ...rows), 'P', ...rows.map(() => 'R' as const));
-  const { books } = first;
-  await given(books, bare(7, 101), {}, 'P', 'P');
-  expect(codes(await planCsv(books, bare(...rows)))).toEqual([]);
+  const { ledger } = first;
+  await given(ledger, bare(7, 101), {}, 'P', 'P');
+  expect(codes(await planCsv(ledger, bare(...rows)))).toEqual([]);
   const stands = failed(first, 100, ...rows).replace(/^100,.*\n/m, '');
-  expect(codes(await planCsv(books, stands))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  expect(codes(await planCsv(ledger, stands))).toEqual(['ALM_PLAN_LOOKS_PAID']);
 });
 
 test('under a label all is meant once more, but for what was given under that label', async () => {
   const first = await run(bare(1, 2, 3, 4, 5, 6), 'P', 'P', 'P', 'P', 'P', 'P');
-  const { books } = first;
-  await given(books, bare(1, 2, 3, 4, 5, 6), { again: 'week 46' }, 'P');
+  const { ledger } = first;
+  await given(ledger, bare(1, 2, 3, 4, 5, 6), { again: 'week 46' }, 'P');
   const copy = bare(1, 2, 3, 4, 5, 6, 7);
-  expect(codes(await planCsv(books, copy, { again: 'week 47' }))).toEqual([]);
-  const again = await planCsv(books, copy, { again: 'week 46' });
+  expect(codes(await planCsv(ledger, copy, { again: 'week 47' }))).toEqual([]);
+  const again = await planCsv(ledger, copy, { again: 'week 46' });
   expect(again.findings.faults()).toMatchObject([
     { code: 'ALM_PLAN_LOOKS_PAID', message: expect.stringContaining('under the label "week 46" before') },
   ]);
@@ -224,8 +224,8 @@ test('under a label all is meant once more, but for what was given under that la
 
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
   const first = await run(bare(1, 2, 3), 'P');
-  await cancelBatch(first.books, first.no, audit('cancelled'));
-  const rest = await planCsv(first.books, bare(1, 2, 3), {
+  await cancelBatch(first.ledger, first.no, audit('cancelled'));
+  const rest = await planCsv(first.ledger, bare(1, 2, 3), {
     newRowsOnly: true,
     now: Date.now() + 40 * 24 * 3600_000,
   });
@@ -234,14 +234,14 @@ test('new rows of a file are compared with its cancelled batch, however old that
 
 test('a row in an import that has not finished is paid by nobody: retry, list and story say so, and how to end it', async () => {
   const first = await run(bare(1, 2, 3), 'P', 'R', 'R');
-  const { books, ref } = first;
+  const { ledger, ref } = first;
   const stands = `member,tokens,almoner_order\n2,5,${ref.id}-2\n3,5,${ref.id}-3\n`;
-  const planned = await planCsv(books, stands);
-  const script = books.caller.script.bind(books.caller);
-  books.caller.script = (name, ...rest) =>
+  const planned = await planCsv(ledger, stands);
+  const script = ledger.scripts.script.bind(ledger.scripts);
+  ledger.scripts.script = (name, ...rest) =>
     name === 'seal-batch' ? Promise.reject(new Error('power cut')) : script(name, ...rest);
-  await expect(putPlan(books, planned)).rejects.toThrow('power cut');
-  books.caller.script = script;
+  await expect(putPlan(ledger, planned)).rejects.toThrow('power cut');
+  ledger.scripts.script = script;
 
   const ends = new RegExp(
     `${planned.batch}\\), whose import has not finished.*almoner cancel ${planned.batch}`,
@@ -252,12 +252,12 @@ test('a row in an import that has not finished is paid by nobody: retry, list an
   expect(retried).toEqual({ why: expect.stringMatching(ends) });
   expect((await orderStory({ ref, index: 2 })).next).toEqual([expect.stringMatching(ends)]);
   const held = [{ batch: planned.batch, orders: 2 }];
-  expect(await heldByImports(books.caller, [ref])).toEqual(held);
-  expect(await heldByImports(books.caller, [ref], { state: 'exhausted' })).toEqual([]);
+  expect(await heldByImports(ledger.scripts, [ref])).toEqual(held);
+  expect(await heldByImports(ledger.scripts, [ref], { state: 'exhausted' })).toEqual([]);
 
-  const second = await putPlan(books, await planCsv(books, stands));
+  const second = await putPlan(ledger, await planCsv(ledger, stands));
   expect((await orderStory({ ref, index: 2 })).next).toEqual([
     `Its row was put into another file: an order of batch ${second.ref.id} stands in for it, and only that one can be paid or retried (\`almoner status ${second.ref.id}\`).`,
   ]);
-  expect(await heldByImports(books.caller, [ref])).toEqual([]);
+  expect(await heldByImports(ledger.scripts, [ref])).toEqual([]);
 });

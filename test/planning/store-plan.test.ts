@@ -17,7 +17,7 @@ const bench = ledgerBench();
 const ROWS = 300;
 
 test('a block that the store forgets before the seal refuses the import; the same file again is imported whole', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const profile = testProfile();
   const rows = Array.from({ length: ROWS }, (_, i): OrderRow => {
     const order = {
@@ -29,8 +29,8 @@ test('a block that the store forgets before the seal refuses the import; the sam
     return { kind: 'order', line: i + 2, order, reference: null, reason: null, replaces: null, cells: [] };
   });
   const options = {
-    books,
-    plans: new PlanReader(books),
+    ledger,
+    plans: new PlanReader(ledger),
     profile,
     again: null,
     skipInvalid: false,
@@ -38,9 +38,9 @@ test('a block that the store forgets before the seal refuses the import; the sam
   };
   const plan = await planRows('pay.csv', AWARD_SHEET, [rows], options);
   const start = (onProgress: (rows: number) => void) =>
-    importPlan(plan, importing(books, { profile, now: START, onProgress }));
+    importPlan(plan, importing(ledger, { profile, now: START, onProgress }));
   const forget = (done: number) => {
-    if (done === ROWS) void books.caller.redis.del(batchKeys(books.realm, '1').plan(0));
+    if (done === ROWS) void ledger.scripts.redis.del(batchKeys(ledger.keyPrefix, '1').plan(0));
   };
   await expect(start(forget)).rejects.toMatchObject({
     code: 'ALM_LEDGER_PLAN_MISSING',
@@ -49,5 +49,5 @@ test('a block that the store forgets before the seal refuses the import; the sam
   const { ref, existing } = await start(() => {});
   expect(existing).toBe(false);
   expect(await readBatch(ref)).toMatchObject({ state: 'planned', counts: { planned: ROWS } });
-  expect(await tieUp(books)).toEqual([]);
+  expect(await tieUp(ledger)).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { recover } from '../../src/ledger/recovery.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { listSessions, Session } from '../../src/ledger/sessions.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
@@ -14,28 +14,28 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 test('what was read of one store is not concluded upon in another: a store restored while the dead are adopted', async () => {
-  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'idempotent');
   const [one, three] = [await tempFolder(), await tempFolder()];
   const dead = await machines.start(one);
   expect(await dead.sender.recover()).toBe(true);
   await dead.sender.begin(1, null);
-  const restore = await photograph(batch.books); // order 1 is being sent by it
+  const restore = await photograph(batch.ledger); // order 1 is being sent by it
   await dead.sender.finish('paid', null);
   await dead.sender.begin(2, null);
   await dead.sender.die(); // its journal knows: 1 paid, 2 was about to be sent
 
   // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.
-  const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), batch.books.owner);
+  const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), batch.ledger.realm);
   let restored = false;
   const session = await Session.open('recover', one);
-  await session.register(books);
+  await session.register(ledger);
   await recover({
-    books,
+    ledger,
     context: {
-      books,
-      plans: new PlanReader(books),
+      ledger,
+      plans: new PlanReader(ledger),
       termsOf: async () => {
         if (!restored) {
           restored = true;
@@ -52,9 +52,9 @@ test('what was read of one store is not concluded upon in another: a store resto
     floorReason: () => WHY,
   });
   expect((await readRecord(batch.ref, 1)).code).toBe('s');
-  await session.deregister(books);
+  await session.deregister(ledger);
   await session.close();
-  expect(await listSessions(batch.books)).toHaveLength(1);
+  expect(await listSessions(batch.ledger)).toHaveLength(1);
   // Whoever looks next finds the journal, and what it tells.
   const next = await machines.start(three);
   expect(await next.sender.recover()).toBe(true);

@@ -20,14 +20,14 @@ const bench = ledgerBench();
 const code = async (batch: TestBatch, index: number) => (await readRecord(batch.ref, index)).code;
 
 async function restoredUnder(fate: 'paid' | 'dies') {
-  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
   const [one, two] = [await tempFolder(), await tempFolder()];
   const first = await machines.start(one);
   expect(await first.sender.recover()).toBe(true);
   await first.sender.die();
-  const restore = await photograph(batch.books);
+  const restore = await photograph(batch.ledger);
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   await second.sender.begin(1, null);
@@ -36,7 +36,7 @@ async function restoredUnder(fate: 'paid' | 'dies') {
   await restore();
   const again = await machines.start(one);
   expect(await again.sender.recover()).toBe(true);
-  expect(await readFence(batch.books)).toMatchObject({ armed: true });
+  expect(await readFence(batch.ledger)).toMatchObject({ armed: true });
   return { batch, machines, two, again };
 }
 
@@ -50,9 +50,9 @@ describe('a process that starts on an armed ledger', () => {
     const moves = late.scripts.filter((name) => ['disarm', 'roll-forward', 'arm'].includes(name));
     expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'roll-forward', 'arm']);
     expect(await code(batch, 1)).toBe('P');
-    expect((await readFence(batch.books)).rollback).toMatchObject({ found: expect.any(Number) });
+    expect((await readFence(batch.ledger)).rollback).toMatchObject({ found: expect.any(Number) });
     expect(machines.realm.applied.get(1)).toBe(1);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     await late.sender.die();
   });
 
@@ -84,7 +84,7 @@ describe('a process that starts on an armed ledger', () => {
     expect(await code(batch, 1)).toBe('P');
     await late.sender.begin(2, null);
     expect(late.sender.open).toHaveLength(1);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     for (const { sender } of [late, again]) await sender.die();
   });
 
@@ -99,7 +99,7 @@ describe('a process that starts on an armed ledger', () => {
     // The answer to the attempt of machine 1 still counts, as what it is.
     await again.sender.finish('paid', null);
     expect(await code(batch, 1)).toBe('P');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     for (const { sender } of [late, again]) await sender.die();
   });
 
@@ -110,12 +110,12 @@ describe('a process that starts on an armed ledger', () => {
     expect(await late.sender.recover()).toBe(true);
     expect(await code(batch, 1)).toBe('D');
     await late.sender.die();
-    const { era } = await readFence(batch.books);
+    const { era } = await readFence(batch.ledger);
     const next = await machines.start(two);
     expect(await next.sender.recover()).toBe(true);
     expect(next.scripts).not.toContain('disarm');
     expect(next.scripts).not.toContain('roll-forward');
-    expect((await readFence(batch.books)).era).toBe(era);
+    expect((await readFence(batch.ledger)).era).toBe(era);
     await next.sender.die();
   });
 });
@@ -123,13 +123,13 @@ describe('a process that starts on an armed ledger', () => {
 describe('payments of batches that the store has forgotten', () => {
   test('are written once, and not again at every look', async () => {
     const ORDERS = 40;
-    const books = await bench.books();
-    const small = await sealed(books, [{}], { id: 'small' });
+    const ledger = await bench.ledger();
+    const small = await sealed(ledger, [{}], { id: 'small' });
     const machines = new Machines(bench.redis(), small, 'manual');
     const folder = await tempFolder();
-    const before = await photograph(books);
+    const before = await photograph(ledger);
     const large = await sealed(
-      books,
+      ledger,
       Array.from({ length: ORDERS }, () => ({})),
       { id: 'large' },
     );
@@ -144,7 +144,7 @@ describe('payments of batches that the store has forgotten', () => {
     await before();
     const { sender } = await machines.start(folder);
     expect(await sender.recover()).toBe(true);
-    expect(await parkedAttempts(books)).toMatchObject([{ batch: 'large' }]);
+    expect(await parkedAttempts(ledger)).toMatchObject([{ batch: 'large' }]);
     const written = async () => {
       const info = await bench.redis().client().info('commandstats');
       const calls = [...info.matchAll(/cmdstat_(?:hset|hdel|del|set|rpush|sadd):calls=(\d+)/g)];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Books } from '../../src/ledger/books.js';
 import { retryOrder } from '../../src/ledger/dead.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { ClockWatch } from '../../src/queue/clock-watch.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
@@ -14,7 +14,7 @@ const bench = ledgerBench();
 const HOUR_MS = 3_600_000;
 
 /** A process that watches the store's clock, with clocks of its own making. */
-function watchOf(books: Books) {
+function watchOf(ledger: RealmLedger) {
   const time = { storeMs: Date.now(), ownMs: 50, slowMs: 0 };
   const said: string[] = [];
   const storeMs = () => {
@@ -24,13 +24,13 @@ function watchOf(books: Books) {
     return Promise.resolve(now);
   };
   const watch = new ClockWatch(
-    books,
+    ledger,
     SETTLE_MS,
     (message) => said.push(message),
     storeMs,
     () => time.ownMs,
   );
-  const noted = () => books.caller.redis.hget(books.realm, 'steppedUntil');
+  const noted = () => ledger.scripts.redis.hget(ledger.keyPrefix, 'steppedUntil');
   const pass = async (store: number, own: number) => {
     time.storeMs += store;
     time.ownMs += own;
@@ -45,7 +45,7 @@ describe('a step of the store’s clock', () => {
       [HOUR_MS + 250, 250],
       [HOUR_MS, 0],
     ] as const) {
-      const { time, said, watch, noted, pass } = watchOf(await bench.books());
+      const { time, said, watch, noted, pass } = watchOf(await bench.ledger());
       await watch.look();
       await pass(250, 250);
       expect(await noted()).toBeNull();
@@ -56,7 +56,7 @@ describe('a step of the store’s clock', () => {
   });
 
   test('is not seen in a slow reply, a long pause between looks, or a clock that was set back', async () => {
-    const { time, watch, noted, pass } = watchOf(await bench.books());
+    const { time, watch, noted, pass } = watchOf(await bench.ledger());
     await watch.look();
     time.slowMs = 30_000;
     await pass(250, 250);
@@ -69,18 +69,18 @@ describe('a step of the store’s clock', () => {
 });
 
 /** The store's clock jumps ahead: to the scripts, what was to last for the settle time is over. */
-async function stepAhead(books: Books): Promise<void> {
-  const { watch, pass } = watchOf(books);
+async function stepAhead(ledger: RealmLedger): Promise<void> {
+  const { watch, pass } = watchOf(ledger);
   await watch.look();
   await pass(SETTLE_MS + 1_000, 250);
   // Seen from the clock that the scripts read, which was not stepped, it is now.
-  await books.caller.redis.hset(books.realm, 'steppedUntil', Date.now() + SETTLE_MS);
+  await ledger.scripts.redis.hset(ledger.keyPrefix, 'steppedUntil', Date.now() + SETTLE_MS);
 }
 
 test('does not end the time in which the request of a doubt may arrive: read-back proves nothing on its member', async () => {
-  const books = await bench.books();
-  const { redis } = books.caller;
-  const batch = await sealed(books, [{ member: '77' }, { member: '77' }]);
+  const ledger = await bench.ledger();
+  const { redis } = ledger.scripts;
+  const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'readback');
   const { sender } = await machines.start(await tempFolder());
@@ -88,10 +88,10 @@ test('does not end the time in which the request of a doubt may arrive: read-bac
   await sender.begin(1, null);
   await sender.finish('lost-late', null);
   await concludeAs(batch, 1, 'u', 'D', { evidence: null });
-  const marks = `${books.realm}:void`;
+  const marks = `${ledger.keyPrefix}:void`;
   const mark = Number(await redis.hget(marks, '77'));
   await redis.hset(marks, '77', String(mark - SETTLE_MS - 60_000));
-  await stepAhead(books);
+  await stepAhead(ledger);
   await sender.begin(2, null);
   await sender.finish('lost-before', null);
   // The request of order 1 lands.
@@ -105,20 +105,20 @@ test('does not end the time in which the request of a doubt may arrive: read-bac
 test.each(['before', 'after'])(
   'does not let an order be paid again that was called unpaid %s it',
   async (when) => {
-    const batch = await sealed(await bench.books(), [{}]);
+    const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     const retry = () =>
       retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: moment(), nonce: `n${moment()}` });
     // Sent a moment ago; by the stepped clock, longer ago than the settle time.
     await sendAs(batch, 1, 'D', { sentAt: Date.now() - SETTLE_MS });
     if (when === 'before') await concludeAs(batch, 1, 'D', 'X', { settleMs: SETTLE_MS + 100 });
-    await stepAhead(batch.books);
+    await stepAhead(batch.ledger);
     if (when === 'after') await concludeAs(batch, 1, 'D', 'X', { settleMs: SETTLE_MS - 1_000 });
     const { arrivesUntil } = await readRecord(batch.ref, 1);
     if (when === 'before') await until('its mark to be past', () => Date.now() > (arrivesUntil ?? 0));
     expect(await retry()).toEqual({ why: expect.stringContaining('may still arrive') });
     // The clock is put right.
-    await batch.books.caller.redis.hset(batch.books.realm, 'steppedUntil', Date.now() + 2 * HOUR_MS);
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'steppedUntil', Date.now() + 2 * HOUR_MS);
     if (when === 'before') expect(await retry()).toBe('ok');
   },
 );

@@ -10,13 +10,13 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 test('two processes come to rest after a restore', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, [{}, {}, {}]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'idempotent');
   const first = await machines.start(await tempFolder());
   expect(await first.sender.recover()).toBe(true);
-  const restore = await photograph(books);
+  const restore = await photograph(ledger);
   // Machine 2 joins after the backup; order 1 is applied, its answer lost.
   const second = await machines.start(await tempFolder());
   expect(await second.sender.recover()).toBe(true);
@@ -33,7 +33,7 @@ test('two processes come to rest after a restore', async () => {
   for (let round = 0; round < 30; round++) {
     const b = await second.sender.recover();
     const a = await first.sender.recover();
-    eras.push(`${(await readFence(books)).era} ${a} ${b}`);
+    eras.push(`${(await readFence(ledger)).era} ${a} ${b}`);
   }
   expect(new Set(eras.slice(-10)).size).toBe(1);
   await first.sender.die();

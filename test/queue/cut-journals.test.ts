@@ -1,23 +1,23 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { fileName, Journal } from '../../src/ledger/journal.js';
 import { listJournals } from '../../src/ledger/journal-folder.js';
 import { readSessionJournal } from '../../src/ledger/journal-reader.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { journalHead } from '../support/journal-head.js';
 import { attemptOf } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-void [writeFile, openBooks, Caller, truncate, join];
+void [writeFile, openLedger, ScriptClient, truncate, join];
 const bench = ledgerBench();
 
 test.each(['cut at a line', 'torn'])(
   'a file that is not the last and has lost its tail (%s) is not whole',
   async (how) => {
-    const batch = await sealed(await bench.books(), [{}, {}, {}]);
+    const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
     const folder = await tempFolder();
     const head = journalHead('0000000000aa');
     const journal = await Journal.open({
@@ -34,7 +34,7 @@ test.each(['cut at a line', 'torn'])(
     const kept = `${lines.slice(0, -2).join('\n')}\n`;
     await writeFile(path, how === 'torn' ? `${kept}${lines.at(-2)?.slice(0, 20)}` : kept);
     const [files] = await listJournals(folder);
-    const read = await readSessionJournal(files?.files ?? [], batch.books.realm, 0);
+    const read = await readSessionJournal(files?.files ?? [], batch.ledger.keyPrefix, 0);
     expect(read?.whole).toBe(false);
   },
 );

@@ -15,8 +15,8 @@ test('the board shows what became of a dead letter, and how often it was tried',
   await arena.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
   const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
   const { batch } = JSON.parse(imported.stdout);
-  const books = arena.books();
-  const queue = openQueue<DeadLetter>(books, DEAD_QUEUE, arena.ledger.client());
+  const ledger = arena.ledger();
+  const queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, arena.store.client());
   arena.start(['worker']);
   const letter = (attempts: number) =>
     until(`a letter of ${attempts} attempts`, async () =>
@@ -31,7 +31,7 @@ test('the board shows what became of a dead letter, and how often it was tried',
       class: 'ALM_REFUSED_NOT_FOUND',
       status: 404,
     });
-    const ref = await findBatch(books.caller, batch);
+    const ref = await findBatch(ledger.scripts, batch);
     await until('the batch to end', async () => (await readBatch(ref))?.state === 'done');
     const retried = await arena.run('dead', 'retry', '--batch', batch, '--json');
     expect(retried.status, retried.stderr + retried.stdout).toBe(0);

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Books } from '../../src/ledger/books.js';
-import { feedWindow } from '../../src/queue/crew-limits.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder } from '../../src/queue/feeder.js';
 import { type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweeper.js';
+import { feedWindow } from '../../src/queue/worker-limits.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -12,8 +12,8 @@ import { until } from '../support/until.js';
 const bench = ledgerBench();
 const ANY = () => Promise.resolve(true);
 
-function queueOf(books: Books) {
-  const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
+function queueOf(ledger: RealmLedger) {
+  const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
   return queue;
 }
@@ -23,16 +23,16 @@ function some(count: number) {
 }
 
 test('without a pace a job carries several orders, and a few orders still are a job each', async () => {
-  const books = await bench.books();
-  const queue = queueOf(books);
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
   const feeder = new Feeder(
-    books,
+    ledger,
     queue,
     '',
     feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
     ANY,
   );
-  const large = await sealed(books, some(300), { id: 'large' });
+  const large = await sealed(ledger, some(300), { id: 'large' });
   expect(await feeder.tick()).toBe(300);
   const jobs = await queue.getWaiting();
   expect(Math.max(...jobs.map(({ data }) => data.last - data.first + 1))).toBe(4);
@@ -40,7 +40,7 @@ test('without a pace a job carries several orders, and a few orders still are a 
   expect(carried.sort((a, b) => a - b)).toEqual(large.rows.map((_, i) => i + 1));
 
   await queue.obliterate({ force: true });
-  await sealed(books, some(20), { id: 'small' });
+  await sealed(ledger, some(20), { id: 'small' });
   expect(await feeder.tick()).toBe(20);
   expect(await queue.getWaitingCount()).toBe(20);
 });
@@ -52,15 +52,20 @@ test('behind a pace, and where members are held, every order has its own job', (
 });
 
 test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
-  const books = await bench.books();
-  const queue = queueOf(books);
-  const feeder = new Feeder(books, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(books, queue, '');
-  const batch = await sealed(books, some(24));
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const feeder = new Feeder(ledger, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const sweeper = new Sweeper(ledger, queue, '');
+  const batch = await sealed(ledger, some(24));
   await feeder.tick();
   const late = () =>
     until('orders that are late', async () => {
-      const now = await books.caller.redis.zrange(`${books.realm}:b:${batch.no}:due`, 0, '0', 'WITHSCORES');
+      const now = await ledger.scripts.redis.zrange(
+        `${ledger.keyPrefix}:b:${batch.no}:due`,
+        0,
+        '0',
+        'WITHSCORES',
+      );
       return Number(now[1]) < Date.now() - 1_000;
     });
   await late();
@@ -75,14 +80,14 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
 });
 
 test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, some(2));
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, some(2));
   await feedAll(batch);
   await settleAs(batch, 1, 'w', await begun(batch, 1), { dueInMs: 60_000 });
   const answer = await begin(batch, 1, { nonce: 'next' });
   expect(answer).toMatchObject({ no: 'early' });
   expect('earlyByMs' in answer ? answer.earlyByMs : 0).toBeGreaterThan(50_000);
 
-  await books.caller.redis.zadd(`${books.realm}:b:${batch.no}:due`, Date.now() + 3_600_000, '2');
+  await ledger.scripts.redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() + 3_600_000, '2');
   expect(await begin(batch, 2)).toMatchObject({ attempts: 1 });
 });

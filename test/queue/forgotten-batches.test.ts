@@ -9,14 +9,14 @@ import { feedAll } from '../support/order-moves.js';
 const bench = ledgerBench();
 
 test('what an accepted loss leaves of a forgotten batch is in doubt when it is imported again, and not planned', async () => {
-  const books = await bench.books();
-  const elsewhere = await sealed(await bench.books(), [{}, {}, {}], { id: 'forgotten' });
-  const known = { ...elsewhere, books };
+  const ledger = await bench.ledger();
+  const elsewhere = await sealed(await bench.ledger(), [{}, {}, {}], { id: 'forgotten' });
+  const known = { ...elsewhere, ledger };
   const context = mergeContext(known, 'manual');
   // The journals that were removed are missed, and what is left of them knows one payment of the batch.
   await acceptMissing(context, REMOVED, { who: 'ada', at: Date.now() });
   await merge(known, 'manual', attemptOf(known, 1, PAID));
-  const again = await sealed(books, [{}, {}, {}], { id: 'forgotten' });
+  const again = await sealed(ledger, [{}, {}, {}], { id: 'forgotten' });
   expect(await feedAll(again)).toEqual([]);
   await mergeParked(mergeContext(again, 'manual'));
   expect((await readBatch(again.ref))?.counts).toEqual({ paid: 1, doubt: 2 });

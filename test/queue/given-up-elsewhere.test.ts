@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { acceptMissing } from '../../src/ledger/accept-missing.js';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { retryOrder } from '../../src/ledger/dead.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
@@ -19,7 +19,7 @@ const bench = ledgerBench();
 const by = { who: 'ada', at: 1 };
 
 test('a store that is restored while a session is given up keeps it registered, and the command says so', async () => {
-  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
   const one = await machines.start(await tempFolder());
@@ -27,27 +27,27 @@ test('a store that is restored while a session is given up keeps it registered, 
   const burnt = await tempFolder();
   const two = await machines.start(burnt);
   expect(await two.sender.recover()).toBe(true);
-  const lost = two.books.mark.session;
-  const restore = await photograph(batch.books);
+  const lost = two.ledger.mark.session;
+  const restore = await photograph(batch.ledger);
   await two.sender.begin(1, null);
   await two.sender.die();
   await rm(burnt, { recursive: true });
-  const caller = new Caller(bench.redis().client(), 10_000, () => {});
-  const script = caller.script.bind(caller);
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {});
+  const script = scripts.script.bind(scripts);
   let restored = false;
-  caller.script = async (name, ...rest) => {
+  scripts.script = async (name, ...rest) => {
     const reply = await script(name, ...rest);
     if (name !== 'accept-lost' || restored) return reply;
     restored = true;
     await restore();
     return reply;
   };
-  const person = { ...mergeContext(batch, 'manual'), books: openBooks(caller, batch.books.owner) };
+  const person = { ...mergeContext(batch, 'manual'), ledger: openLedger(scripts, batch.ledger.realm) };
   await expect(acceptMissing(person, lost, by)).rejects.toMatchObject({
     code: 'ALM_LEDGER_SESSION',
     next: expect.stringContaining('again'),
   });
-  expect((await listSessions(batch.books)).map(({ id }) => id)).toContain(lost);
+  expect((await listSessions(batch.ledger)).map(({ id }) => id)).toContain(lost);
   for (let look = 0; look < 3; look++) expect(await one.sender.recover()).toBe(false);
   await one.sender.begin(1, null);
   expect((await readRecord(batch.ref, 1)).code).not.toBe('s');
@@ -55,7 +55,7 @@ test('a store that is restored while a session is given up keeps it registered, 
 });
 
 test('a dead letter that may have been retried and paid in the lost time is a doubt, and not retried', async () => {
-  const batch = await sealed(await bench.books(), [{ reference: 'r-1' }, {}]);
+  const batch = await sealed(await bench.ledger(), [{ reference: 'r-1' }, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
   const one = await machines.start(await tempFolder());
@@ -64,14 +64,14 @@ test('a dead letter that may have been retried and paid in the lost time is a do
   expect(await two.sender.recover()).toBe(true);
   await two.sender.begin(1, null);
   await two.sender.finish('refused', null);
-  const restore = await photograph(batch.books);
+  const restore = await photograph(batch.ledger);
   const retry = (nonce: string) =>
     retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: Date.now(), nonce });
   expect(await retry('first')).toBe('ok');
   await two.sender.begin(1, null);
   await two.sender.finish('paid', null);
   await restore();
-  expect(await acceptMissing(mergeContext(batch, 'manual'), two.books.mark.session, by)).toMatchObject({
+  expect(await acceptMissing(mergeContext(batch, 'manual'), two.ledger.mark.session, by)).toMatchObject({
     exact: false,
     orders: 2,
   });
@@ -79,6 +79,6 @@ test('a dead letter that may have been retried and paid in the lost time is a do
   expect((await readRecord(batch.ref, 1)).code).toBe('D');
   expect(await retry('second')).toMatchObject({ why: expect.stringContaining('in doubt') });
   expect(machines.realm.applied.get(1)).toBe(1);
-  expect(await tieUp(batch.books)).toEqual([]);
+  expect(await tieUp(batch.ledger)).toEqual([]);
   for (const { sender } of [one, two]) await sender.die();
 });

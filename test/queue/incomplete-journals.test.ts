@@ -20,13 +20,13 @@ const bench = ledgerBench();
 
 /** Answers what the order becomes that was never sent. */
 async function adopted(spoil: (folder: string, session: string) => Promise<unknown>): Promise<string> {
-  const books = await bench.books();
-  const batch = await sealed(books, [{}, {}]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
   const realm = new Realm(true, (index) => batch.row(index).order, clocks);
   const [dying, other] = [await tempFolder(), await tempFolder()];
-  const dead = await Sender.start(books, batch, 'idempotent', dying, realm, clocks);
+  const dead = await Sender.start(ledger, batch, 'idempotent', dying, realm, clocks);
   expect(await dead.recover()).toBe(true);
   await dead.begin(1, null);
   await dead.finish('paid', null);
@@ -35,12 +35,12 @@ async function adopted(spoil: (folder: string, session: string) => Promise<unkno
   const folder = join(dying, 'journal');
   const [journal] = await listJournals(folder);
   await spoil(folder, journal?.session ?? '');
-  const finder = await Sender.start(books, batch, 'idempotent', other, realm, clocks);
+  const finder = await Sender.start(ledger, batch, 'idempotent', other, realm, clocks);
   expect(await finder.recover()).toBe(true);
   await finder.adoptDead();
   const { code } = await readRecord(batch.ref, 2);
   expect((await readRecord(batch.ref, 1)).code).toBe('P');
-  expect(await tieUp(books)).toEqual([]);
+  expect(await tieUp(ledger)).toEqual([]);
   await finder.die();
   return code;
 }

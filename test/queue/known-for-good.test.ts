@@ -8,13 +8,13 @@ import { begun, feedAll, settleAs } from '../support/order-moves.js';
 const bench = ledgerBench();
 
 test('a long outage does not make the ledger forget whom it knows: a refused order stays refused', async () => {
-  const batch = await sealed(await bench.books(), [{}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}]);
   await feedAll(batch);
   // Session 1 sent it, heard nothing, and is gone; others have sent it again, 55 times in a night, then the realm said no.
   const first = await begun(batch, 1, { nonce: 'of-session-1' });
   await settleAs(batch, 1, 'u', first, { nonce: 'of-session-1' });
   for (let n = 0; n < 55; n++) {
-    await closeBreaker(batch.books); // reads are answered, and so the probe is
+    await closeBreaker(batch.ledger); // reads are answered, and so the probe is
     const again = await begun(batch, 1, { nonce: `again-${n}`, keyAgeMaxMs: 1e9 });
     await settleAs(batch, 1, n === 54 ? 'R' : 'u', again, { nonce: `again-${n}` });
   }

@@ -8,9 +8,9 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 test('journals that know more lower the fence, also when the sequence has caught up meanwhile', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const batch = await sealed(
-    books,
+    ledger,
     Array.from({ length: 9 }, () => ({})),
   );
   await feedAll(batch);
@@ -18,7 +18,7 @@ test('journals that know more lower the fence, also when the sequence has caught
   const [one, two] = [await tempFolder(), await tempFolder()];
   const first = await machines.start(one);
   expect(await first.sender.recover()).toBe(true);
-  const restore = await photograph(books);
+  const restore = await photograph(ledger);
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   for (const index of [1, 2]) {
@@ -32,10 +32,10 @@ test('journals that know more lower the fence, also when the sequence has caught
   await first.sender.finish('paid', null);
   const late = await machines.start(two);
   // While machine 2 reads its journals, machine 1 goes on paying; then while it merges them.
-  const script = late.books.caller.script.bind(late.books.caller);
+  const script = late.ledger.scripts.script.bind(late.ledger.scripts);
   let busy = false;
   const seen: string[] = [];
-  late.books.caller.script = async (name, realm, args, again) => {
+  late.ledger.scripts.script = async (name, realm, args, again) => {
     if (!busy && (name === 'disarm' || name === 'roll-forward')) {
       busy = true;
       const indexes = name === 'disarm' ? [6, 7] : [2];

@@ -15,10 +15,10 @@ const bench = ledgerBench();
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('an attempt without an answer does not bring a doubt back to read-back', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, [{ member: '77' }, { member: '77' }]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
   await feedAll(batch);
-  await books.caller.redis.hset(books.realm, 'settleMs', 300);
+  await ledger.scripts.redis.hset(ledger.keyPrefix, 'settleMs', 300);
   const machines = new Machines(bench.redis(), batch, 'readback');
   const frozen = await machines.start(await tempFolder());
   expect(await frozen.sender.recover()).toBe(true);
@@ -26,7 +26,7 @@ test('an attempt without an answer does not bring a doubt back to read-back', as
   expect(await other.sender.recover()).toBe(true);
   // Order 1 is on its way from a process that freezes; a person gives the session up, and calls the order a doubt.
   await frozen.sender.begin(1, null);
-  const lost = (await listSessions(books)).find(({ id }) => id === frozen.books.mark.session)?.id ?? '';
+  const lost = (await listSessions(ledger)).find(({ id }) => id === frozen.ledger.mark.session)?.id ?? '';
   await acceptMissing(mergeContext(batch, 'readback'), lost, { who: 'ada', at: Date.now() });
   expect((await readRecord(batch.ref, 1)).code).toBe('u');
   expect(await concludeAs(batch, 1, 'u', 'D', { evidence: null })).toMatchObject({ concluded: true });
@@ -49,13 +49,13 @@ test('an attempt without an answer does not bring a doubt back to read-back', as
 for (const certainty of ['readback', 'manual', 'idempotent'] as const)
   for (const fate of ['slow-down', 'refused'] as const)
     test(`two attempts under one number never become waiting or refused by the answer to one of them: ${certainty} ${fate}`, async () => {
-      const batch = await sealed(await bench.books(), [{ reference: 'r' }, {}]);
+      const batch = await sealed(await bench.ledger(), [{ reference: 'r' }, {}]);
       await feedAll(batch);
       const machines = new Machines(bench.redis(), batch, certainty);
       const [one, two] = [await tempFolder(), await tempFolder()];
       const first = await machines.start(one);
       expect(await first.sender.recover()).toBe(true);
-      const restore = await photograph(batch.books);
+      const restore = await photograph(batch.ledger);
       // Machine 2 joins after the backup and is sending order 1 when the store is restored.
       const second = await machines.start(two);
       expect(await second.sender.recover()).toBe(true);

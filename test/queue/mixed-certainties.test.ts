@@ -62,9 +62,9 @@ async function realmOf(
 }
 
 test('a batch sealed under read-back is not fooled by another batch that holds nothing', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const realm = await realmOf((n) => (n === 1 ? 'lost-before' : 'ok'));
-  const old = await sealed(books, [{ member: '77', tokens: 5 }], {
+  const old = await sealed(ledger, [{ member: '77', tokens: 5 }], {
     id: 'old-batch',
     manifest: { certainty: 'readback' },
   });
@@ -72,7 +72,7 @@ test('a batch sealed under read-back is not fooled by another batch that holds n
   const profile = { certainty: 'idempotent', settleMs: 3_000 } as const;
   await startCrew(old, bench.redis(), realm.url, profile);
   await until('unknown', async () => (await readRecord(old.ref, 1)).code === 'u' || undefined, 20_000);
-  const fresh = await sealed(books, [{ member: '77', tokens: 5 }], {
+  const fresh = await sealed(ledger, [{ member: '77', tokens: 5 }], {
     id: 'new-batch',
     manifest: { certainty: 'idempotent' },
   });

@@ -21,24 +21,24 @@ const bench = ledgerBench();
 
 /** One sender dies with a request under way; what happens to its journal is the test's. Another finds it. */
 async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promise<void>) {
-  const books = await bench.books();
-  const batch = await sealed(books, [{}, {}]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
   const realm = new Realm(certainty === 'idempotent', (index) => batch.row(index).order, clocks);
   const [dying, other] = [await tempFolder(), await tempFolder()];
-  const dead = await Sender.start(books, batch, certainty, dying, realm, clocks);
+  const dead = await Sender.start(ledger, batch, certainty, dying, realm, clocks);
   expect(await dead.recover()).toBe(true);
   for (const index of [1, 2]) await dead.begin(index, null);
   await dead.finish('paid', null);
   await dead.die();
   await spoil(join(dying, 'journal'));
-  const finder = await Sender.start(books, batch, certainty, other, realm, clocks);
+  const finder = await Sender.start(ledger, batch, certainty, other, realm, clocks);
   expect(await finder.recover()).toBe(true);
   await finder.adoptDead();
   const { code } = await readRecord(batch.ref, 2);
-  const sessions = await listSessions(books);
-  const ties = await tieUp(books);
+  const sessions = await listSessions(ledger);
+  const ties = await tieUp(ledger);
   await finder.die();
   return { code, sessions: sessions.length, ties };
 }
@@ -67,23 +67,23 @@ test.each([
 );
 
 test('what a machine had taken from the queue before it fell silent is delivered by the others', async () => {
-  const books = await bench.books();
-  const { redis } = books.caller;
+  const ledger = await bench.ledger();
+  const { redis } = ledger.scripts;
   const manifest = { certainty: 'idempotent' } as const;
   const realm = await DeafRealm.start(() => 200);
   const paid = async ({ ref }: TestBatch) => (await readBatch(ref))?.counts.paid;
-  const before = await sealed(books, [{}], { manifest });
+  const before = await sealed(ledger, [{}], { manifest });
   const first = await startCrew(before, bench.redis(), realm.url);
   await until('the store to be in use', async () => (await paid(before)) === 1, 20_000);
   await first.stop();
-  const batch = await sealed(books, [{}, {}, {}], { manifest });
+  const batch = await sealed(ledger, [{}, {}, {}], { manifest });
   const lost = await Session.open('worker', await tempFolder());
   onTestFinished(() => lost.close());
-  await lost.register(books);
+  await lost.register(ledger);
   // Of another machine: whether it lives cannot be told from here.
   const far = { ...lost.entry, machine: 'far', boot: 'another', socket: '/nowhere/x.sock', place: '1:1' };
-  await redis.hset(`${books.realm}:sessions`, lost.id, JSON.stringify(far));
-  const queue = openQueue<OrderJob>(books, ORDERS_QUEUE, bench.redis().client());
+  await redis.hset(`${ledger.keyPrefix}:sessions`, lost.id, JSON.stringify(far));
+  const queue = openQueue<OrderJob>(ledger, ORDERS_QUEUE, bench.redis().client());
   onTestFinished(() => queue.close());
   // Its locks are renewed all the time, so that BullMQ itself never takes its deliveries away.
   let letGo = () => {};
@@ -92,7 +92,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   });
   const worker = new Worker<OrderJob>(ORDERS_QUEUE, () => held, {
     connection: bench.redis().client(),
-    prefix: queuePrefixOf(books),
+    prefix: queuePrefixOf(ledger),
     concurrency: 3,
     name: lost.id,
   });
@@ -102,7 +102,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   });
   await addOrders(queue, batch.no, await feedAll(batch), 0);
   await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
-  await redis.hset(`${books.realm}:seen`, lost.id, Date.now() - 21_000);
+  await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - 21_000);
   await startCrew(batch, bench.redis(), realm.url);
   await until('all to be paid', async () => (await paid(batch)) === 3, 20_000);
   expect(realm.asked).toHaveLength(4);

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readBatch } from '../../src/ledger/batches.js';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions.js';
 import { resumeBatch } from '../../src/ledger/steering.js';
-import { Crew } from '../../src/queue/crew.js';
+import { RealmWorker } from '../../src/queue/realm-worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import { DeafRealm } from '../support/deaf-realm.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
@@ -21,8 +21,8 @@ const bench = ledgerBench();
 test.each(['before the run took the batch', 'when the run had just begun'])(
   'run --first N pays N, also where the store comes back as it was %s',
   async (moment) => {
-    const shared = await bench.books();
-    const { baseUrl, realmId } = shared.owner;
+    const shared = await bench.ledger();
+    const { baseUrl, realmId } = shared.realm;
     const realm = await DeafRealm.start((before) => (before === 1 ? 'hang' : 200));
     const rows = Array.from({ length: 12 }, () => ({}));
     const batch = await sealed(shared, rows, { manifest: { certainty: 'idempotent', mode: 'run' } });
@@ -33,12 +33,12 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 500, totalMs: 500 },
       attempts: { max: 3, backoffMs: 1_000, backoffMaxMs: 1_000 },
     });
-    const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), shared.owner);
+    const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), shared.realm);
     const session = await Session.open('run', await tempFolder());
     const first = { orders: 3, reason: WHY };
     const early = await photograph(shared);
-    await session.register(books, 1_000);
-    await resumeBatch(books, batch.no, null, { owner: session.id, first });
+    await session.register(ledger, 1_000);
+    await resumeBatch(ledger, batch.no, null, { owner: session.id, first });
     const late = await photograph(shared);
     const client = createRealmClient({
       profile,
@@ -46,12 +46,12 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       readKey: () => 'key',
       userAgent: 'test',
     });
-    const crew = new Crew({
-      books,
+    const crew = new RealmWorker({
+      ledger,
       profile,
       client,
       session,
-      run: { ...batch.ref, books },
+      run: { ...batch.ref, ledger },
       first,
       concurrency: 1,
       connect: () => bench.redis().client(),

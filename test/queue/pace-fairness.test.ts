@@ -10,12 +10,12 @@ const ANY = () => Promise.resolve(true);
 const WINDOW_JOBS = 100;
 
 test('a small batch is fed as soon as there is room, however large the one before it is', async () => {
-  const books = await bench.books();
-  const queue = openQueue<OrderJob>(books, 'orders', bench.redis().client());
+  const ledger = await bench.ledger();
+  const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
-  const feeder = new Feeder(books, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 }, ANY);
+  const feeder = new Feeder(ledger, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 }, ANY);
   const large = await sealed(
-    books,
+    ledger,
     Array.from({ length: 1_000 }, () => ({})),
     { id: 'large' },
   );
@@ -23,13 +23,13 @@ test('a small batch is fed as soon as there is room, however large the one befor
   expect(await feeder.tick()).toBe(0);
 
   const small = await sealed(
-    books,
+    ledger,
     Array.from({ length: 20 }, () => ({})),
     { id: 'small' },
   );
   for (let index = 1; index <= 40; index++) await sendAs(large, index, 'P');
   expect(await feeder.tick()).toBe(40);
-  const fed = await openBatches(books, 60_000);
+  const fed = await openBatches(ledger, 60_000);
   expect(fed.map(({ no, dueSoon }) => [no, dueSoon])).toEqual([
     [large.no, WINDOW_JOBS - 40 + 20],
     [small.no, 20],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { readPaceState } from '../../src/ledger/pace-state.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type Answer, Pace } from '../../src/queue/pace.js';
 import { ledgerBench } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -10,11 +10,11 @@ import { until } from '../support/until.js';
 const bench = ledgerBench();
 
 async function paceOf(requests: number | null, windowMs: number) {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const notices: string[] = [];
   const rate = requests === null ? null : { requests, windowMs };
-  const pace = new Pace(books, testProfile({ rate }), (notice) => notices.push(notice));
-  return { books, pace, notices, rate };
+  const pace = new Pace(ledger, testProfile({ rate }), (notice) => notices.push(notice));
+  return { ledger, pace, notices, rate };
 }
 
 const plain: Answer = { status: 200, retryAfterMs: null, rate: null };
@@ -30,21 +30,21 @@ async function sendOne(pace: Pace, answer: Answer): Promise<number> {
   return at;
 }
 
-async function learnt(books: Books, rate: { requests: number; windowMs: number } | null) {
-  return readPaceState(books, rate, Date.now());
+async function learnt(ledger: RealmLedger, rate: { requests: number; windowMs: number } | null) {
+  return readPaceState(ledger, rate, Date.now());
 }
 
 describe('the pace learns from answers', () => {
   test('a lower limit in the headers is kept to by every process, shown, and given up when the realm does', async () => {
-    const { books, pace, notices, rate } = await paceOf(100, 1_000);
+    const { ledger, pace, notices, rate } = await paceOf(100, 1_000);
     await sendOne(pace, headers(10, 9, 1_000));
-    await until('the limit to be learnt', async () => (await learnt(books, rate)).learnt !== null);
-    expect((await learnt(books, rate)).learnt).toEqual({ requests: 10, windowMs: 1_000, by: 'headers' });
+    await until('the limit to be learnt', async () => (await learnt(ledger, rate)).learnt !== null);
+    expect((await learnt(ledger, rate)).learnt).toEqual({ requests: 10, windowMs: 1_000, by: 'headers' });
     await until('the notice', () => notices.length === 1);
     expect(notices[0]).toContain('10 requests in 1 s');
 
     const other = new Pace(
-      openBooks(new Caller(bench.redis().client(), 10_000, () => {}), books.owner),
+      openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), ledger.realm),
       testProfile({ rate }),
     );
     const times: number[] = [];
@@ -53,61 +53,61 @@ describe('the pace learns from answers', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
 
     await sendOne(pace, headers(100, 90, 1_000));
-    await until('the configured limit to be back', async () => (await learnt(books, rate)).learnt === null);
+    await until('the configured limit to be back', async () => (await learnt(ledger, rate)).learnt === null);
     expect(notices.at(-1)).toContain('configured rate again');
   });
 
   test('a limit equal to the configured one, or higher, changes nothing', async () => {
-    const { books, pace, notices, rate } = await paceOf(20, 200);
+    const { ledger, pace, notices, rate } = await paceOf(20, 200);
     // Headers know whole seconds only: 20 in 200 ms come as 20 in 1 s.
     await sendOne(pace, headers(20, 19, 1_000));
     await sendOne(pace, headers(500, 499, 1_000));
     await sendOne(pace, { ...plain, retryAfterMs: 1 });
     await until('the last note to arrive', async () => {
-      const hold = await books.caller.redis.hget(`${books.realm}:pace`, 'hold');
+      const hold = await ledger.scripts.redis.hget(`${ledger.keyPrefix}:pace`, 'hold');
       return hold !== null;
     });
-    expect((await learnt(books, rate)).learnt).toBeNull();
+    expect((await learnt(ledger, rate)).learnt).toBeNull();
     expect(notices).toEqual([]);
   });
 
   test('refused without headers, the pace goes down once a window and up again after quiet ones', async () => {
-    const { books, pace, rate } = await paceOf(40, 40);
+    const { ledger, pace, rate } = await paceOf(40, 40);
     const refused: Answer = { status: 429, retryAfterMs: 1, rate: null };
     await sendOne(pace, refused);
     await sendOne(pace, refused);
-    await until('the limit to be cut', async () => (await learnt(books, rate)).learnt !== null);
-    const cut = (await learnt(books, rate)).learnt;
+    await until('the limit to be cut', async () => (await learnt(ledger, rate)).learnt !== null);
+    const cut = (await learnt(ledger, rate)).learnt;
     expect(cut).toMatchObject({ windowMs: 40, by: 'refusals' });
     expect(cut?.requests).toBeLessThanOrEqual(30);
     await until('the limit to be free again', async () => {
       await sendOne(pace, plain);
-      return (await learnt(books, rate)).learnt === null;
+      return (await learnt(ledger, rate)).learnt === null;
     });
   });
 
   test('somebody else on the same realm is noticed, made room for, and forgotten when gone', async () => {
-    const { books, pace, notices, rate } = await paceOf(40, 400);
+    const { ledger, pace, notices, rate } = await paceOf(40, 400);
     let sent = 0;
     // The realm counts ours and, at first, twenty of somebody else's.
     const counting = (others: number) => headers(40, Math.max(0, 40 - others - Math.min(sent, 40)), 400);
     await until('the other to be noticed', async () => {
       sent += 1;
       await sendOne(pace, counting(20));
-      return (await learnt(books, rate)).others >= 4;
+      return (await learnt(ledger, rate)).others >= 4;
     });
     await until('the notice', () => notices.some((notice) => notice.includes('Something else')));
     await until('the other to be forgotten', async () => {
       await sendOne(pace, headers(40, 39, 400));
-      return (await learnt(books, rate)).others === 0;
+      return (await learnt(ledger, rate)).others === 0;
     });
     await until('the second notice', () => notices.some((notice) => notice.includes('Nobody else')));
   });
 
   test('a realm without a configured limit that turns out to have one is paced by it', async () => {
-    const { books, pace } = await paceOf(null, 0);
+    const { ledger, pace } = await paceOf(null, 0);
     await sendOne(pace, headers(10, 9, 500));
-    await until('the limit to be learnt', async () => (await learnt(books, null)).learnt !== null);
+    await until('the limit to be learnt', async () => (await learnt(ledger, null)).learnt !== null);
     const times: number[] = [];
     for (let i = 0; i < 6; i++) times.push(await sendOne(pace, plain));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Pace } from '../../src/queue/pace.js';
 import { ledgerBench } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -10,12 +10,12 @@ const bench = ledgerBench();
 
 /** Paces of one realm, each on a connection of its own, as in processes of their own. */
 async function paces(count: number, requests: number | null, windowMs = 0, reserve = 0) {
-  const { owner } = await bench.books();
+  const { realm } = await bench.ledger();
   const rate = requests === null ? null : { requests, windowMs };
   const profile = testProfile({ rate, rateReserve: reserve });
   return Array.from({ length: count }, () => {
-    const books = openBooks(new Caller(bench.redis().client(), 10_000, () => {}), owner);
-    return new Pace(books, profile);
+    const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), realm);
+    return new Pace(ledger, profile);
   });
 }
 

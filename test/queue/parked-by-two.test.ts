@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/batches.js';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { mergeParked } from '../../src/ledger/merge.js';
 import { markForgotten, park, parkedAttempts } from '../../src/ledger/parked.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { feedAll } from '../support/order-moves.js';
@@ -13,33 +13,33 @@ const bench = ledgerBench();
 
 /** What the ledger of another past knew, seen from one that has forgotten it. */
 async function forgotten() {
-  const books = await bench.books();
-  const elsewhere = await sealed(await bench.books(), [{}, {}, {}], { id: 'forgotten' });
-  return { books, known: { ...elsewhere, books } };
+  const ledger = await bench.ledger();
+  const elsewhere = await sealed(await bench.ledger(), [{}, {}, {}], { id: 'forgotten' });
+  return { ledger, known: { ...elsewhere, ledger } };
 }
 
 test('what one puts by while another puts its own back is not lost with it', async () => {
-  const { books, known } = await forgotten();
-  await park(books, attemptOf(known, 1, PAID, { nonce: 'one' }));
-  const again = await sealed(books, [{}, {}, {}], { id: 'forgotten' });
+  const { ledger, known } = await forgotten();
+  await park(ledger, attemptOf(known, 1, PAID, { nonce: 'one' }));
+  const again = await sealed(ledger, [{}, {}, {}], { id: 'forgotten' });
   // The other one has looked before the import, and puts by what it knows once the first has read what there is.
-  const caller = new Caller(bench.redis().client(), 10_000, () => {});
-  const script = caller.script.bind(caller);
-  caller.script = async (name, ...rest) => {
-    if (name === 'unpark') await park(books, attemptOf(known, 2, PAID, { nonce: 'two' }));
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {});
+  const script = scripts.script.bind(scripts);
+  scripts.script = async (name, ...rest) => {
+    if (name === 'unpark') await park(ledger, attemptOf(known, 2, PAID, { nonce: 'two' }));
     return script(name, ...rest);
   };
-  const first = { ...mergeContext(again, 'manual'), books: openBooks(caller, books.owner) };
+  const first = { ...mergeContext(again, 'manual'), ledger: openLedger(scripts, ledger.realm) };
   await mergeParked(first);
   expect(await feedAll(again)).toEqual([]);
-  expect(await parkedAttempts(books)).toMatchObject([{ attempts: [{ intent: { nonce: 'two' } }] }]);
+  expect(await parkedAttempts(ledger)).toMatchObject([{ attempts: [{ intent: { nonce: 'two' } }] }]);
   await mergeParked(mergeContext(again, 'manual'));
   expect((await readBatch(again.ref))?.counts).toEqual({ paid: 2, planned: 1 });
-  expect(await parkedAttempts(books)).toEqual([]);
+  expect(await parkedAttempts(ledger)).toEqual([]);
 });
 
 test('a loss that is accepted while one puts by counts for it, before or after', async () => {
-  const { books, known } = await forgotten();
+  const { ledger, known } = await forgotten();
   const redis = bench.redis().client();
   const slow = new Proxy(redis, {
     get: (target, name) => {
@@ -47,11 +47,11 @@ test('a loss that is accepted while one puts by counts for it, before or after',
       if (typeof value !== 'function') return value;
       return async (...args: unknown[]) => {
         const reply: unknown = await value.apply(target, args);
-        await markForgotten(books);
+        await markForgotten(ledger);
         return reply;
       };
     },
   });
-  await park(openBooks(new Caller(slow, 10_000, () => {}), books.owner), attemptOf(known, 1, PAID));
-  expect(await parkedAttempts(books)).toMatchObject([{ incomplete: true }]);
+  await park(openLedger(new ScriptClient(slow, 10_000, () => {}), ledger.realm), attemptOf(known, 1, PAID));
+  expect(await parkedAttempts(ledger)).toMatchObject([{ incomplete: true }]);
 });

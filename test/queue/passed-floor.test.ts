@@ -14,7 +14,7 @@ const bench = ledgerBench();
 
 test('a floor is not passed because another machine has merged its journals first', async () => {
   const batch = await sealed(
-    await bench.books(),
+    await bench.ledger(),
     Array.from({ length: 10 }, () => ({})),
   );
   await feedAll(batch);
@@ -22,20 +22,20 @@ test('a floor is not passed because another machine has merged its journals firs
   const [one, two] = [await tempFolder(), await tempFolder()];
   const first = await machines.start(one);
   expect(await first.sender.recover()).toBe(true);
-  const restore = await photograph(batch.books);
+  const restore = await photograph(batch.ledger);
   // Machine 2 joins after the backup, pays order 1, ends, and its journal goes by the budget: the floor says so.
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   await second.sender.begin(1, null);
   await second.sender.finish('paid', null);
-  const { era, seq } = await readFence(batch.books);
+  const { era, seq } = await readFence(batch.ledger);
   await second.sender.leave();
   const journals = join(two, 'journal');
   const session = (await listJournals(journals))[0]?.session ?? '';
   await noteRemoved(
     journals,
     session,
-    { seqs: { [batch.books.realm]: { [era]: seq } }, files: { [session]: 1 } },
+    { seqs: { [batch.ledger.keyPrefix]: { [era]: seq } }, files: { [session]: 1 } },
     () => Promise.resolve(false),
   );
   await rm(fileName(journals, session, 1));

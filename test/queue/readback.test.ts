@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf, type Order } from '../../src/core/order.js';
-import type { Balances } from '../../src/ledger/detail.js';
 import { storeNowMs } from '../../src/ledger/feeding.js';
+import type { Balances } from '../../src/ledger/order-event.js';
 import { readbackEnded } from '../../src/ledger/readback-end.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { claim } from '../../src/ledger/sending.js';
@@ -30,7 +30,7 @@ describe('the two members of a transfer', () => {
     ['100', '51', 'other'],
     [null, '57', 'unreadable'],
   ] as const)('at %s and %s: %s', async (member, recipient, story) => {
-    const batch = await sealed(await bench.books(), [{ member: '1', to: '2', tokens: 7 }]);
+    const batch = await sealed(await bench.ledger(), [{ member: '1', to: '2', tokens: 7 }]);
     expect(compare(batch.row(1).order, before, { member, recipient })).toBe(story);
   });
 });
@@ -50,14 +50,14 @@ function reading(
     note: () => Promise.resolve(),
     ofDoubt: () => Promise.resolve(),
   };
-  const watch = new BalanceWatch(batch.books, () => {});
+  const watch = new BalanceWatch(batch.ledger, () => {});
   const profile = testProfile({ certainty: 'readback', settleMs: SETTLE_MS });
   return new Readback(profile, witness, () => Promise.resolve(batch.ref), clocks, watch, READABLE);
 }
 
 async function pay(batch: TestBatch, readback: Readback, index: number, balances: Record<string, number>) {
   const { order } = batch.row(index);
-  const hold = await claim(batch.books, { no: batch.no, index }, '', membersOf(order));
+  const hold = await claim(batch.ledger, { no: batch.no, index }, '', membersOf(order));
   if (hold.answer !== 'go') throw new Error(`order ${index} got no hold`);
   const before = await readback.before(order, null);
   if ('kind' in before) throw new Error(before.message);
@@ -71,26 +71,26 @@ async function pay(batch: TestBatch, readback: Readback, index: number, balances
 describe('the check that ends read-back', () => {
   test('a member that somebody else has moved since the last payment ends it', async () => {
     const balances = { 1: 100 };
-    const batch = await sealed(await bench.books(), [{ member: '1' }, { member: '1' }, { member: '1' }]);
+    const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }, { member: '1' }]);
     await feedAll(batch);
     const readback = reading(batch, balances);
     await pay(batch, readback, 1, balances);
     await pay(batch, readback, 2, balances);
-    expect(await readbackEnded(batch.books, batch.no)).toBeNull();
+    expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
     balances[1] += 1;
     await pay(batch, readback, 3, balances);
-    expect(await readbackEnded(batch.books, batch.no)).toContain('should have had 110 and has 111');
+    expect(await readbackEnded(batch.ledger, batch.no)).toContain('should have had 110 and has 111');
   });
 
   test('a second delivery of an order that is being paid finds another balance and ends nothing', async () => {
     const balances = { 1: 100 };
-    const batch = await sealed(await bench.books(), [{ member: '1' }, { member: '1' }]);
+    const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     const readback = reading(batch, balances);
     await pay(batch, readback, 1, balances);
     const { order } = batch.row(2);
     const ref = { no: batch.no, index: 2 };
-    const second = await claim(batch.books, ref, '', membersOf(order));
+    const second = await claim(batch.ledger, ref, '', membersOf(order));
     // It has asked what the member should have; before it reads, the first delivery pays.
     const slow = new Readback(
       testProfile(),
@@ -104,12 +104,12 @@ describe('the check that ends read-back', () => {
       },
       () => Promise.resolve(batch.ref),
       new TwoClocks(() => Promise.resolve(0)),
-      new BalanceWatch(batch.books, () => {}),
+      new BalanceWatch(batch.ledger, () => {}),
       READABLE,
     );
     expect(second.answer).toBe('go');
     expect(await slow.before(order, null)).toMatchObject({ balances: { member: '110' }, expected: ['105'] });
-    expect(await readbackEnded(batch.books, batch.no)).toBeNull();
+    expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
   });
 });
 
@@ -135,9 +135,9 @@ describe('a doubt whose request may still arrive', () => {
   };
 
   async function world(settleMs: number | null = null) {
-    const books = await bench.books();
-    if (settleMs !== null) await books.caller.redis.hset(books.realm, 'settleMs', settleMs);
-    const batch = await sealed(books, [
+    const ledger = await bench.ledger();
+    if (settleMs !== null) await ledger.scripts.redis.hset(ledger.keyPrefix, 'settleMs', settleMs);
+    const batch = await sealed(ledger, [
       { member: '1' },
       { member: '1' },
       { member: '1', op: 'debit' },
@@ -157,7 +157,7 @@ describe('a doubt whose request may still arrive', () => {
     await resolve(1);
     balances[1] -= 7;
     expect(await codeOf(batch, 1)).toBe('D');
-    return { books, batch, balances, readback, resolve };
+    return { ledger, batch, balances, readback, resolve };
   }
 
   test('arrives in place of another order, which is not called paid', async () => {
@@ -177,11 +177,14 @@ describe('a doubt whose request may still arrive', () => {
   });
 
   test('voids a transfer on either side, and the doubt of that one voids its other member', async () => {
-    const { books, batch, readback, resolve } = await world();
+    const { ledger, batch, readback, resolve } = await world();
     await lose(batch, readback, 4);
     await resolve(4);
     expect(await codeOf(batch, 4)).toBe('D');
-    expect(Object.keys(await books.caller.redis.hgetall(`${books.realm}:void`)).sort()).toEqual(['1', '2']);
+    expect(Object.keys(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:void`)).sort()).toEqual([
+      '1',
+      '2',
+    ]);
   });
 
   test('ends no read-back when it arrives between two payments', async () => {
@@ -189,28 +192,28 @@ describe('a doubt whose request may still arrive', () => {
     await pay(batch, readback, 2, balances);
     balances[1] += 5;
     await pay(batch, readback, 3, balances);
-    expect(await readbackEnded(batch.books, batch.no)).toBeNull();
+    expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
   });
 
   test('can arrive no more once the settle time is over: the next hold on the member proves again', async () => {
-    const { books, batch, balances, readback, resolve } = await world(1);
-    const [marked] = await books.caller.redis.hmget(`${books.realm}:void`, '1');
-    await until('the settle time to pass', async () => (await storeNowMs(books)) > Number(marked));
+    const { ledger, batch, balances, readback, resolve } = await world(1);
+    const [marked] = await ledger.scripts.redis.hmget(`${ledger.keyPrefix}:void`, '1');
+    await until('the settle time to pass', async () => (await storeNowMs(ledger)) > Number(marked));
     await lose(batch, readback, 2);
     balances[1] += 5;
     await resolve(2);
     expect(await codeOf(batch, 2)).toBe('P');
-    expect(await books.caller.redis.exists(`${books.realm}:void`)).toBe(0);
+    expect(await ledger.scripts.redis.exists(`${ledger.keyPrefix}:void`)).toBe(0);
   });
 
   test('that is marked after the last look still keeps a conclusion from being drawn', async () => {
-    const { books, batch } = await world(1);
+    const { ledger, batch } = await world(1);
     const hold = await held(batch, 2);
     await settleAs(batch, 2, 'u', await begun(batch, 2, { hold }));
-    await books.caller.redis.hset(`${books.realm}:void`, '1', 1);
-    const era = (await books.caller.redis.hget(books.realm, 'era')) ?? '';
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:void`, '1', 1);
+    const era = (await ledger.scripts.redis.hget(ledger.keyPrefix, 'era')) ?? '';
     expect(await concludeAs(batch, 2, 'u', 'P', { era })).toMatchObject({ concluded: false });
     expect(await concludeAs(batch, 2, 'u', 'D', { era })).toMatchObject({ concluded: true });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Caller } from '../../src/ledger/caller.js';
 import { Here } from '../../src/ledger/liveness.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';
@@ -15,12 +15,12 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 test('nobody arms while `recover` on another machine still merges what it has lowered the fence for', async () => {
-  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
   const here = await machines.start(await tempFolder());
   expect(await here.sender.recover()).toBe(true);
-  const restore = await photograph(batch.books);
+  const restore = await photograph(batch.ledger);
   const folder = await tempFolder();
   const there = await machines.start(folder);
   expect(await there.sender.recover()).toBe(true);
@@ -31,10 +31,10 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   await there.sender.leave();
   await restore();
 
-  const caller = new Caller(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
-  const script = caller.script.bind(caller);
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
+  const script = scripts.script.bind(scripts);
   let armed: boolean | null = null;
-  caller.script = async (name, ...rest) => {
+  scripts.script = async (name, ...rest) => {
     const reply = await script(name, ...rest);
     if (name !== 'disarm' || armed !== null) return reply;
     armed = await here.sender.recover();
@@ -42,10 +42,10 @@ test('nobody arms while `recover` on another machine still merges what it has lo
     await here.sender.finish('paid', null);
     return reply;
   };
-  const { name, baseUrl, realmId } = batch.books.owner;
+  const { name, baseUrl, realmId } = batch.ledger.realm;
   const profile = testProfile({ name, baseUrl, realmId, certainty: 'manual' });
   const app: App = Object.create(App.prototype, {
-    caller: { value: caller },
+    scripts: { value: scripts },
     config: { value: { profiles: [profile], dataFolder: folder, operator: 'ada' } },
     logger: { value: { warn: () => {} } },
   });
@@ -54,6 +54,6 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   expect(machines.realm.applied.get(2)).toBe(1);
   expect(await here.sender.recover()).toBe(true);
   expect((await readRecord(batch.ref, 2)).code).toBe('P');
-  expect(await listSessions(batch.books)).toHaveLength(1);
+  expect(await listSessions(batch.ledger)).toHaveLength(1);
   await here.sender.die();
 });

@@ -11,21 +11,21 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 test('a rollback is told also when answers under way have carried the sequence past what was seen', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, [{}, {}]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
   const realm = new Realm(false, (index) => batch.row(index).order, clocks);
-  const sender = await Sender.start(books, batch, 'manual', await tempFolder(), realm, clocks);
+  const sender = await Sender.start(ledger, batch, 'manual', await tempFolder(), realm, clocks);
   expect(await sender.recover()).toBe(true);
-  const back = await photograph(books);
+  const back = await photograph(ledger);
   await sender.begin(1, null);
   await sender.finish('paid', null);
   await back();
-  await books.caller.redis.hincrby(books.realm, 'seq', 1_000);
-  expect((await readFence(books)).rollback).toBeNull();
+  await ledger.scripts.redis.hincrby(ledger.keyPrefix, 'seq', 1_000);
+  expect((await readFence(ledger)).rollback).toBeNull();
   expect(await sender.recover()).toBe(true);
   expect((await readRecord(batch.ref, 1)).code).toBe('P');
-  expect((await readFence(books)).rollback).toMatchObject({ attempts: 1 });
+  expect((await readFence(ledger)).rollback).toMatchObject({ attempts: 1 });
   await sender.die();
 });

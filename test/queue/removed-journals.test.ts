@@ -20,32 +20,32 @@ import { photograph } from '../support/unreliable-store.js';
 const bench = ledgerBench();
 
 async function removedAfterPaying() {
-  const batch = await sealed(await bench.books(), [{}, {}, {}]);
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
   const folder = await tempFolder();
   const payer = await machines.start(folder);
   expect(await payer.sender.recover()).toBe(true);
   // Made before this machine had joined: the backup knows neither its session nor its folder.
-  const { redis } = batch.books.caller;
-  const registry = [`${batch.books.realm}:sessions`, `${batch.books.realm}:places`];
+  const { redis } = batch.ledger.scripts;
+  const registry = [`${batch.ledger.keyPrefix}:sessions`, `${batch.ledger.keyPrefix}:places`];
   await redis.del(...registry);
-  const restore = await photograph(batch.books);
+  const restore = await photograph(batch.ledger);
   await payer.sender.begin(1, null);
   await payer.sender.finish('paid', null);
-  const { era, seq } = await readFence(batch.books);
+  const { era, seq } = await readFence(batch.ledger);
   await payer.sender.die();
   const journals = join(folder, 'journal');
   const [journal] = await listJournals(journals);
   const session = journal?.session ?? '';
-  const removed = { seqs: { [batch.books.realm]: { [era]: seq } }, files: { [session]: 1 } };
+  const removed = { seqs: { [batch.ledger.keyPrefix]: { [era]: seq } }, files: { [session]: 1 } };
   await noteRemoved(journals, session, removed, () => Promise.resolve(false));
   await rm(fileName(journals, session, 1));
   return { batch, machines, folder, journals, restore };
 }
 
 const removedHere = async (batch: TestBatch, journals: string) =>
-  Object.entries((await readRemoved(journals)).seqs[batch.books.realm] ?? {}).map(([era, seq]) => ({
+  Object.entries((await readRemoved(journals)).seqs[batch.ledger.keyPrefix] ?? {}).map(([era, seq]) => ({
     era,
     seq,
   }));
@@ -57,7 +57,7 @@ describe('a store that was restored to before what was removed', () => {
     const { sender } = await machines.start(folder);
     expect(await sender.recover()).toBe(false);
     expect(await sender.recover()).toBe(false);
-    expect(await readFence(batch.books)).toMatchObject({
+    expect(await readFence(batch.ledger)).toMatchObject({
       armed: false,
       reason: { message: 'a test says so' },
     });
@@ -76,18 +76,18 @@ describe('a store that was restored to before what was removed', () => {
       await other.sender.begin(index, null);
       await other.sender.finish('paid', null);
     }
-    expect(await readFence(batch.books)).toMatchObject({ armed: true });
+    expect(await readFence(batch.ledger)).toMatchObject({ armed: true });
     const late = await machines.start(folder);
     expect(await late.sender.recover()).toBe(false);
-    expect(await readFence(batch.books)).toMatchObject({ armed: false });
+    expect(await readFence(batch.ledger)).toMatchObject({ armed: false });
     await other.sender.begin(1, null);
     expect(other.sender.open).toEqual([]);
     // Nobody arms what another refuses, also when the one who found out has ended in order.
     expect(await other.sender.recover()).toBe(false);
     await late.sender.leave();
     // To the other machine that folder is nowhere.
-    await batch.books.caller.redis.del(`${batch.books.realm}:places`);
-    expect(await listSessions(batch.books)).toHaveLength(1);
+    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:places`);
+    expect(await listSessions(batch.ledger)).toHaveLength(1);
     expect(await other.sender.recover()).toBe(false);
     await other.sender.begin(1, null);
     expect(other.sender.open).toEqual([]);
@@ -123,7 +123,7 @@ describe('a store that was restored to before what was removed', () => {
     expect(await next.sender.recover()).toBe(true);
     expect(await begin(batch, 1, { nonce: 'never' })).toEqual({ no: 'done' });
     expect(machines.realm.applied.get(1)).toBe(1);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     await next.sender.die();
   });
 });
@@ -132,7 +132,7 @@ describe('a store that knows what was removed', () => {
   test('is armed again, as often as it is restarted', async () => {
     const { batch, machines, folder } = await removedAfterPaying();
     for (let restarts = 0; restarts < 3; restarts++) {
-      await batch.books.caller.redis.hset(batch.books.realm, 'armed', `server-${restarts}`);
+      await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', `server-${restarts}`);
       const { sender } = await machines.start(folder);
       expect(await sender.recover()).toBe(true);
       await sender.die();
@@ -142,7 +142,7 @@ describe('a store that knows what was removed', () => {
 
   test('restored to before a later move, but not before the removed ones: the journals put it right', async () => {
     const { batch, machines, folder } = await removedAfterPaying();
-    const restore = await photograph(batch.books);
+    const restore = await photograph(batch.ledger);
     const { sender } = await machines.start(folder);
     expect(await sender.recover()).toBe(true);
     await sender.begin(2, null);
@@ -152,7 +152,7 @@ describe('a store that knows what was removed', () => {
     const next = await machines.start(folder);
     expect(await next.sender.recover()).toBe(true);
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 2, planned: 1 });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     await next.sender.die();
   });
 });

@@ -27,8 +27,8 @@ const inState = (batch: TestBatch, code: string) =>
     30_000,
   );
 const oneOrder = async () =>
-  sealed(await bench.books(), [{ reference: 'r' }], { manifest: { certainty: 'idempotent' } });
-const referenceIsSpent = async (batch: TestBatch) => (await findSpent(batch.books, ['r'])).has('r');
+  sealed(await bench.ledger(), [{ reference: 'r' }], { manifest: { certainty: 'idempotent' } });
+const referenceIsSpent = async (batch: TestBatch) => (await findSpent(batch.ledger, ['r'])).has('r');
 
 describe('a key as old as its life', () => {
   /** Applied, answer lost, interrupted on Friday; `ms` later it goes on. A negative time is a clock set back. */
@@ -43,8 +43,8 @@ describe('a key as old as its life', () => {
     await inState(batch, 'u');
     await friday.stop();
     realm.land();
-    const { redis } = batch.books.caller;
-    const keys = batchKeys(batch.books.realm, batch.no);
+    const { redis } = batch.ledger.scripts;
+    const keys = batchKeys(batch.ledger.keyPrefix, batch.no);
     const fields = ((await redis.hget(keys.records(0), '1')) ?? '').split('|');
     fields[6] = (Number.parseInt(fields[6] ?? '', 36) - ms).toString(36);
     await redis.hset(keys.records(0), '1', fields.join('|'));
@@ -93,13 +93,13 @@ describe('a new key', () => {
 
   test('is not as old as the one before it, whoever ended that one', async () => {
     const batch = await oneOrder();
-    const { redis } = batch.books.caller;
+    const { redis } = batch.ledger.scripts;
     const realm = await DeafRealm.start((before) => (before < 2 ? 'hang' : 200));
     const attempts = { max: 3, backoffMs: 1_500, backoffMaxMs: 1_500 };
     await startCrew(batch, bench.redis(), realm.url, { attempts });
     await inState(batch, 'u');
     // Another machine resends it, after the settle time, and gets a definite no.
-    await redis.zadd(batchKeys(batch.books.realm, batch.no).due, 0, '1');
+    await redis.zadd(batchKeys(batch.ledger.keyPrefix, batch.no).due, 0, '1');
     const other = await begun(batch, 1, { nonce: 'of-machine-2', keyAgeMaxMs: 60_000 });
     expect(await settleAs(batch, 1, 'R', other, { nonce: 'of-machine-2' })).toMatchObject({ settled: true });
     // An hour passes.
@@ -141,7 +141,7 @@ describe('a refusal of a resend', () => {
       expect(new Set(realm.asked).size).toBe(1);
       // Not asked more often than needed: once at once, and when the settle time is over.
       expect(realm.asked.length).toBeLessThanOrEqual(4);
-      expect(await tieUp(batch.books)).toEqual([]);
+      expect(await tieUp(batch.ledger)).toEqual([]);
     },
   );
 
@@ -151,7 +151,7 @@ describe('a refusal of a resend', () => {
     realm.land();
     expect(await inState(batch, 'P')).toMatchObject({ keyNumber: 1, evidence: 'key' });
     expect(realm.applied).toHaveLength(1);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });
 
@@ -183,6 +183,6 @@ describe('a process that was frozen between the ledger’s word and the first by
     expect([realm.asked.length, end.attempts]).toEqual([1, 2]);
     const journal = await readFile(fileName(`${folder}/journal`, session.id, 1), 'utf8');
     expect(journal.match(/\["N",/g)).toHaveLength(1);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
 import { readBatch } from '../../src/ledger/batches.js';
-import { newNonce } from '../../src/ledger/caller.js';
 import { openBatch } from '../../src/ledger/plan-store.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { newNonce } from '../../src/ledger/script-client.js';
 import {
   contentHash,
   type Line,
@@ -39,9 +39,9 @@ async function started(batch: TestBatch, folder: string): Promise<Machine> {
 }
 
 test('a living process does not take the rows of before for those of now', async () => {
-  const books = await bench.books();
-  const restore = await photograph(books);
-  const first = await sealed(books, [BAD, A, B, C], { id: 'same' });
+  const ledger = await bench.ledger();
+  const restore = await photograph(ledger);
+  const first = await sealed(ledger, [BAD, A, B, C], { id: 'same' });
   await feedAll(first);
   const folder = await tempFolder();
   const living = await started(first, folder);
@@ -55,19 +55,19 @@ test('a living process does not take the rows of before for those of now', async
   await restore();
   await living.sender.recover();
   // Somebody has taken the bad row out, and runs the file again.
-  const again = await sealed(books, [A, B, C], { id: 'same' });
+  const again = await sealed(ledger, [A, B, C], { id: 'same' });
   for (let look = 0; look < 2; look++) await living.sender.recover();
   expect(await codesOf(again, 3)).toEqual(['D', 'D', 'D']);
   await living.sender.die();
 });
 
 test('a payment of a row beyond the end of the file makes doubts of its orders, and the fence comes to rest', async () => {
-  const books = await bench.books();
-  const other = await sealed(books, [{}, {}, {}], { id: 'other' });
+  const ledger = await bench.ledger();
+  const other = await sealed(ledger, [{}, {}, {}], { id: 'other' });
   await feedAll(other);
   const two = await started(other, await tempFolder());
-  const restore = await photograph(books);
-  const first = await sealed(books, [A, BAD, B], { id: 'same' });
+  const restore = await photograph(ledger);
+  const first = await sealed(ledger, [A, BAD, B], { id: 'same' });
   await feedAll(first);
   const one = await started(first, await tempFolder());
   await one.sender.begin(3, null);
@@ -75,7 +75,7 @@ test('a payment of a row beyond the end of the file makes doubts of its orders, 
   await restore();
   // Nothing is sealed before the journals are merged.
   for (let look = 0; look < 2; look++) for (const { sender } of [one, two]) await sender.recover();
-  const again = await sealed(books, [A, B], { id: 'same' });
+  const again = await sealed(ledger, [A, B], { id: 'same' });
   for (let look = 0; look < 10; look++) {
     await one.sender.recover();
     await two.sender.recover();
@@ -87,21 +87,21 @@ test('a payment of a row beyond the end of the file makes doubts of its orders, 
 });
 
 test('the fence comes to rest beside a forgotten batch whose new import was killed half-way', async () => {
-  const books = await bench.books();
-  const other = await sealed(books, [{}, {}, {}], { id: 'other' });
+  const ledger = await bench.ledger();
+  const other = await sealed(ledger, [{}, {}, {}], { id: 'other' });
   await feedAll(other);
   const rows = [A, B].map((line, i) => planRow(line, i + 1));
-  const one = await started(testBatch(books, '2', batchId('same'), rows), await tempFolder());
+  const one = await started(testBatch(ledger, '2', batchId('same'), rows), await tempFolder());
   const two = await started(other, await tempFolder());
-  const restore = await photograph(books);
-  const first = await sealed(books, [A, B], { id: 'same' });
+  const restore = await photograph(ledger);
+  const first = await sealed(ledger, [A, B], { id: 'same' });
   await feedAll(first);
   await one.sender.begin(1, null);
   await one.sender.finish('paid', null);
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   await restore();
   const content = contentHash([A, B], 'same');
-  await openBatch(books, { content, id: batchId('same'), importer: newNonce(), createdAt: START });
+  await openBatch(ledger, { content, id: batchId('same'), importer: newNonce(), createdAt: START });
   for (let look = 0; look < 10; look++) {
     await one.sender.recover();
     await two.sender.recover();

@@ -10,17 +10,17 @@ const bench = ledgerBench();
 test.each(['while it lives', 'at its start'])(
   'a store that forgets under the same run_id, found out by a process %s: all journals beside it are merged',
   async (when) => {
-    const books = await bench.books();
-    const { redis } = books.caller;
-    const batch = await sealed(books, [{}, {}, {}]);
+    const ledger = await bench.ledger();
+    const { redis } = ledger.scripts;
+    const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);
     const machines = new Machines(bench.redis(), batch, 'manual');
     const folder = await tempFolder();
     const zero = await machines.start(folder);
     expect(await zero.sender.recover()).toBe(true);
     await zero.sender.leave();
-    const armed = (await redis.hget(books.realm, 'armed')) ?? '';
-    const restore = await photograph(books);
+    const armed = (await redis.hget(ledger.keyPrefix, 'armed')) ?? '';
+    const restore = await photograph(ledger);
     // Monday's run pays order 1 and ends in order.
     const monday = await machines.start(folder);
     expect(await monday.sender.recover()).toBe(true);
@@ -35,7 +35,7 @@ test.each(['while it lives', 'at its start'])(
     if (when === 'at its start') await tuesday.sender.leave();
     // The same server gets Sunday's data back (REPLICAOF a backup and NO ONE; or a store that denies INFO): same run_id, same era.
     await restore();
-    await redis.hset(books.realm, 'armed', armed);
+    await redis.hset(ledger.keyPrefix, 'armed', armed);
     if (when === 'at its start') tuesday = await machines.start(folder);
     await tuesday.sender.recover();
     await tuesday.sender.recover();

@@ -123,7 +123,7 @@ describe('a run that was cut off before its seal, and can be no batch any more',
     await payByHand('101');
     const app = await daily.app();
     const [cut] = await listRuns(booksOf(app));
-    await app.caller.redis.hset(`${booksOf(app).realm}:parked`, cut?.batch ?? '', '1');
+    await app.scripts.redis.hset(`${booksOf(app).keyPrefix}:parked`, cut?.batch ?? '', '1');
     const runs = await daily.schedule(app);
     await until('the note', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'failed' }]);

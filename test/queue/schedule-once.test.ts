@@ -16,14 +16,14 @@ const WRITES = ['eval', 'evalsha', 'hset', 'hdel', 'set', 'unlink'];
 function dyingAfterSeal(app: App, writes: number): { isDead(): boolean } {
   let left: number | undefined;
   const isDead = () => left !== undefined && left < 0;
-  const { caller } = app;
-  const [script, send] = [caller.script.bind(caller), caller.redis.sendCommand.bind(caller.redis)];
-  caller.script = async (...call) => {
+  const { scripts } = app;
+  const [script, send] = [scripts.script.bind(scripts), scripts.redis.sendCommand.bind(scripts.redis)];
+  scripts.script = async (...call) => {
     const reply = await script(...call);
     if (call[0] === 'seal-batch') left = writes;
     return reply;
   };
-  caller.redis.sendCommand = (command, stream) => {
+  scripts.redis.sendCommand = (command, stream) => {
     if (left !== undefined && WRITES.includes(command.name)) left -= 1;
     if (isDead() && command.name !== 'quit') throw new Error('this process is dead');
     return send(command, stream);
@@ -59,12 +59,12 @@ async function isNoted(app: App): Promise<boolean> {
 
 test('of two processes that have both planned the same time, differently, one makes a batch', async () => {
   const slow = await daily.app();
-  const script = slow.caller.script.bind(slow.caller);
+  const script = slow.scripts.script.bind(slow.scripts);
   let [looksForSpent, isAnswered, goOn] = [0, false, () => {}];
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  slow.caller.script = async (...call) => {
+  slow.scripts.script = async (...call) => {
     // Once for the plan, and once for the batch of it.
     if (call[0] === 'find-spent') looksForSpent += 1;
     if (looksForSpent === 2) await held;

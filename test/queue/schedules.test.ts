@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listBatches, readBatch } from '../../src/ledger/batches.js';
-import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
+import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import { queuePrefixOf } from '../../src/queue/queues.js';
@@ -75,14 +75,14 @@ async function schedule(app: App) {
   return { runs, stop: () => started.stop() };
 }
 
-async function books(app: App): Promise<Books> {
+async function ledger(app: App): Promise<RealmLedger> {
   const [profile] = app.config.profiles;
   if (profile === undefined) throw new Error('no profile');
-  return app.books(profile);
+  return app.ledger(profile);
 }
 
 async function batches(app: App) {
-  const refs = await listBatches(await books(app));
+  const refs = await listBatches(await ledger(app));
   return Promise.all(refs.map(async (ref) => (await readBatch(ref))?.manifest.source));
 }
 
@@ -157,8 +157,8 @@ describe('approved rules run at their times', () => {
 
 test('a realm that was paid under another address is not paid again: the run fails and names it', async () => {
   const app = await open();
-  const { caller, owner } = await books(app);
-  const before = openBooks(caller, { ...owner, baseUrl: 'https://former.example' });
+  const { scripts, realm } = await ledger(app);
+  const before = openLedger(scripts, { ...realm, baseUrl: 'https://former.example' });
   await registerRealm(before);
   await sealed(before, [{ member: '101' }]);
   await world.file('jobs/weekly.yaml', RULE());
@@ -260,7 +260,7 @@ test('two schedulers at once make one batch and read each fact once', async () =
   expect([...one.runs, ...other.runs]).toMatchObject([{ result: 'enqueued' }]);
   expect(world.requests).toHaveLength(MEMBERS.length);
   expect(await batches(app)).toEqual(['rule weekly 2020-W47']);
-  expect((await listRuns(await books(app))).map(({ state }) => state)).toEqual(['run']);
+  expect((await listRuns(await ledger(app))).map(({ state }) => state)).toEqual(['run']);
 });
 
 test('a daily run at 02:30 comes once on both days of change, with a clock that moves by the hour', async () => {
@@ -293,14 +293,14 @@ test('a daily run at 02:30 comes once on both days of change, with a clock that 
 describe('wake-ups', () => {
   test('are made equal to what is wanted, and each one asks for its rule', async () => {
     const app = await open();
-    const own = await books(app);
+    const own = await ledger(app);
     const connection = () => app.store.connect('test');
     const wanted = ['one', 'two'].map((rule) => ({ rule, cron: '0 9 * * 1', timezone: 'Europe/Berlin' }));
     await syncWakeUps(own, connection(), wanted);
     expect(await syncWakeUps(own, connection(), wanted.slice(1))).toEqual({ removed: ['one'] });
     const woken: (string | null)[] = [];
     const scheduler = createScheduler({
-      books: own,
+      ledger: own,
       connect: connection,
       onWake: async (rule) => void woken.push(rule),
       onTrouble: () => {},

@@ -48,7 +48,7 @@ async function slowRealm() {
 }
 
 test('a process that hears of a second payment says so, and it is kept where people look', async () => {
-  const batch = await sealed(await bench.books(), [{}]);
+  const batch = await sealed(await bench.ledger(), [{}]);
   const realm = await slowRealm();
   const profile = {
     certainty: 'manual',
@@ -71,13 +71,13 @@ test('a process that hears of a second payment says so, and it is kept where peo
   ]);
   expect(one.trouble).toContainEqual(expect.stringContaining(`order ${order}`));
   expect((await readBatch(batch.ref))?.notes).toEqual([expect.stringContaining(order)]);
-  const report = await snapshotBatch(batch.ref, new PlanReader(batch.books), []);
+  const report = await snapshotBatch(batch.ref, new PlanReader(batch.ledger), []);
   expect(report.caveats).toEqual([expect.stringContaining(order)]);
 });
 
 /** A session given up while it was sending; the order was called unpaid, sent again by another, and paid. */
 async function givenUpAndPaid() {
-  const batch = await sealed(await bench.books(), [{}]);
+  const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   const first = await begun(batch, 1, { nonce: 'nonce-1', session: 'frozen' });
   await settleAs(batch, 1, 'D', first, { nonce: 'nonce-1' });
@@ -103,7 +103,7 @@ test('an attempt that heard nothing, and that an operator called unpaid, is not 
 });
 
 test('a possible second payment that turns out to be one is said as that', async () => {
-  const batch = await sealed(await bench.books(), [{}]);
+  const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   await sendAs(batch, 1, 'P', { nonce: 'nonce-2' });
   await merge(batch, 'manual', attemptOf(batch, 1, null));
@@ -117,7 +117,7 @@ test('a possible second payment that turns out to be one is said as that', async
 });
 
 test('the late answer to the very attempt that a person called paid is no second payment', async () => {
-  const batch = await sealed(await bench.books(), [{}]);
+  const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   const only = await begun(batch, 1, { nonce: 'nonce-1' });
   await settleAs(batch, 1, 'D', only, { nonce: 'nonce-1' });

@@ -23,9 +23,9 @@ function idOf(lines: readonly Line[]) {
 }
 
 async function imported(before: readonly Line[], after: readonly Line[], id: string, pays: number) {
-  const books = await bench.books();
-  const restore = await photograph(books);
-  const first = await sealed(books, before, { id });
+  const ledger = await bench.ledger();
+  const restore = await photograph(ledger);
+  const first = await sealed(ledger, before, { id });
   await feedAll(first);
   const folder = await tempFolder();
   const monday = await new Machines(bench.redis(), first, 'manual').start(folder);
@@ -35,7 +35,7 @@ async function imported(before: readonly Line[], after: readonly Line[], id: str
   await monday.sender.leave();
   // The store is restored to before the import; `recover` says: run the file of each forgotten batch again.
   await restore();
-  const again = await sealed(books, after, { id });
+  const again = await sealed(ledger, after, { id });
   const tuesday = await new Machines(bench.redis(), again, 'manual').start(folder);
   expect(await tuesday.sender.recover()).toBe(true);
   await tuesday.sender.recover();

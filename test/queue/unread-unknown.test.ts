@@ -25,51 +25,51 @@ describe('once an order is unknown, no read refuses it', () => {
     ['no balance in the record', status(200, '{}')],
     ['a server error', status(500)],
   ] as const)('%s becomes a doubt after limited tries', async (_, broken) => {
-    const { books, batch, lose, look, record } = await world([{ reference: 'a' }, {}]);
+    const { ledger, batch, lose, look, record } = await world([{ reference: 'a' }, {}]);
     await lose(1);
     realm.answer = broken;
     for (let looks = 1; looks < MAX; looks++) {
       await look(1);
       expect((await record(1)).code).toBe('u');
     }
-    await books.caller.redis.hdel(books.realm, 'unknowns');
+    await ledger.scripts.redis.hdel(ledger.keyPrefix, 'unknowns');
     await look(1);
     expect(await record(1)).toMatchObject({ code: 'D' });
     const said = (await readDetails(batch.ref, 1)).findLast(({ event }) => event === 'concluded');
     expect(said).toMatchObject({ message: expect.stringContaining('could not be read') });
-    expect((await findSpent(books, ['a'])).size).toBe(1);
-    expect(await tieUp(books)).toEqual([]);
+    expect((await findSpent(ledger, ['a'])).size).toBe(1);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a look that shows the balance begins the count anew', async () => {
-    const { books, lose, look, record } = await world([{}]);
+    const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     for (let looks = 0; looks < 3 * MAX; looks++) {
       realm.answer = looks % MAX === 0 ? balance : status(400);
       await look(1);
     }
     expect((await record(1)).code).toBe('u');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test.each([...REALM_HALTED.keys()])('%i halts the realm and it stays unknown', async (code) => {
-    const { books, lose, look, record } = await world([{}]);
+    const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     realm.answer = status(code);
     for (let looks = 0; looks < 2 * MAX; looks++) await look(1);
-    expect((await realmState(books)).halt).not.toBeNull();
+    expect((await realmState(ledger)).halt).not.toBeNull();
     expect((await record(1)).code).toBe('u');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('while nothing at all is heard of the realm it stays unknown, and the breaker opens', async () => {
-    const { books, lose, look, record } = await world([{}]);
+    const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     realm.answer = status(503);
     for (let looks = 0; looks < 2 * MAX; looks++) await look(1);
-    expect((await realmState(books)).breakerSince).not.toBeNull();
+    expect((await realmState(ledger)).breakerSince).not.toBeNull();
     expect((await record(1)).code).toBe('u');
-    await closeBreaker(books);
+    await closeBreaker(ledger);
     await look(1);
     expect((await record(1)).code).toBe('D');
   });
@@ -104,10 +104,10 @@ describe('once an order is unknown, no read refuses it', () => {
 
 describe('the probe of an open breaker', () => {
   test.each([...REALM_HALTED])('answered by %i halts the realm with %s', async (code, reason) => {
-    const { books, client, pace } = await world([{}]);
-    await books.caller.redis.hset(books.realm, 'breaker', Date.now());
+    const { ledger, client, pace } = await world([{}]);
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     realm.answer = status(code);
-    await new Breaker(books, client, pace, 1, 900_000).tick();
-    expect((await realmState(books)).halt?.code).toBe(reason);
+    await new Breaker(ledger, client, pace, 1, 900_000).tick();
+    expect((await realmState(ledger)).halt?.code).toBe(reason);
   });
 });

@@ -22,7 +22,7 @@ const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, base
 
 describe('before an order is sent', () => {
   test('a member that the realm does not know refuses it: reference free, member handed on, nothing to tie', async () => {
-    const { books, batch, deliver, record, dead } = await world([
+    const { ledger, batch, deliver, record, dead } = await world([
       { member: '1', reference: 'a' },
       { member: '1' },
       { member: '3' },
@@ -33,11 +33,11 @@ describe('before an order is sent', () => {
     expect(await deliver(1)).toBe('refused');
     expect(await record(1)).toMatchObject({ code: 'R', attempts: 0, status: 404, evidence: 'readback' });
     expect(dead).toEqual(['2 R ALM_REFUSED_NOT_FOUND']);
-    expect((await findSpent(books, ['a'])).size).toBe(0);
+    expect((await findSpent(ledger, ['a'])).size).toBe(0);
     expect(await readDetails(batch.ref, 1)).toMatchObject([{ code: 'ALM_REFUSED_NOT_FOUND' }]);
     realm.answer = balance;
     expect(await deliver(2)).toBe('read');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('of a transfer, the recipient refuses it as well', async () => {
@@ -57,25 +57,25 @@ describe('before an order is sent', () => {
       reason: { code: 'ALM_BATCH_REFUSALS' },
       counts: { refused: 5, planned: 3 },
     });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test.each([...REALM_HALTED])(
     '%i halts the realm with %s; the order stays planned',
     async (code, reason) => {
-      const { books, deliver, record } = await world([{}]);
+      const { ledger, deliver, record } = await world([{}]);
       realm.answer = status(code);
       expect(await deliver(1)).toBe('halted');
-      expect((await realmState(books)).halt?.code).toBe(reason);
+      expect((await realmState(ledger)).halt?.code).toBe(reason);
       expect(await record(1)).toMatchObject({ code: 'p', tries: 0 });
       expect(await deliver(1)).toBe('halted');
       expect(realm.asked).toBe(1);
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('what the profile says of a status counts for reads, too', async () => {
-    const { deliver, record, books } = await world([{}, {}], {
+    const { deliver, record, ledger } = await world([{}, {}], {
       statusOverrides: { 403: 'refused', 404: 'realm-halted' },
     });
     realm.answer = status(403);
@@ -83,7 +83,7 @@ describe('before an order is sent', () => {
     expect((await record(1)).code).toBe('R');
     realm.answer = status(404);
     expect(await deliver(2)).toBe('halted');
-    expect((await realmState(books)).halt?.code).toBe('ALM_SEND_HALTED');
+    expect((await realmState(ledger)).halt?.code).toBe('ALM_SEND_HALTED');
   });
 
   test.each([
@@ -94,52 +94,52 @@ describe('before an order is sent', () => {
     ['no answer in time', (() => {}) as Answer, 'ALM_SEND_UNREAD'],
     ['no balance in the record', status(200, '{"id":1}'), 'ALM_SEND_NO_BALANCE'],
   ] as const)('%s has limited tries, then it is exhausted', async (_, broken, errorClass) => {
-    const { books, batch, deliver, record, dead } = await world([{ reference: 'a' }, {}]);
+    const { ledger, batch, deliver, record, dead } = await world([{ reference: 'a' }, {}]);
     realm.answer = broken;
     for (let tries = 1; tries < MAX; tries++) {
       expect(await deliver(1)).toBe('unread');
       expect(await record(1)).toMatchObject({ code: 'w', tries });
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
     }
     // Another order was answered meanwhile: it is not the realm.
-    await books.caller.redis.hdel(books.realm, 'unknowns');
+    await ledger.scripts.redis.hdel(ledger.keyPrefix, 'unknowns');
     expect(await deliver(1)).toBe('unread');
     expect(await record(1)).toMatchObject({ code: 'X', tries: MAX, attempts: 0 });
     expect((await readDetails(batch.ref, 1)).at(-1)).toMatchObject({ code: errorClass, state: 'exhausted' });
     expect(dead).toEqual([`2 X ${errorClass}`]);
-    expect((await findSpent(books, ['a'])).size).toBe(0);
-    expect(await tieUp(books)).toEqual([]);
+    expect((await findSpent(ledger, ['a'])).size).toBe(0);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('while nothing at all is heard of the realm, the breaker opens before an order is exhausted', async () => {
-    const { books, batch, client, pace, deliver, record } = await world([{}, {}]);
+    const { ledger, batch, client, pace, deliver, record } = await world([{}, {}]);
     realm.answer = status(503);
     for (let tries = 1; tries <= MAX; tries++) expect(await deliver(1)).toBe('unread');
     expect(await record(1)).toMatchObject({ code: 'w', tries: MAX });
-    expect((await realmState(books)).breakerSince).not.toBeNull();
+    expect((await realmState(ledger)).breakerSince).not.toBeNull();
     expect(await deliver(1)).toBe('breaker');
     expect((await readBatch(batch.ref))?.counts).toEqual({ planned: 2 });
     // The realm is back, and only this member is broken.
     realm.answer = (response, member) => (member === '9001' ? status(503) : balance)(response, member);
-    await new Breaker(books, client, pace, 1, 900_000).tick();
-    expect((await realmState(books)).breakerSince).toBeNull();
+    await new Breaker(ledger, client, pace, 1, 900_000).tick();
+    expect((await realmState(ledger)).breakerSince).toBeNull();
     expect(await deliver(1)).toBe('unread');
     expect((await record(1)).code).toBe('X');
     expect(await deliver(2)).toBe('read');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a realm that cannot be reached counts for the breaker and never against the order', async () => {
     const port = await freePort();
     const lines = [{}, {}];
-    const { books, deliver, record } = await world(lines, {}, `http://127.0.0.1:${port}`);
+    const { ledger, deliver, record } = await world(lines, {}, `http://127.0.0.1:${port}`);
     for (let looks = 1; looks <= 20; looks++) {
-      expect((await realmState(books)).breakerSince).toBeNull();
+      expect((await realmState(ledger)).breakerSince).toBeNull();
       expect(await deliver(1)).toBe('unreached');
     }
-    expect((await realmState(books)).breakerSince).not.toBeNull();
+    expect((await realmState(ledger)).breakerSince).not.toBeNull();
     expect(await record(1)).toMatchObject({ code: 'p', tries: 0 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a realm that asks to slow down is waited for: no try, no breaker', async () => {
@@ -151,7 +151,7 @@ describe('before an order is sent', () => {
   });
 
   test('a batch that was paused while a member was read keeps its order as it was', async () => {
-    const { books, batch, record } = await world([{}]);
+    const { ledger, batch, record } = await world([{}]);
     const hold = await held(batch, 1);
     const unread = new Unread(
       testProfile({ certainty: 'readback' }),
@@ -159,11 +159,11 @@ describe('before an order is sent', () => {
       () => Promise.resolve({ createdAt: 0, sliceMs: 1_000 }),
       () => {},
     );
-    await pauseBatch(books, batch.no, WHY, audit('paused'));
+    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
     const why = { message: 'not found', status: 404, retryAfterMs: null } as const;
     const trouble = { ...why, kind: 'refused', code: 'ALM_REFUSED_NOT_FOUND' } as const;
     await unread.beforeSending({ no: batch.no, index: 1 }, batch.row(1), hold, trouble);
     expect((await record(1)).code).toBe('p');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

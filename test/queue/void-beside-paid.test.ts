@@ -15,14 +15,14 @@ import { until } from '../support/until.js';
 const bench = ledgerBench();
 
 test('an attempt found beside one that was paid may still arrive: read-back is void on its member', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, [{ member: '77' }, { member: '77' }]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'readback');
   const [one, two] = [await tempFolder(), await tempFolder()];
   const first = await machines.start(one);
   expect(await first.sender.recover()).toBe(true);
-  const restore = await photograph(books);
+  const restore = await photograph(ledger);
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   await second.sender.begin(1, null);
@@ -50,14 +50,14 @@ test('an attempt found beside one that was paid may still arrive: read-back is v
 });
 
 test('an attempt found beside a doubt may still arrive: void, and not to be retried at once', async () => {
-  const books = await bench.books();
-  const batch = await sealed(books, [{ member: '77' }]);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{ member: '77' }]);
   await feedAll(batch);
   await sendAs(batch, 1, 'D');
   const { sentAt } = await readRecord(batch.ref, 1);
   await until(
     'the doubt to be old',
-    async () => (await storeNowMs(books)) - (sentAt ?? 0) > 700 || undefined,
+    async () => (await storeNowMs(ledger)) - (sentAt ?? 0) > 700 || undefined,
   );
   // The journal of another process: it was sent a moment ago, and nobody has answered.
   const now = Date.now();

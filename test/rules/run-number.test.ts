@@ -10,19 +10,19 @@ const RUN = {
 };
 
 test('a run has a new number only once the batch before is over; one that has a number keeps it', async () => {
-  const books = await bench.books();
-  expect(await runNumber(books, RUN)).toBe(1);
+  const ledger = await bench.ledger();
+  expect(await runNumber(ledger, RUN)).toBe(1);
   const run = { account: 'thanks:2026-W09', limit: null, number: 1, id: 'r1', record: '{}', schedule: null };
-  const batch = await sealed(books, [{ reference: 'rule:thanks:2026-W09:1' }], { run });
-  expect(await runNumber(books, RUN)).toBe(1);
+  const batch = await sealed(ledger, [{ reference: 'rule:thanks:2026-W09:1' }], { run });
+  expect(await runNumber(ledger, RUN)).toBe(1);
   await feedAll(batch);
   await sendAs(batch, 1, 'R');
-  expect(await runNumber(books, RUN)).toBe(2);
-  expect(await runNumber(books, { ...RUN, period: '2026-W10' })).toBe(1);
-  expect(await runNumber(books, { ...RUN, number: 1, batch: batch.ref.id })).toBe(1);
+  expect(await runNumber(ledger, RUN)).toBe(2);
+  expect(await runNumber(ledger, { ...RUN, period: '2026-W10' })).toBe(1);
+  expect(await runNumber(ledger, { ...RUN, number: 1, batch: batch.ref.id })).toBe(1);
   expect(
-    await runNumber(books, { ...RUN, batch: batch.ref.id }),
+    await runNumber(ledger, { ...RUN, batch: batch.ref.id }),
     'made before runs were numbered',
   ).toBeNull();
-  expect(await runNumber(books, { ...RUN, scheduled: true })).toBe(RUN.at);
+  expect(await runNumber(ledger, { ...RUN, scheduled: true })).toBe(RUN.at);
 });

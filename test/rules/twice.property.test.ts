@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { Books } from '../../src/ledger/books.js';
 import { decodePlanBlock } from '../../src/ledger/plan-block.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET, awardRows, runSource } from '../../src/rules/award-rows.js';
@@ -47,7 +47,7 @@ afterAll(() => thread.close());
 /** One whole run of the rule, up to a sealed batch; the orders that it adds to the books. */
 async function run(
   loaded: LoadedRule,
-  books: Books,
+  ledger: RealmLedger,
   members: readonly number[],
   scores: readonly number[],
 ): Promise<[string, number][]> {
@@ -62,7 +62,14 @@ async function run(
     rows: rows.flatMap((row) => (isRow(row) ? [row] : [])),
   });
   const profile = testProfile();
-  const common = { books, now: AT, at: AT, who: 'ada', scheduled: false, stop: new AbortController().signal };
+  const common = {
+    ledger,
+    now: AT,
+    at: AT,
+    who: 'ada',
+    scheduled: false,
+    stop: new AbortController().signal,
+  };
   const { meta } = await planRun({
     ...common,
     profile,
@@ -74,16 +81,16 @@ async function run(
     thread,
   });
   if (meta.state !== 'planned' || meta.awards === 0) return [];
-  const plans = new PlanReader(books);
-  const plan = await planRows(runSource(meta), AWARD_SHEET, awardRows(meta, readEntries(books, meta)), {
-    books,
+  const plans = new PlanReader(ledger);
+  const plan = await planRows(runSource(meta), AWARD_SHEET, awardRows(meta, readEntries(ledger, meta)), {
+    ledger,
     plans,
     profile,
     again: null,
     skipInvalid: false,
     now: AT,
   });
-  await importPlan(plan, importing(books, { profile, now: AT }));
+  await importPlan(plan, importing(ledger, { profile, now: AT }));
   return plan.blocks.flatMap((block) =>
     decodePlanBlock(block).flatMap(({ order, duplicateOf }): [string, number][] =>
       order === null || duplicateOf !== null ? [] : [[order.member, order.tokens]],
@@ -97,17 +104,17 @@ test('running twice pays each member once and never goes over the period, whatev
   const loaded = await load();
   await fc.assert(
     fc.asyncProperty(audience, scores, audience, scores, async (first, before, second, after) => {
-      const books = await bench.books();
+      const ledger = await bench.ledger();
       const paid = [
-        ...(await run(loaded, books, first, before)),
-        ...(await run(loaded, books, second, after)),
-        ...(await run(loaded, books, first, before)),
+        ...(await run(loaded, ledger, first, before)),
+        ...(await run(loaded, ledger, second, after)),
+        ...(await run(loaded, ledger, first, before)),
       ];
       const members = paid.map(([member]) => member);
       expect(members).toHaveLength(new Set(members).size);
       const sum = paid.reduce((total, [, tokens]) => total + tokens, 0);
       expect(sum).toBeLessThanOrEqual(PER_PERIOD);
-      expect(await awardedInPeriod(books, 'thanks', '2026-W47')).toBe(BigInt(sum));
+      expect(await awardedInPeriod(ledger, 'thanks', '2026-W47')).toBe(BigInt(sum));
     }),
     { numRuns: 20 },
   );

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { type Argument, Caller, type ScriptName } from '../../src/ledger/caller.js';
 import { readFence } from '../../src/ledger/fence.js';
 import { encodeManifest } from '../../src/ledger/manifest.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
 import { blockClaims, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { type Argument, ScriptClient, type ScriptName } from '../../src/ledger/script-client.js';
 import { utcDay } from '../../src/ledger/sending.js';
 import { HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {
@@ -41,7 +41,7 @@ type Call = {
 
 /** The two scripts that take lists: the places that may be attacked are those inside an order. */
 type World = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly batch: TestBatch;
   readonly calls: readonly Call[];
   readonly lists: readonly {
@@ -54,8 +54,8 @@ type World = {
 
 /** One batch with an order in every state, one that nobody has touched, and one that is being imported. */
 async function world(): Promise<World> {
-  const books = await bench.books();
-  const batch = await sealed(books, [
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [
     { reference: 'rule:daily:2026-03-01:1' },
     { reference: 'rule:daily:2026-03-01:2' },
     {},
@@ -66,8 +66,8 @@ async function world(): Promise<World> {
     { to: '77' },
     { invalid: true },
   ]);
-  const other = await sealed(books, [{}, { reference: 'z' }], { id: 'other' });
-  const half = await openBatch(books, {
+  const other = await sealed(ledger, [{}, { reference: 'z' }], { id: 'other' });
+  const half = await openBatch(ledger, {
     content: 'c'.repeat(64),
     id: batchId('half'),
     importer: 'im',
@@ -75,7 +75,7 @@ async function world(): Promise<World> {
   });
   const block = encodePlanBlock([planRow({}, 1)]);
   const claims = blockClaims(1, [planRow({}, 1)], () => undefined);
-  await putBlock(books, { no: half.no, importer: 'im', block: 0 }, block, claims);
+  await putBlock(ledger, { no: half.no, importer: 'im', block: 0 }, block, claims);
   await feedAll(batch);
   for (const [index, code] of [
     [1, 'P'],
@@ -87,7 +87,7 @@ async function world(): Promise<World> {
     await settleAs(batch, index, code, await begun(batch, index));
   await begun(batch, 6);
   const hold = await held(batch, 8);
-  const { run, era, seq } = await readFence(books);
+  const { run, era, seq } = await readFence(ledger);
   const { no } = batch;
   const detail = JSON.stringify({
     event: 'discarded',
@@ -121,12 +121,12 @@ async function world(): Promise<World> {
     unknowns: 20,
     refusals: { reason: why, inARow: 20, beforePaid: 5 },
   });
-  const manifest = encodeManifest(manifestOf(books, batchId('half'), [planRow({}, 1)]));
+  const manifest = encodeManifest(manifestOf(ledger, batchId('half'), [planRow({}, 1)]));
   const counters = JSON.stringify(countersOf([planRow({}, 1)]));
   const { sentAt } = await readRecord(batch.ref, 4);
   const day = utcDay(sentAt ?? 0);
   const sent = START.toString(36);
-  await books.caller.script('register', books.realm, ['worker', '{}', 'place /journal', '', '']);
+  await ledger.scripts.script('register', ledger.keyPrefix, ['worker', '{}', 'place /journal', '', '']);
   const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
   const calls: Call[] = [
     { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
@@ -191,11 +191,11 @@ async function world(): Promise<World> {
     },
     { name: 'unpark', args: ['forgotten', '["n"]'], open: [1] },
   ];
-  return { books, batch, calls, lists: await recorded(batch, 7) };
+  return { ledger, batch, calls, lists: await recorded(batch, 7) };
 }
 
 /** Takes down the lists as our own functions make them, and lets them through. */
-class Listening extends Caller {
+class Listening extends ScriptClient {
   readonly heard: { name: ScriptName; head: readonly Argument[]; orders: readonly unknown[] }[] = [];
 
   override orders(name: ScriptName, realm: string, head: readonly Argument[], orders: readonly unknown[]) {
@@ -206,7 +206,7 @@ class Listening extends Caller {
 
 async function recorded(batch: TestBatch, index: number): Promise<World['lists']> {
   const ear = new Listening(bench.redis().client(), 10_000, () => {});
-  const heard = { ...batch, books: openBooks(ear, batch.books.owner) };
+  const heard = { ...batch, ledger: openLedger(ear, batch.ledger.realm) };
   await claimFor(heard, index);
   const of = await begun(heard, index);
   await settleAs(heard, index, 'w', of);
@@ -236,10 +236,10 @@ async function answers(work: Promise<unknown>, what: string): Promise<void> {
   }
 }
 
-async function strayBatches(books: Books): Promise<string[]> {
-  const known = new Set(Object.values(await books.caller.redis.hgetall(`${books.realm}:batches`)));
-  const keys = await books.caller.redis.keys(`${books.realm}:b:*`);
-  return keys.filter((key) => !known.has(key.slice(books.realm.length + 3).split(':')[0] ?? ''));
+async function strayBatches(ledger: RealmLedger): Promise<string[]> {
+  const known = new Set(Object.values(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:batches`)));
+  const keys = await ledger.scripts.redis.keys(`${ledger.keyPrefix}:b:*`);
+  return keys.filter((key) => !known.has(key.slice(ledger.keyPrefix.length + 3).split(':')[0] ?? ''));
 }
 
 describe('hostile arguments', () => {
@@ -253,22 +253,22 @@ describe('hostile arguments', () => {
 
   test('the calls themselves leave the books in order', async () => {
     for (const at of (await world()).calls.keys()) {
-      const { books, calls } = await world();
+      const { ledger, calls } = await world();
       const call = calls[at];
       if (call === undefined) continue;
-      await books.caller.script(call.name, books.realm, call.args);
-      expect([call.name, await tieUp(books)]).toEqual([call.name, []]);
+      await ledger.scripts.script(call.name, ledger.keyPrefix, call.args);
+      expect([call.name, await tieUp(ledger)]).toEqual([call.name, []]);
     }
   });
 
   test('a batch is not sealed with rows that are no count: the store would count down for ever', async () => {
-    const { books, calls } = await world();
+    const { ledger, calls } = await world();
     const seal = calls.find(({ name }) => name === 'seal-batch');
     for (const rows of ['-1e308', '-1', '1e3', 'nan', '', '0x1'])
       await expect(
-        books.caller.script('seal-batch', books.realm, seal?.args.with(5, rows) ?? []),
+        ledger.scripts.script('seal-batch', ledger.keyPrefix, seal?.args.with(5, rows) ?? []),
       ).rejects.toThrow('rows');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('leave the books in order, whatever is answered, and the store goes on', async () => {
@@ -283,7 +283,7 @@ describe('hostile arguments', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(choice, { minLength: 1, maxLength: 4 }), async (choices) => {
-        const { books, calls, lists } = await world();
+        const { ledger, calls, lists } = await world();
         for (const { call, place, value } of choices) {
           const target = [...calls, ...lists][call % (calls.length + lists.length)];
           if (target === undefined || target.open.length === 0) continue;
@@ -292,14 +292,19 @@ describe('hostile arguments', () => {
           const at = (target.open[place % target.open.length] ?? 1) - 1;
           const what = `${target.name} with ${JSON.stringify(value).slice(0, 60)} as ${at + 1}`;
           if ('args' in target)
-            await answers(books.caller.script(target.name, books.realm, target.args.with(at, value)), what);
-          else
             await answers(
-              books.caller.orders(target.name, books.realm, target.head, [target.order.with(at, value)]),
+              ledger.scripts.script(target.name, ledger.keyPrefix, target.args.with(at, value)),
               what,
             );
-          expect([what, await tieUp(books)]).toEqual([what, []]);
-          expect([what, await strayBatches(books)]).toEqual([what, []]);
+          else
+            await answers(
+              ledger.scripts.orders(target.name, ledger.keyPrefix, target.head, [
+                target.order.with(at, value),
+              ]),
+              what,
+            );
+          expect([what, await tieUp(ledger)]).toEqual([what, []]);
+          expect([what, await strayBatches(ledger)]).toEqual([what, []]);
         }
       }),
       { numRuns: 150, interruptAfterTimeLimit: 60_000 },

@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../../src/core/profile.js';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Pace, type Slot } from '../../src/queue/pace.js';
 
 /** Counts what a process is doing right now; what waits at a gate is not being done. */
@@ -47,11 +47,11 @@ export class PausingPace extends Pace {
   private readonly paused: (() => void)[] = [];
 
   constructor(
-    books: Books,
+    ledger: RealmLedger,
     profile: RealmProfile,
     private readonly gate: Gate,
   ) {
-    super(books, profile);
+    super(ledger, profile);
   }
 
   override get limited(): boolean {

@@ -1,7 +1,7 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import type { OrderRow } from '../../src/csv/row.js';
-import type { Books } from '../../src/ledger/books.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/award-rows.js';
@@ -15,17 +15,17 @@ export type Preview = { readonly given: Given; readonly plan: Plan };
 
 export class Intake {
   constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly world: World,
   ) {}
 
   async preview(given: Given): Promise<Preview> {
-    const { books } = this;
+    const { ledger } = this;
     const { profile } = this.world;
     const { again, newRowsOnly, run } = given;
     // A process of its own for each file: nothing is remembered of another past.
-    const plans = new PlanReader(books);
-    const options = { books, plans, profile, again, newRowsOnly, run, skipInvalid: false, now: Date.now() };
+    const plans = new PlanReader(ledger);
+    const options = { ledger, plans, profile, again, newRowsOnly, run, skipInvalid: false, now: Date.now() };
     const text = Buffer.from(csvOf(given.rows));
     const source = {
       name: 'file.csv',
@@ -51,7 +51,7 @@ export class Intake {
     const { profile, members } = this.world;
     try {
       const run = given.run === null ? null : sealedRun(given.run, ruleLimit(members));
-      const { ref } = await importPlan(plan, importing(this.books, { profile, run }));
+      const { ref } = await importPlan(plan, importing(this.ledger, { profile, run }));
       return { ...given, id: ref.id };
     } catch (error) {
       if (!isAlmonerError(error)) throw error;

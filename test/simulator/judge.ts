@@ -73,7 +73,7 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
     if (times !== really && armed)
       say('wrong', `${intention} stands ${really} times and is called paid ${times} times`);
   }
-  for (const what of await tieUp(operator.books)) say('wrong', what);
+  for (const what of await tieUp(operator.ledger)) say('wrong', what);
   return { orders: files.reduce((sum, { rows }) => sum + rows.length, 0), doubts: 0, faults };
 }
 

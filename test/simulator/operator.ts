@@ -1,11 +1,11 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
-import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
-import { Caller, newNonce } from '../../src/ledger/caller.js';
 import { readFence } from '../../src/ledger/fence.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
+import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import { listSessions } from '../../src/ledger/sessions.js';
 import { conclude } from '../../src/ledger/settling.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/steering.js';
@@ -32,32 +32,37 @@ export type BatchSight = {
 const WHY: Reason = { code: 'ALM_BATCH_REFUSALS', message: 'somebody says so', next: 'nothing' };
 
 export class Operator {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly intake: Intake;
   private readonly link: Link;
   private moments = 0;
 
   constructor(private readonly world: World) {
     this.link = new Link(world.store, () => {});
-    this.books = openBooks(new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}), world.owner);
-    this.intake = new Intake(this.books, world);
+    this.ledger = openLedger(
+      new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}),
+      world.owner,
+    );
+    this.intake = new Intake(this.ledger, world);
   }
 
   arrive(): Promise<void> {
-    return registerRealm(this.books);
+    return registerRealm(this.ledger);
   }
 
   /** Numbers by batch id, of the batches that the store has. */
   async numbers(): Promise<ReadonlyMap<string, string>> {
-    return new Map(Object.entries(await this.books.caller.redis.hgetall(`${this.books.realm}:batches`)));
+    return new Map(
+      Object.entries(await this.ledger.scripts.redis.hgetall(`${this.ledger.keyPrefix}:batches`)),
+    );
   }
 
   /** The batch as it stands, or undefined where the store does not have it. */
   async look(file: File): Promise<BatchSight | undefined> {
-    const { redis } = this.books.caller;
-    const no = await redis.hget(`${this.books.realm}:batches`, file.id);
+    const { redis } = this.ledger.scripts;
+    const no = await redis.hget(`${this.ledger.keyPrefix}:batches`, file.id);
     if (no === null) return undefined;
-    const keys = batchKeys(this.books.realm, no);
+    const keys = batchKeys(this.ledger.keyPrefix, no);
     const [state, stored] = await Promise.all([
       redis.hget(keys.meta, 'state'),
       redis.hgetall(keys.records(0)),
@@ -68,27 +73,27 @@ export class Operator {
 
   async steer(verb: 'pause' | 'resume' | 'cancel', no: string): Promise<void> {
     const audit = { at: this.moment(), who: 'ada', what: verb, why: null };
-    if (verb === 'pause') await pauseBatch(this.books, no, WHY, audit);
-    else if (verb === 'cancel') await cancelBatch(this.books, no, audit);
-    else await resumeBatch(this.books, no, audit, { owner: '' });
+    if (verb === 'pause') await pauseBatch(this.ledger, no, WHY, audit);
+    else if (verb === 'cancel') await cancelBatch(this.ledger, no, audit);
+    else await resumeBatch(this.ledger, no, audit, { owner: '' });
   }
 
   /** A realm that was halted goes on: its key was tried. */
   async release(): Promise<void> {
-    await releaseRealm(this.books);
+    await releaseRealm(this.ledger);
   }
 
   async retry(file: File, no: string, index: number): Promise<void> {
     const row = await this.row(no, index);
     const by = { who: 'ada', why: null, at: this.moment(), nonce: newNonce() };
     const letter = { index, row };
-    await new PaidSince({ books: this.books, no, id: file.id }, [letter]).retry(letter, by);
+    await new PaidSince({ ledger: this.ledger, no, id: file.id }, [letter]).retry(letter, by);
   }
 
   /** Ends a doubt as `almoner doubt resolve` does. */
   async resolve(no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
     const at = this.moment();
-    await conclude(this.books, { no, index }, await this.row(no, index), {
+    await conclude(this.ledger, { no, index }, await this.row(no, index), {
       from: 'D',
       to: paid ? 'P' : 'X',
       evidence: 'operator',
@@ -114,7 +119,9 @@ export class Operator {
     const { profile } = this.world;
     const config = { profiles: [profile], dataFolder: machine.folder, operator: 'ada' };
     const app: App = Object.create(App.prototype, {
-      caller: { value: new Caller(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here) },
+      scripts: {
+        value: new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here),
+      },
       config: { value: config },
       logger: { value: { warn: ({ message }: { message: string }) => this.world.trouble(message) } },
     });
@@ -124,23 +131,23 @@ export class Operator {
   }
 
   async sessions(): Promise<string[]> {
-    return (await listSessions(this.books)).map(({ id }) => id);
+    return (await listSessions(this.ledger)).map(({ id }) => id);
   }
 
   async armed(): Promise<boolean> {
-    return (await readFence(this.books)).armed;
+    return (await readFence(this.ledger)).armed;
   }
 
   /** The orders of which the program tells people why they stand still. */
   async named(file: File, { no }: BatchSight): Promise<ReadonlySet<number>> {
-    return new Set((await namedOrders({ books: this.books, no, id: file.id })).keys());
+    return new Set((await namedOrders({ ledger: this.ledger, no, id: file.id })).keys());
   }
 
   /** What `almoner undo` writes; null where it refuses. */
   async undoFile(file: File, no: string): Promise<string | null> {
     let text = '';
     try {
-      await writeUndo({ books: this.books, no, id: file.id }, (line) => {
+      await writeUndo({ ledger: this.ledger, no, id: file.id }, (line) => {
         text += line;
         return undefined;
       });
@@ -153,7 +160,7 @@ export class Operator {
   }
 
   private async row(no: string, index: number): Promise<PlannedOrder> {
-    const row = await new PlanReader(this.books).row(no, index);
+    const row = await new PlanReader(this.ledger).row(no, index);
     const { order } = row;
     if (order === null) throw new Error(`row ${index} of batch ${no} is no order`);
     return { ...row, order };

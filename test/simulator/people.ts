@@ -107,7 +107,7 @@ export async function runRule(scene: Scene, { first, count, held }: Asked<'run a
   if (!isComplete(scene)) return;
   const { members } = scene.plan;
   const audience = Array.from({ length: Math.min(count, members) }, (_, i) => 1 + ((first + i) % members));
-  await give(scene, await planRule(scene.operator.books, audience, ruleLimit(members)), held);
+  await give(scene, await planRule(scene.operator.ledger, audience, ruleLimit(members)), held);
 }
 
 /** Somebody looks at the plan before it is started: rows that were paid already are left out. */

@@ -63,7 +63,7 @@ export class Process {
       const session = await Session.open('worker', machine.folder, { limits, here: machine.here });
       const process = new Process(machine, world, session);
       await process.act(async () => {
-        await session.register(process.parts.books, profile.settleMs);
+        await session.register(process.parts.ledger, profile.settleMs);
         await process.look();
       });
       return process;
@@ -90,8 +90,8 @@ export class Process {
 
   feed(): Promise<void> {
     return this.act(async () => {
-      for (const { no, cursor, rows } of await openBatches(this.parts.books, 0))
-        if (cursor <= rows) await feed(this.parts.books, no, rows, '');
+      for (const { no, cursor, rows } of await openBatches(this.parts.ledger, 0))
+        if (cursor <= rows) await feed(this.parts.ledger, no, rows, '');
     });
   }
 
@@ -164,7 +164,7 @@ export class Process {
   async leave(): Promise<void> {
     await this.answerAll();
     if (!this.alive) return;
-    await this.act(() => this.session.deregister(this.parts.books));
+    await this.act(() => this.session.deregister(this.parts.ledger));
     await this.die();
   }
 
@@ -182,7 +182,7 @@ export class Process {
   private async look(): Promise<void> {
     if (!(await this.parts.recovery.tick())) return;
     await this.parts.recovery.adoptOrphans();
-    await this.session.sayAlive(this.parts.books);
+    await this.session.sayAlive(this.parts.ledger);
   }
 
   /** One after the other: whoever acts is this process on its machine, until nothing of it is under way. */
@@ -219,7 +219,7 @@ export class Process {
   private run(ref: OrderRef): void {
     this.gate.begin();
     this.parts.runner
-      .deliver(ref)
+      .send(ref)
       .then(
         (delivered) => {
           // Orders that waited for its members go on with the same worker.

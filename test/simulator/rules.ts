@@ -1,7 +1,7 @@
 import { memberId, type OrderId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { accountName, heldOf } from '../../src/ledger/accounts.js';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import type { SealedRun } from '../../src/ledger/sealing.js';
 import { alreadyAwarded, awardReference } from '../../src/rules/awarded.js';
 import { runNumber } from '../../src/rules/run-number.js';
@@ -18,10 +18,14 @@ export function ruleLimit(members: number): number {
 }
 
 /** What the rule would pay to these members: whom the period has not rewarded, up to its limit. */
-export async function planRule(books: Books, members: readonly number[], limit: number): Promise<Given> {
+export async function planRule(
+  ledger: RealmLedger,
+  members: readonly number[],
+  limit: number,
+): Promise<Given> {
   const rows = members.map((member) => ({ member: memberId(String(member)), line: 0, cells: [] }));
-  const awarded = await alreadyAwarded(books, RULE, PERIOD, [rows]);
-  const room = limit - Number(await heldOf(books, accountName(RULE, PERIOD)));
+  const awarded = await alreadyAwarded(ledger, RULE, PERIOD, [rows]);
+  const room = limit - Number(await heldOf(ledger, accountName(RULE, PERIOD)));
   const chosen = rows.filter(({ member }) => !awarded.has(member)).slice(0, Math.floor(room / AWARD));
   const run = { rule: RULE, period: PERIOD, scheduled: false, at: 0, number: null, batch: null };
   return rowsGiven(
@@ -30,7 +34,7 @@ export async function planRule(books: Books, members: readonly number[], limit: 
       const order = { op: 'credit', member, recipient: null, tokens: tokens(AWARD) } as const;
       return { order, reference, replaces: null, intention: reference, undoes: null };
     }),
-    { run: await runNumber(books, run) },
+    { run: await runNumber(ledger, run) },
   );
 }
 

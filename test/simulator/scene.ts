@@ -186,7 +186,7 @@ export class Scene {
 
   async photograph(): Promise<void> {
     this.photographs.push({
-      restore: await this.store.photograph(this.operator.books.realm),
+      restore: await this.store.photograph(this.operator.ledger.keyPrefix),
       sent: this.world.requests.sent.length,
       sessions: new Set(await this.operator.sessions()),
       unmerged: this.unmerged.copy(),

@@ -1,22 +1,22 @@
 import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { openBooks, type RealmOwner } from '../../src/ledger/books.js';
-import { Caller, newNonce } from '../../src/ledger/caller.js';
-import { Door } from '../../src/ledger/door.js';
+import { Attempts } from '../../src/ledger/attempts.js';
 import type { JournalLimits } from '../../src/ledger/journal.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import { type KnownRealm, openLedger } from '../../src/ledger/realm-ledger.js';
+import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import type { Session } from '../../src/ledger/sessions.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Evidence } from '../../src/queue/evidence.js';
 import { KeyClocks } from '../../src/queue/key-clocks.js';
 import { KnownBatches } from '../../src/queue/known-batches.js';
-import { OrderRunner } from '../../src/queue/order-runner.js';
 import { Pace } from '../../src/queue/pace.js';
 import { Readback } from '../../src/queue/readback.js';
 import { floorReason } from '../../src/queue/reasons.js';
 import { Recovery } from '../../src/queue/recovery.js';
 import { Seals } from '../../src/queue/seals.js';
+import { OrderSender } from '../../src/queue/send-order.js';
 import { storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
 import { Unread } from '../../src/queue/unread.js';
 import { type Gate, PausingPace } from './gate.js';
@@ -26,7 +26,7 @@ import type { Link, Store } from './store.js';
 
 export type World = {
   readonly store: Store;
-  readonly owner: RealmOwner;
+  readonly owner: KnownRealm;
   readonly profile: RealmProfile;
   /** How many the realm has: 1, 2, … */
   readonly members: number;
@@ -46,30 +46,30 @@ export function wire(
   { link, gate, request }: { link: Link; gate: Gate; request: (key: string) => Promise<OutcomeKind> },
 ) {
   const { profile } = world;
-  const caller = new Caller(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
-  const books = openBooks(caller, world.owner);
-  const plans = new PlanReader(books);
-  const batches = new KnownBatches(books);
+  const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
+  const ledger = openLedger(scripts, world.owner);
+  const plans = new PlanReader(ledger);
+  const batches = new KnownBatches(ledger);
   const batchOf = (no: string) => batches.ref(no);
   const client = realmClient(world.requests.realm, request);
-  const reads = new Pace(books, profile);
-  const evidence = new Evidence(books, client, reads, profile);
-  const seals = new Seals(books, profile, batches);
+  const reads = new Pace(ledger, profile);
+  const evidence = new Evidence(ledger, client, reads, profile);
+  const seals = new Seals(ledger, profile, batches);
   const manifestOf = (no: string) => batches.manifest(no);
   const unread = new Unread(profile, batchOf, manifestOf, () => {});
-  const clocks = new TwoClocks(storeClock(books));
-  const pace = new PausingPace(books, profile, gate);
-  const breaker = new Breaker(books, client, reads, profile.attempts.backoffMs, 15 * 60_000);
-  const context = { books, plans, termsOf: (no: string) => seals.termsOf(no) };
-  const door: Door = new Door({
-    books,
+  const clocks = new TwoClocks(storeClock(ledger));
+  const pace = new PausingPace(ledger, profile, gate);
+  const breaker = new Breaker(ledger, client, reads, profile.attempts.backoffMs, 15 * 60_000);
+  const context = { ledger, plans, termsOf: (no: string) => seals.termsOf(no) };
+  const door: Attempts = new Attempts({
+    ledger,
     journal: session.journal,
     session: session.id,
     context,
     onFenced: (why) => recovery.fenced(why),
   });
   const recovery: Recovery = new Recovery({
-    books,
+    ledger,
     context,
     self: { session, door },
     patienceMs: 0,
@@ -87,8 +87,8 @@ export function wire(
     floorReason,
     onRecovered: () => Promise.resolve(),
   });
-  const runner = new OrderRunner({
-    books,
+  const runner = new OrderSender({
+    ledger,
     profile,
     client,
     pace,
@@ -102,7 +102,7 @@ export function wire(
       evidence,
       batchOf,
       clocks,
-      new BalanceWatch(books, world.trouble),
+      new BalanceWatch(ledger, world.trouble),
       unread,
     ),
     keyClocks: new KeyClocks(clocks),
@@ -112,5 +112,5 @@ export function wire(
     newNonce,
     onSettled: () => {},
   });
-  return { books, pace, breaker, recovery, runner };
+  return { ledger, pace, breaker, recovery, runner };
 }

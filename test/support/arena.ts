@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch } from '../../src/ledger/batches.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
 import type { AppliedChange } from '../../src/realm/server/applied-log.js';
 import type { MemberSeed } from '../../src/realm/server/member-seed.js';
@@ -60,7 +60,7 @@ export class Arena {
   private constructor(
     private readonly options: ArenaOptions,
     readonly folder: string,
-    readonly ledger: TestRedis,
+    readonly store: TestRedis,
     readonly realmRedis: TestRedis,
     readonly ledgerNet: TcpProxy,
     readonly realmNet: TcpProxy,
@@ -69,12 +69,12 @@ export class Arena {
 
   static async open(options: ArenaOptions): Promise<Arena> {
     const folder = await mkdtemp(join(tmpdir(), 'almoner-arena-'));
-    const [ledger, realmRedis] = await Promise.all([startRedis(), startRedis()]);
+    const [store, realmRedis] = await Promise.all([startRedis(), startRedis()]);
     const realmPort = await freePort();
-    const ledgerNet = await TcpProxy.open(ledger.port);
+    const ledgerNet = await TcpProxy.open(store.port);
     const rewrite = options.certainty === 'idempotent' ? undefined : hideKeys;
     const realmNet = await TcpProxy.open(realmPort, rewrite);
-    const arena = new Arena(options, folder, ledger, realmRedis, ledgerNet, realmNet, realmPort);
+    const arena = new Arena(options, folder, store, realmRedis, ledgerNet, realmNet, realmPort);
     await createRealmAdmin(realmRedis.client()).putMembers(ARENA_REALM, options.members);
     await arena.startRealm();
     await writeFile(
@@ -140,14 +140,14 @@ ${options.realm ?? ''}`,
     await this.file(name, text);
     const { status, stdout, stderr } = await this.run('import', name, '--yes', '--json');
     if (status !== 0) throw new Error(`import of ${name} ended with ${status}: ${stderr}`);
-    return findBatch(this.books().caller, String(JSON.parse(stdout).batch));
+    return findBatch(this.ledger().scripts, String(JSON.parse(stdout).batch));
   }
 
   /** The ledger as an onlooker sees it, past the bad network. */
-  books(): Books {
-    const caller = new Caller(this.ledger.client(), 30_000, () => {});
+  ledger(): RealmLedger {
+    const scripts = new ScriptClient(this.store.client(), 30_000, () => {});
     const baseUrl = `http://127.0.0.1:${this.realmNet.port}`;
-    return openBooks(caller, { name: ARENA_REALM, baseUrl, realmId: ARENA_REALM, rehearsal: false });
+    return openLedger(scripts, { name: ARENA_REALM, baseUrl, realmId: ARENA_REALM, rehearsal: false });
   }
 
   async applied(): Promise<AppliedChange[]> {
@@ -183,12 +183,12 @@ ${options.realm ?? ''}`,
   async photograph(name: string): Promise<() => Promise<void>> {
     const kept = join(this.folder, `photograph-${name}`);
     await rm(kept, { recursive: true, force: true });
-    await cp(join(this.ledger.folder, 'appendonlydir'), kept, { recursive: true });
+    await cp(join(this.store.folder, 'appendonlydir'), kept, { recursive: true });
     return async () => {
-      await this.ledger.kill();
-      await rm(join(this.ledger.folder, 'appendonlydir'), { recursive: true });
-      await cp(kept, join(this.ledger.folder, 'appendonlydir'), { recursive: true });
-      await this.ledger.restart();
+      await this.store.kill();
+      await rm(join(this.store.folder, 'appendonlydir'), { recursive: true });
+      await cp(kept, join(this.store.folder, 'appendonlydir'), { recursive: true });
+      await this.store.restart();
     };
   }
 
@@ -200,7 +200,7 @@ ${options.realm ?? ''}`,
     }
     await this.realm?.end('SIGKILL');
     await Promise.all([this.ledgerNet.close(), this.realmNet.close()]);
-    await Promise.all([this.ledger.stop(), this.realmRedis.stop()]);
+    await Promise.all([this.store.stop(), this.realmRedis.stop()]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

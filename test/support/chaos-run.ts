@@ -83,12 +83,12 @@ const MS_A_ROW = 10;
 
 /** The store may have forgotten whole files; importing them again pays nobody twice. */
 async function batchOf(arena: Arena, name: string, known: string | null): Promise<BatchRef> {
-  const { caller } = arena.books();
-  const found = known === null ? undefined : await findBatch(caller, known).catch(() => undefined);
+  const { scripts } = arena.ledger();
+  const found = known === null ? undefined : await findBatch(scripts, known).catch(() => undefined);
   if (found !== undefined && (await readBatch(found)) !== undefined) return found;
   const ran = await arena.run('import', name, '--yes', '--json');
   if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
-  return findBatch(caller, String(JSON.parse(ran.stdout).batch));
+  return findBatch(scripts, String(JSON.parse(ran.stdout).batch));
 }
 
 async function settleUp(

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions.js';
-import { Crew } from '../../src/queue/crew.js';
+import { RealmWorker } from '../../src/queue/realm-worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import type { TestBatch } from './ledger.js';
 import { testProfile } from './realm-profile.js';
@@ -34,16 +34,16 @@ export async function startCrew(
     attempts: { max: 3, backoffMs: 20, backoffMaxMs: 20 },
     ...changes,
     // As the batch was sealed; the realm that answers is wherever the client asks.
-    baseUrl: batch.books.owner.baseUrl,
-    realmId: batch.books.owner.realmId,
+    baseUrl: batch.ledger.realm.baseUrl,
+    realmId: batch.ledger.realm.realmId,
   });
   const client = createRealmClient({ profile, baseUrl: url, readKey: () => 'key', userAgent: 'test' });
-  const books = openBooks(new Caller(redis.client(), 10_000, () => {}), batch.books.owner);
+  const ledger = openLedger(new ScriptClient(redis.client(), 10_000, () => {}), batch.ledger.realm);
   const session = await Session.open('worker', place);
   const trouble: string[] = [];
   const stalled: Error[] = [];
-  const crew = new Crew({
-    books,
+  const crew = new RealmWorker({
+    ledger,
     profile,
     client,
     session,

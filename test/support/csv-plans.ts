@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { openSource } from '../../src/csv/open.js';
-import type { Books } from '../../src/ledger/books.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { importing } from './importing.js';
@@ -11,7 +11,7 @@ import { testProfile } from './realm-profile.js';
 
 /** A file's way into the books: planned from its text, and imported. */
 export async function planCsv(
-  books: Books,
+  ledger: RealmLedger,
   csv: string,
   changes: {
     currency?: string;
@@ -27,17 +27,17 @@ export async function planCsv(
   const caps = { ...profile.caps, maxTokensPerBatch: changes.maxTokensPerBatch ?? null };
   const source = await openSource('-', { stdin: Readable.from([csv]) });
   const planned = await planSource(source, {
-    ...{ books, plans: new PlanReader(books), profile: { ...profile, caps }, map: new Map() },
+    ...{ ledger, plans: new PlanReader(ledger), profile: { ...profile, caps }, map: new Map() },
     ...{ again: changes.again ?? null, skipInvalid, newRowsOnly, now },
   });
   await source.close();
   return planned;
 }
 
-export async function putPlan(books: Books, planned: Plan): Promise<TestBatch> {
-  const { ref } = await importPlan(planned, importing(books, { now: START }));
-  const rows = await new PlanReader(books).block(ref.no, 0);
-  return testBatch(books, ref.no, ref.id, rows);
+export async function putPlan(ledger: RealmLedger, planned: Plan): Promise<TestBatch> {
+  const { ref } = await importPlan(planned, importing(ledger, { now: START }));
+  const rows = await new PlanReader(ledger).block(ref.no, 0);
+  return testBatch(ledger, ref.no, ref.id, rows);
 }
 
 export function faultCodes(planned: Plan): string[] {
@@ -57,14 +57,14 @@ export function standInCsv({ ref }: TestBatch, ...members: number[]): string {
 
 /** Plans a file without faults, imports it and settles its first rows. */
 export async function giveCsv(
-  books: Books,
+  ledger: RealmLedger,
   csv: string,
   changes: Parameters<typeof planCsv>[2],
   ...states: readonly ('P' | 'R')[]
 ): Promise<TestBatch> {
-  const planned = await planCsv(books, csv, changes);
+  const planned = await planCsv(ledger, csv, changes);
   if (planned.findings.faultCount > 0) throw new Error(`refused: ${faultCodes(planned).join(', ')}`);
-  return settleRows(await putPlan(books, planned), ...states);
+  return settleRows(await putPlan(ledger, planned), ...states);
 }
 
 /** What became of the first rows of a batch. */

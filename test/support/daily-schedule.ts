@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import { listBatches, readBatch } from '../../src/ledger/batches.js';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import type { App } from '../../src/runtime/app.js';
@@ -73,10 +73,10 @@ export function dailySchedule() {
   return daily;
 }
 
-export function booksOf(app: App): Books {
+export function booksOf(app: App): RealmLedger {
   const [profile] = app.config.profiles;
   if (profile === undefined) throw new Error('no profile');
-  return app.books(profile);
+  return app.ledger(profile);
 }
 
 /** Rows of each batch, oldest first. */

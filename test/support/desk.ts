@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { deskAddress } from '../../src/desk/access/address.js';
 import { Tokens } from '../../src/desk/access/tokens.js';
-import { deskParts } from '../../src/desk/desk-parts.js';
+import type { DeskDeps } from '../../src/desk/deps.js';
+import { deskDeps } from '../../src/desk/desk-deps.js';
 import { deskRules } from '../../src/desk/desk-rules.js';
-import type { DeskParts } from '../../src/desk/parts.js';
 import { createDesk, type DeskOptions, type DeskServer } from '../../src/desk/server.js';
 import { workRealms } from '../../src/operations/services/run-workers.js';
 import { App } from '../../src/runtime/app.js';
@@ -53,7 +53,7 @@ export async function startDesk(
   given: {
     readonly env?: NodeJS.ProcessEnv;
     readonly options?: Partial<DeskOptions>;
-    readonly parts?: Partial<DeskParts>;
+    readonly parts?: Partial<DeskDeps>;
   } = {},
 ): Promise<TestDesk> {
   const redis = await startRedis();
@@ -74,12 +74,12 @@ export async function startDesk(
   const logger = pino({ level: 'silent' });
   const opened = { config, logger, env, patienceMs: 5_000 };
   const app = await App.open({ ...opened, clientName: 'desk' });
-  const tokens = new Tokens(app.caller);
+  const tokens = new Tokens(app.scripts);
   const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
   const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
   const stop = new AbortController();
   const rules = deskRules(app, { cwd: folder, stop: stop.signal });
-  const parts = deskParts(app, { version: '0.0.0-test', webFolder: web, rules });
+  const parts = deskDeps(app, { version: '0.0.0-test', webFolder: web, rules });
   const server = await createDesk(
     { ...parts, ...given.parts },
     {

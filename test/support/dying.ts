@@ -1,7 +1,7 @@
 import type { App } from '../../src/runtime/app.js';
 
 /** The process dies before it opens its batch, or once the first block of it is stored. */
-export function dying({ caller }: App, at: 'opening' | 'storing'): Promise<void> {
+export function dying({ scripts }: App, at: 'opening' | 'storing'): Promise<void> {
   let [dead, die] = [false, () => {}];
   const death = new Promise<void>((resolve) => {
     die = () => {
@@ -9,8 +9,8 @@ export function dying({ caller }: App, at: 'opening' | 'storing'): Promise<void>
       resolve();
     };
   });
-  const [script, send] = [caller.script.bind(caller), caller.redis.sendCommand.bind(caller.redis)];
-  caller.script = async (...call) => {
+  const [script, send] = [scripts.script.bind(scripts), scripts.redis.sendCommand.bind(scripts.redis)];
+  scripts.script = async (...call) => {
     const [name, , args] = call;
     if (name === 'open-batch' && at === 'opening') die();
     if (name === 'put-block' && args[2] !== 0) await death;
@@ -18,7 +18,7 @@ export function dying({ caller }: App, at: 'opening' | 'storing'): Promise<void>
     if (name === 'put-block') die();
     return reply;
   };
-  caller.redis.sendCommand = (sent, stream) => {
+  scripts.redis.sendCommand = (sent, stream) => {
     if (dead && sent.name !== 'quit') throw new Error('this process is dead');
     return send(sent, stream);
   };

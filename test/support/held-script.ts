@@ -1,9 +1,9 @@
-import type { ScriptName } from '../../src/ledger/caller.js';
+import type { ScriptName } from '../../src/ledger/script-client.js';
 import type { App } from '../../src/runtime/app.js';
 
 /** Stops an app before it asks for a script, like a process that is frozen there, until it is let go on. */
-export function heldBefore({ caller }: App, name: ScriptName): { goOn: () => void; held: Promise<void> } {
-  const script = caller.script.bind(caller);
+export function heldBefore({ scripts }: App, name: ScriptName): { goOn: () => void; held: Promise<void> } {
+  const script = scripts.script.bind(scripts);
   let [isHeld, goOn] = [() => {}, () => {}];
   const held = new Promise<void>((resolve) => {
     isHeld = resolve;
@@ -11,7 +11,7 @@ export function heldBefore({ caller }: App, name: ScriptName): { goOn: () => voi
   const going = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  caller.script = async (...call) => {
+  scripts.script = async (...call) => {
     if (call[0] === name) {
       isHeld();
       await going;

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { FailPoint } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { sealed } from './ledger.js';
 import { Clocks, type Fate, Realm, SETTLE_MS } from './little-realm.js';
 import { Sender } from './little-world.js';
@@ -50,7 +50,7 @@ export type Step =
   | { readonly do: 'roll back'; readonly to: number };
 
 /** Fails where somebody was paid twice, something is called what it is not, or has not ended. */
-export async function play(owner: Books, certainty: Certainty, steps: readonly Step[]): Promise<void> {
+export async function play(owner: RealmLedger, certainty: Certainty, steps: readonly Step[]): Promise<void> {
   const senders: Sender[] = [];
   try {
     await history(owner, certainty, steps, senders);
@@ -60,7 +60,7 @@ export async function play(owner: Books, certainty: Certainty, steps: readonly S
 }
 
 async function history(
-  owner: Books,
+  owner: RealmLedger,
   certainty: Certainty,
   steps: readonly Step[],
   senders: Sender[],
@@ -70,9 +70,9 @@ async function history(
   await feedAll(batch);
   const clocks = new Clocks();
   const realm = new Realm(certainty === 'idempotent', (index) => batch.row(index).order, clocks);
-  const lossy = new Lossy(owner.caller.redis);
-  const caller = new Caller(lossy.redis, 10_000, () => {});
-  const start = () => Sender.start(openBooks(caller, owner.owner), batch, certainty, folder, realm, clocks);
+  const lossy = new Lossy(owner.scripts.redis);
+  const scripts = new ScriptClient(lossy.redis, 10_000, () => {});
+  const start = () => Sender.start(openLedger(scripts, owner.realm), batch, certainty, folder, realm, clocks);
   for (let i = 0; i < SENDERS; i++) senders.push(await start());
   // The last to merge arms; the others learn of it at their next look.
   for (const one of [...senders, ...senders]) await one.recover();
@@ -168,6 +168,6 @@ async function history(
       wrong.push(`${index} is in doubt for nothing`);
     if (!'PRXD'.includes(code)) wrong.push(`${index} has not ended: ${code}`);
   }
-  wrong.push(...(await tieUp(owner)), ...(await owner.caller.redis.keys(`${owner.realm}:hold:*`)));
+  wrong.push(...(await tieUp(owner)), ...(await owner.scripts.redis.keys(`${owner.keyPrefix}:hold:*`)));
   expect(wrong).toEqual([]);
 }

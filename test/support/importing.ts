@@ -1,12 +1,12 @@
-import type { Books } from '../../src/ledger/books.js';
-import { newNonce } from '../../src/ledger/caller.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { newNonce } from '../../src/ledger/script-client.js';
 import type { ImportOptions } from '../../src/planning/store-plan.js';
 import { testProfile } from './realm-profile.js';
 
 /** How a plan is imported where a test does not care: for the workers, by an importer of its own. */
-export function importing(books: Books, changes: Partial<ImportOptions> = {}): ImportOptions {
+export function importing(ledger: RealmLedger, changes: Partial<ImportOptions> = {}): ImportOptions {
   return {
-    books,
+    ledger,
     profile: testProfile(),
     batchId: null,
     mode: 'import',

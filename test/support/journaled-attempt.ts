@@ -23,7 +23,7 @@ export function attemptOf(
   changes: Partial<Intent> = {},
 ): JournaledAttempt {
   const intent: Intent = {
-    realm: batch.books.realm,
+    realm: batch.ledger.keyPrefix,
     batch: batch.ref.id,
     no: batch.no,
     index,
@@ -47,13 +47,13 @@ export function attemptOf(
 }
 
 export function mergeContext(
-  { books }: TestBatch,
+  { ledger }: TestBatch,
   certainty: Certainty,
   underWay: readonly string[] = [],
 ): MergeContext {
   return {
-    books,
-    plans: new PlanReader(books),
+    ledger,
+    plans: new PlanReader(ledger),
     termsOf: () => Promise.resolve({ certainty, currency: null, keyLifetimeMs: 60_000 }),
     underWay: new Set(underWay),
   };
@@ -64,5 +64,5 @@ export async function merge(
   certainty: Certainty,
   ...attempts: readonly JournaledAttempt[]
 ): Promise<Merged> {
-  return mergeTidings(mergeContext(batch, certainty), await tidingsFor(batch.books, attempts));
+  return mergeTidings(mergeContext(batch, certainty), await tidingsFor(batch.ledger, attempts));
 }

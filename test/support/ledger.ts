@@ -4,11 +4,11 @@ import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../s
 import { OPS, type Op, type Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import type { BatchRef } from '../../src/ledger/batches.js';
-import { type Books, openBooks, registerRealm } from '../../src/ledger/books.js';
-import { Caller } from '../../src/ledger/caller.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
 import { blockClaims, type FormerIdentity, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type SealedRun, sealBatch } from '../../src/ledger/sealing.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';
@@ -19,7 +19,7 @@ export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
 
 export type LedgerBench = {
   /** Empty books of a realm that no other test of the file has. */
-  books(): Promise<Books>;
+  ledger(): Promise<RealmLedger>;
   readonly redis: () => TestRedis;
 };
 
@@ -43,18 +43,18 @@ export function ledgerBench(): LedgerBench {
   });
   return {
     redis,
-    async books() {
+    async ledger() {
       realms += 1;
-      const caller = new Caller(redis().client(), 10_000, () => {});
+      const scripts = new ScriptClient(redis().client(), 10_000, () => {});
       const owner = {
         name: 'meadow',
         baseUrl: 'http://127.0.0.1:1',
         realmId: `realm-${realms}`,
         rehearsal: false,
       };
-      const books = openBooks(caller, owner);
-      await registerRealm(books);
-      return books;
+      const ledger = openLedger(scripts, owner);
+      await registerRealm(ledger);
+      return ledger;
     },
   };
 }
@@ -75,7 +75,7 @@ export type Line = {
 export type PlannedRow = PlanRow & { readonly order: Order };
 
 export type TestBatch = {
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly ref: BatchRef;
   readonly no: string;
   readonly rows: readonly PlanRow[];
@@ -94,7 +94,7 @@ export type SealOptions = {
 };
 
 export async function sealed(
-  books: Books,
+  ledger: RealmLedger,
   lines: readonly Line[],
   options: SealOptions = {},
 ): Promise<TestBatch> {
@@ -103,7 +103,7 @@ export async function sealed(
   const id = batchId(options.id ?? `b-${content.slice(0, 10)}`);
   const importer = options.importer ?? 'importer';
   const owner = options.owner ?? '';
-  const opened = await openBatch(books, {
+  const opened = await openBatch(ledger, {
     content,
     id,
     importer,
@@ -112,30 +112,30 @@ export async function sealed(
   });
   for (const [block, part] of blocksOf(rows).entries()) {
     const claims = blockClaims(block * PLAN_BLOCK_ROWS + 1, part, options.batchNumberOf ?? (() => undefined));
-    const put = await putBlock(books, { no: opened.no, importer, block }, encodePlanBlock(part), claims);
+    const put = await putBlock(ledger, { no: opened.no, importer, block }, encodePlanBlock(part), claims);
     if (put !== 'ok') throw new Error(`block ${block} was not stored: ${JSON.stringify(put)}`);
   }
-  const manifest = manifestOf(books, id, rows, options.manifest);
+  const manifest = manifestOf(ledger, id, rows, options.manifest);
   const audit = { at: START, who: 'ada', what: 'imported', why: null };
   const at = { no: opened.no, importer, owner };
-  const seal = await sealBatch(books, at, manifest, countersOf(rows), audit, {
+  const seal = await sealBatch(ledger, at, manifest, countersOf(rows), audit, {
     run: options.run ?? null,
   });
   if (typeof seal === 'object' || seal === 'noted' || seal === 'disarmed')
     throw new Error(`not sealed: ${JSON.stringify(seal)}`);
-  return testBatch(books, opened.no, id, rows, owner);
+  return testBatch(ledger, opened.no, id, rows, owner);
 }
 
 export function testBatch(
-  books: Books,
+  ledger: RealmLedger,
   no: string,
   id: BatchId,
   rows: readonly PlanRow[],
   owner = '',
 ): TestBatch {
   return {
-    books,
-    ref: { books, no, id },
+    ledger,
+    ref: { ledger, no, id },
     no,
     rows,
     owner,
@@ -184,7 +184,7 @@ export function contentHash(lines: readonly Line[], salt = ''): string {
 }
 
 export function manifestOf(
-  books: Books,
+  ledger: RealmLedger,
   batch: BatchId,
   rows: readonly PlanRow[],
   changes: Partial<Manifest> = {},
@@ -199,9 +199,9 @@ export function manifestOf(
       }
   return {
     batch,
-    realm: books.owner.name,
-    realmId: books.owner.realmId,
-    baseUrl: books.owner.baseUrl,
+    realm: ledger.realm.name,
+    realmId: ledger.realm.realmId,
+    baseUrl: ledger.realm.baseUrl,
     rehearsal: false,
     certainty: 'manual',
     currency: null,

@@ -1,6 +1,6 @@
 import { effectsOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind } from '../../src/core/outcome.js';
-import type { Balances } from '../../src/ledger/detail.js';
+import type { Balances } from '../../src/ledger/order-event.js';
 
 /** A realm in this process, with clocks that only move when told to. It is never rolled back. */
 

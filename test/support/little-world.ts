@@ -5,11 +5,11 @@ import { membersOf, type Order } from '../../src/core/order.js';
 import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { Certainty } from '../../src/core/profile.js';
 import type { Terms } from '../../src/core/terms.js';
-import type { Books } from '../../src/ledger/books.js';
-import { type Detail, encodeDetail } from '../../src/ledger/detail.js';
-import { Door } from '../../src/ledger/door.js';
+import { Attempts } from '../../src/ledger/attempts.js';
 import { batchKeys } from '../../src/ledger/keys.js';
+import { encodeEvent, type OrderEvent } from '../../src/ledger/order-event.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Begun, claim, type OrderRef } from '../../src/ledger/sending.js';
 import { Session } from '../../src/ledger/sessions.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
@@ -46,34 +46,34 @@ export class Sender {
   alive = true;
   private readonly plans: PlanReader;
   private readonly terms: Terms;
-  private readonly door: Door;
+  private readonly door: Attempts;
   private readonly recovery: Recovery;
 
   private constructor(
-    private readonly books: Books,
+    private readonly ledger: RealmLedger,
     private readonly batch: TestBatch,
     private readonly certainty: Certainty,
     private readonly session: Session,
     private readonly realm: Realm,
     clocks: Clocks,
   ) {
-    this.plans = new PlanReader(books);
+    this.plans = new PlanReader(ledger);
     this.terms = { certainty, currency: null, keyLifetimeMs: 1e9 };
-    const context = { books, plans: this.plans, termsOf: () => Promise.resolve(this.terms) };
-    this.door = new Door({
-      books,
+    const context = { ledger, plans: this.plans, termsOf: () => Promise.resolve(this.terms) };
+    this.door = new Attempts({
+      ledger,
       journal: session.journal,
       session: session.id,
       context,
       onFenced: (why) => this.recovery.fenced(why),
     });
     const profile = testProfile({ certainty, settleMs: SETTLE_MS });
-    const batchOf = () => Promise.resolve({ ...batch.ref, books });
+    const batchOf = () => Promise.resolve({ ...batch.ref, ledger });
     const witness = {
       balances: (order: Order) => Promise.resolve(realm.read(order)),
-      note: async (ref: OrderRef, detail: Detail) => {
-        const key = batchKeys(books.realm, ref.no).details(ref.index);
-        await books.caller.redis.rpush(key, encodeDetail(detail));
+      note: async (ref: OrderRef, detail: OrderEvent) => {
+        const key = batchKeys(ledger.keyPrefix, ref.no).details(ref.index);
+        await ledger.scripts.redis.rpush(key, encodeEvent(detail));
       },
       ofDoubt: () => Promise.resolve(),
     };
@@ -85,11 +85,11 @@ export class Sender {
         () => Promise.resolve(clocks.storeMs),
         () => clocks.ownMs,
       ),
-      new BalanceWatch(books, () => {}),
+      new BalanceWatch(ledger, () => {}),
       { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
     );
     this.recovery = new Recovery({
-      books,
+      ledger,
       context,
       self: { session, door: this.door },
       patienceMs: 0,
@@ -108,7 +108,7 @@ export class Sender {
   }
 
   static async start(
-    books: Books,
+    ledger: RealmLedger,
     batch: TestBatch,
     certainty: Certainty,
     folder: string,
@@ -116,8 +116,8 @@ export class Sender {
     clocks: Clocks,
   ): Promise<Sender> {
     const session = await Session.open('worker', folder);
-    await session.register(books);
-    return new Sender(books, batch, certainty, session, realm, clocks);
+    await session.register(ledger);
+    return new Sender(ledger, batch, certainty, session, realm, clocks);
   }
 
   /** Answers whether orders may be sent. */
@@ -146,14 +146,14 @@ export class Sender {
         capReason: WHY,
         hold: prepared.hold,
       });
-      if (!('no' in begun)) this.open.push({ index, nonce, begun, before: prepared.before });
+      if (!('refusal' in begun)) this.open.push({ index, nonce, begun, before: prepared.before });
     });
   }
 
   private async prepare(ref: OrderRef): Promise<Prepared | undefined> {
     const row = this.batch.row(ref.index);
     const reading = this.certainty === 'readback';
-    const answer = await claim(this.books, ref, '', reading ? membersOf(row.order) : []);
+    const answer = await claim(this.ledger, ref, '', reading ? membersOf(row.order) : []);
     if (answer.answer !== 'go') return undefined;
     failPoint('claimed');
     if (answer.unknown && reading) {
@@ -181,7 +181,7 @@ export class Sender {
 
   /** Ends in order: nobody waits for it any more. */
   async leave(): Promise<void> {
-    await this.session.deregister(this.books);
+    await this.session.deregister(this.ledger);
     await this.die();
   }
 

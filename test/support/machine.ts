@@ -1,13 +1,13 @@
 import type { Certainty } from '../../src/core/profile.js';
-import { type Books, openBooks } from '../../src/ledger/books.js';
-import { type Argument, Caller, type ScriptName } from '../../src/ledger/caller.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { type Argument, ScriptClient, type ScriptName } from '../../src/ledger/script-client.js';
 import type { TestBatch } from './ledger.js';
 import { Clocks, Realm } from './little-realm.js';
 import { Sender } from './little-world.js';
 import type { TestRedis } from './redis-server.js';
 
 /** Takes down which scripts were called, in their order. */
-class Heard extends Caller {
+class Heard extends ScriptClient {
   readonly scripts: ScriptName[] = [];
 
   override script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
@@ -18,7 +18,7 @@ class Heard extends Caller {
 
 export type Machine = {
   readonly sender: Sender;
-  readonly books: Books;
+  readonly ledger: RealmLedger;
   readonly scripts: readonly ScriptName[];
 };
 
@@ -37,10 +37,10 @@ export class Machines {
   }
 
   async start(folder: string): Promise<Machine> {
-    const caller = new Heard(this.redis.client(), 10_000, () => {});
-    const books = openBooks(caller, this.batch.books.owner);
+    const scripts = new Heard(this.redis.client(), 10_000, () => {});
+    const ledger = openLedger(scripts, this.batch.ledger.realm);
     const { batch, certainty, realm, clocks } = this;
-    const sender = await Sender.start(books, batch, certainty, folder, realm, clocks);
-    return { sender, books, scripts: caller.scripts };
+    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks);
+    return { sender, ledger, scripts: scripts.scripts };
   }
 }

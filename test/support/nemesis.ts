@@ -34,10 +34,10 @@ export class Nemesis {
   async begin(): Promise<void> {
     for (let i = 0; i < this.size; i++) this.hire(i);
     // What a machine may be rolled back to knows at least where its journals lie.
-    const { realm, caller } = this.arena.books();
+    const { keyPrefix, scripts } = this.arena.ledger();
     await until(
       'the workers to be there',
-      async () => (await caller.redis.hlen(`${realm}:sessions`)) >= this.size,
+      async () => (await scripts.redis.hlen(`${keyPrefix}:sessions`)) >= this.size,
       60_000,
     );
     this.photographs.push(await this.arena.photograph('first'));
@@ -72,9 +72,9 @@ export class Nemesis {
       'worker stopped in order': () => this.end(i, 'SIGTERM'),
       'worker frozen': () => this.freeze(i),
       'store killed': async () => {
-        await arena.ledger.kill();
+        await arena.store.kill();
         await sleep(shortMs);
-        await arena.ledger.restart();
+        await arena.store.restart();
       },
       'store rolled back': async () => {
         const [restore] = this.photographs.splice(Math.floor(this.random() * this.photographs.length), 1);

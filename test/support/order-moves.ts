@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../src/core/errors/catalogue.js';
 import { membersOf } from '../../src/core/order.js';
-import type { Detail } from '../../src/ledger/detail.js';
 import { feed } from '../../src/ledger/feeding.js';
+import type { OrderEvent } from '../../src/ledger/order-event.js';
 import type { StateCode } from '../../src/ledger/record.js';
 import { readRecord } from '../../src/ledger/rows.js';
 import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/sending.js';
@@ -38,14 +38,14 @@ export type BeginOptions = {
   readonly keyAgeMaxMs?: number;
   readonly keyAgeKnownMs?: number | null;
   readonly hold?: string;
-  readonly before?: Detail;
+  readonly before?: OrderEvent;
 };
 
 export function begin(batch: TestBatch, index: number, options: BeginOptions = {}) {
   const { keyAgeMaxMs, keyAgeKnownMs = 0 } = options;
-  batch.books.mark.session = options.session ?? (batch.owner || 'worker');
+  batch.ledger.mark.session = options.session ?? (batch.owner || 'worker');
   return beginSending(
-    batch.books,
+    batch.ledger,
     { no: batch.no, index },
     {
       nonce: options.nonce ?? `nonce-${index}`,
@@ -65,12 +65,12 @@ export function begin(batch: TestBatch, index: number, options: BeginOptions = {
 /** Begins, and fails the test when the ledger says no. */
 export async function begun(batch: TestBatch, index: number, options: BeginOptions = {}): Promise<Begun> {
   const answer = await begin(batch, index, options);
-  if ('no' in answer) throw new Error(`order ${index} may not be sent: ${answer.no}`);
+  if ('refusal' in answer) throw new Error(`order ${index} may not be sent: ${answer.refusal}`);
   return answer;
 }
 
 export function claimFor(batch: TestBatch, index: number, owner = batch.owner): Promise<Claim> {
-  return claim(batch.books, { no: batch.no, index }, owner, membersOf(batch.row(index).order));
+  return claim(batch.ledger, { no: batch.no, index }, owner, membersOf(batch.row(index).order));
 }
 
 /** Claims with its members held; the token is what `begin` asks for. */
@@ -97,7 +97,7 @@ export function settleAs(
   options: SettleOptions = {},
 ): Promise<Settled> {
   const { nonce = `nonce-${index}`, ...changes } = options;
-  return settle(batch.books, { no: batch.no, index }, nonce, batch.row(index), {
+  return settle(batch.ledger, { no: batch.no, index }, nonce, batch.row(index), {
     code,
     keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
     keyFirstAt: code === 'R' ? null : of.keyFirstAt,
@@ -150,7 +150,7 @@ export async function sendAs(
 }
 
 export function feedAll(batch: TestBatch): Promise<number[]> {
-  return feed(batch.books, batch.no, 1_000, batch.owner);
+  return feed(batch.ledger, batch.no, 1_000, batch.owner);
 }
 
 export async function concludeAs(
@@ -162,7 +162,7 @@ export async function concludeAs(
 ) {
   const { nonce = `conclusion-${moment()}`, ...changes } = options;
   return conclude(
-    batch.books,
+    batch.ledger,
     { no: batch.no, index },
     batch.row(index),
     {

@@ -51,15 +51,15 @@ export async function readbackWorld(
   lines: readonly Line[],
   changes: Partial<RealmProfile> = {},
 ) {
-  const books = await bench.books();
-  const batch = await sealed(books, lines);
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, lines);
   await feedAll(batch);
   const timeouts = { connectMs: 1_000, tlsMs: 1_000, responseMs: 200, totalMs: 1_000 };
   const attempts = { max: MAX, backoffMs: 1, backoffMaxMs: 2 };
   const profile = testProfile({ certainty: 'readback', timeouts, attempts, ...changes });
   const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret', userAgent: 'test' });
-  const pace = new Pace(books, profile);
-  const evidence = new Evidence(books, client, pace, profile);
+  const pace = new Pace(ledger, profile);
+  const evidence = new Evidence(ledger, client, pace, profile);
   const batchOf = () => Promise.resolve(batch.ref);
   const dead: string[] = [];
   const unread = new Unread(
@@ -69,7 +69,7 @@ export async function readbackWorld(
     (_, row, code, why) => dead.push(`${row.line} ${code} ${why.code}`),
   );
   const clocks = new TwoClocks(() => Promise.resolve(0));
-  const watch = new BalanceWatch(books, () => {});
+  const watch = new BalanceWatch(ledger, () => {});
   const readback = new Readback(profile, evidence, batchOf, clocks, watch, unread);
 
   /** As a worker delivers it, up to the moment in which it would be sent. */
@@ -94,6 +94,6 @@ export async function readbackWorld(
   };
   const look = (index: number) => readback.resolve({ no: batch.no, index }, batch.row(index), TERMS);
   const record = (index: number) => readRecord(batch.ref, index);
-  const unknowns = async () => Number((await books.caller.redis.hget(books.realm, 'unknowns')) ?? 0);
-  return { books, batch, profile, client, pace, deliver, lose, look, record, unknowns, dead };
+  const unknowns = async () => Number((await ledger.scripts.redis.hget(ledger.keyPrefix, 'unknowns')) ?? 0);
+  return { ledger, batch, profile, client, pace, deliver, lose, look, record, unknowns, dead };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Session } from '../../src/ledger/sessions.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
 import { type LedgerBench, type Line, type SealOptions, sealed, type TestBatch } from './ledger.js';
@@ -22,17 +22,17 @@ export function standingBench(bench: LedgerBench) {
     await rm(folder, { recursive: true });
   });
 
-  async function session(books: Books, kind = 'worker'): Promise<Session> {
+  async function session(ledger: RealmLedger, kind = 'worker'): Promise<Session> {
     const opened = await Session.open(kind, folder);
     sessions.push(opened);
-    await opened.register(books);
-    await beat(books, opened.id);
+    await opened.register(ledger);
+    await beat(ledger, opened.id);
     return opened;
   }
 
   /** A session of a machine that cannot be asked from here. */
-  async function elsewhere(books: Books, seenAgoMs: number): Promise<string> {
-    const { entry } = await session(books);
+  async function elsewhere(ledger: RealmLedger, seenAgoMs: number): Promise<string> {
+    const { entry } = await session(ledger);
     const far = {
       ...entry,
       machine: 'far',
@@ -40,33 +40,33 @@ export function standingBench(bench: LedgerBench) {
       socket: '/nowhere/sessions/x.sock',
       place: '1:1',
     };
-    await books.caller.redis.hset(`${books.realm}:sessions`, entry.id, JSON.stringify(far));
-    await beat(books, entry.id, seenAgoMs);
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, entry.id, JSON.stringify(far));
+    await beat(ledger, entry.id, seenAgoMs);
     return entry.id;
   }
 
   /** Fed, with a worker that is there for it. */
   async function working(
-    books: Books,
+    ledger: RealmLedger,
     lines: readonly Line[],
     options: SealOptions = {},
   ): Promise<TestBatch> {
-    const worker = await session(books);
-    const batch = await sealed(books, lines, options);
+    const worker = await session(ledger);
+    const batch = await sealed(ledger, lines, options);
     await feedAll(batch);
     workers.set(batch, worker);
     return batch;
   }
 
   const running = async (count: number, options: SealOptions = {}, owner = '') =>
-    working(await bench.books(), rows(count), { ...options, owner });
+    working(await bench.ledger(), rows(count), { ...options, owner });
   const workerOf = (batch: TestBatch) => workers.get(batch);
   const by = (batch: TestBatch) => ({ session: workerOf(batch)?.id ?? '' });
   return { session, elsewhere, working, running, workerOf, by };
 }
 
-export async function beat(books: Books, id: string, agoMs = 0): Promise<void> {
-  await books.caller.redis.hset(`${books.realm}:seen`, id, Date.now() - agoMs);
+export async function beat(ledger: RealmLedger, id: string, agoMs = 0): Promise<void> {
+  await ledger.scripts.redis.hset(`${ledger.keyPrefix}:seen`, id, Date.now() - agoMs);
 }
 
 /** Amounts of which every sum tells which orders it is of. */

@@ -1,11 +1,11 @@
 import { membersOf } from '../../src/core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../src/core/states.js';
 import { type BatchRef, listBatches } from '../../src/ledger/batches.js';
-import type { Books } from '../../src/ledger/books.js';
 import { storeNowMs } from '../../src/ledger/feeding.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { decodeManifest } from '../../src/ledger/manifest.js';
 import { findSpent, PlanReader } from '../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../../src/ledger/record.js';
 import { utcDay } from '../../src/ledger/sending.js';
 import type { PlannedRow } from './ledger.js';
@@ -30,21 +30,21 @@ type Audited = {
   readonly holding: Readonly<Record<string, string>>;
 };
 
-export async function tieUp(books: Books): Promise<string[]> {
+export async function tieUp(ledger: RealmLedger): Promise<string[]> {
   const faults: string[] = [];
   const batches: Audited[] = [];
-  for (const ref of await listBatches(books)) {
+  for (const ref of await listBatches(ledger)) {
     const audited = await auditBatch(ref, faults);
     if (audited !== null) batches.push(audited);
   }
   const undone = new Set(batches.flatMap(({ orders }) => orders.flatMap(undoneBy)));
   for (const batch of batches) {
     checkDispatch(batch, faults);
-    await checkReferences(books, batch, undone, faults);
+    await checkReferences(ledger, batch, undone, faults);
   }
-  await checkDays(books, batches, faults);
-  await checkAccounts(books, batches, faults);
-  await checkHolds(books, batches, faults);
+  await checkDays(ledger, batches, faults);
+  await checkAccounts(ledger, batches, faults);
+  await checkHolds(ledger, batches, faults);
   return faults;
 }
 
@@ -52,8 +52,8 @@ const RANK = { sending: 1, unknown: 2, refused: 3, exhausted: 4, doubt: 5 } as c
 const CODES = { w: 'p' } as Readonly<Record<string, string>>;
 
 async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | null> {
-  const { redis } = ref.books.caller;
-  const keys = batchKeys(ref.books.realm, ref.no);
+  const { redis } = ref.ledger.scripts;
+  const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
   const [meta, counters, attention, due, waiting, holding, open] = await Promise.all([
     redis.hgetall(keys.meta),
     redis.hgetall(keys.counters),
@@ -61,11 +61,11 @@ async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | nu
     redis.zrange(keys.due, 0, '-1'),
     redis.hgetall(keys.waiting),
     redis.hgetall(keys.holding),
-    redis.sismember(`${ref.books.realm}:open`, ref.no),
+    redis.sismember(`${ref.ledger.keyPrefix}:open`, ref.no),
   ]);
   if (meta.manifest === undefined) return null;
   const manifest = decodeManifest(meta.manifest);
-  const plans = new PlanReader(ref.books);
+  const plans = new PlanReader(ref.ledger);
   const counts = new Map<string, number>();
   const sums = new Map<string, bigint>();
   const seen = new Map<string, string>();
@@ -134,16 +134,16 @@ function undoneBy({ state, row: { undoes } }: Audited['orders'][number]): string
 }
 
 async function checkReferences(
-  books: Books,
+  ledger: RealmLedger,
   batch: Audited,
   undone: ReadonlySet<string>,
   faults: string[],
 ): Promise<void> {
   // By the clock that the scripts go by.
-  const nowMs = await storeNowMs(books);
+  const nowMs = await storeNowMs(ledger);
   for (const { index, row, state, record } of batch.orders) {
     if (row.reference === null) continue;
-    const holder = (await findSpent(books, [row.reference])).get(row.reference);
+    const holder = (await findSpent(ledger, [row.reference])).get(row.reference);
     const mine = holder?.no === batch.ref.no && holder.index === index;
     const arrives = (record.arrivesUntil ?? 0) > nowMs;
     const spends =
@@ -157,7 +157,7 @@ async function checkReferences(
 }
 
 /** The day's sum is what was sent and not proven unapplied. */
-async function checkDays(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
+async function checkDays(ledger: RealmLedger, batches: readonly Audited[], faults: string[]): Promise<void> {
   const found = new Map<string, string>();
   for (const { orders } of batches)
     for (const { state, record, row } of orders)
@@ -167,13 +167,17 @@ async function checkDays(books: Books, batches: readonly Audited[], faults: stri
         const day = utcDay(record.sentAt);
         found.set(day, String(BigInt(found.get(day) ?? 0) + BigInt(row.order.tokens)));
       }
-  const days = await books.caller.redis.hgetall(`${books.realm}:days`);
+  const days = await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`);
   const kept = new Map(Object.entries(days).filter(([, sum]) => sum !== '0'));
   if (!sameEntries(kept, found)) faults.push(`days say ${show(kept)}, orders say ${show(found)}`);
 }
 
 /** A rule's account holds what is paid or may be of its orders, less what was undone. */
-async function checkAccounts(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
+async function checkAccounts(
+  ledger: RealmLedger,
+  batches: readonly Audited[],
+  faults: string[],
+): Promise<void> {
   const held = new Map<string, string>();
   const add = (sums: Map<string, string>, account: string, tokens: number) =>
     sums.set(account, String(BigInt(sums.get(account) ?? 0) + BigInt(tokens)));
@@ -182,40 +186,43 @@ async function checkAccounts(books: Books, batches: readonly Audited[], faults: 
     for (const { state, row } of orders) {
       const [, account] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
       const { tokens } = row.order;
-      if (row.undoes?.account !== undefined && state === 'paid' && !(await isPaidTwice(books, row.undoes)))
+      if (row.undoes?.account !== undefined && state === 'paid' && !(await isPaidTwice(ledger, row.undoes)))
         add(held, row.undoes.account, -tokens);
       if (account === undefined) continue;
       if ((SPENDING_STATES as readonly OrderState[]).includes(state)) add(held, account, tokens);
       if (state === 'planned') add(planned, `a:${account}`, tokens);
     }
-    const counters = await books.caller.redis.hgetall(batchKeys(books.realm, ref.no).counters);
+    const counters = await ledger.scripts.redis.hgetall(batchKeys(ledger.keyPrefix, ref.no).counters);
     const kept = new Map(
       Object.entries(counters).filter(([field, sum]) => field.startsWith('a:') && sum !== '0'),
     );
     if (!sameEntries(kept, planned))
       faults.push(`batch ${ref.no}: planned of accounts ${show(kept)}, orders say ${show(planned)}`);
   }
-  const accounts = await books.caller.redis.hgetall(`${books.realm}:held`);
+  const accounts = await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:held`);
   const kept = new Map(Object.entries(accounts).filter(([, sum]) => sum !== '0'));
   const found = new Map([...held].filter(([, sum]) => sum !== '0'));
   if (!sameEntries(kept, found)) faults.push(`accounts say ${show(kept)}, orders say ${show(found)}`);
 }
 
 /** One payment of two that was taken back leaves the other. */
-async function isPaidTwice(books: Books, { no, index }: { no: string; index: string }): Promise<boolean> {
-  const said = await books.caller.redis.hget(batchKeys(books.realm, no).meta, 'second');
+async function isPaidTwice(
+  ledger: RealmLedger,
+  { no, index }: { no: string; index: string },
+): Promise<boolean> {
+  const said = await ledger.scripts.redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'second');
   return (said ?? '').includes(` ${index}:`);
 }
 
 /** Whoever holds a member says so in both places; whoever waits for one waits for one that is held. */
-async function checkHolds(books: Books, batches: readonly Audited[], faults: string[]): Promise<void> {
-  const { redis } = books.caller;
+async function checkHolds(ledger: RealmLedger, batches: readonly Audited[], faults: string[]): Promise<void> {
+  const { redis } = ledger.scripts;
   const holders = new Map<string, string>();
   const queued = new Map<string, string[]>();
-  for (const key of await redis.keys(`${books.realm}:hold:*`))
-    holders.set(key.slice(`${books.realm}:hold:`.length), (await redis.get(key)) ?? '');
-  for (const key of await redis.keys(`${books.realm}:wait:*`))
-    queued.set(key.slice(`${books.realm}:wait:`.length), await redis.lrange(key, 0, -1));
+  for (const key of await redis.keys(`${ledger.keyPrefix}:hold:*`))
+    holders.set(key.slice(`${ledger.keyPrefix}:hold:`.length), (await redis.get(key)) ?? '');
+  for (const key of await redis.keys(`${ledger.keyPrefix}:wait:*`))
+    queued.set(key.slice(`${ledger.keyPrefix}:wait:`.length), await redis.lrange(key, 0, -1));
   const noted = new Map<string, string>();
   for (const { ref, state: batchState, orders, waiting, holding } of batches)
     for (const { index, state, row } of orders) {

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
-import type { Books } from '../../src/ledger/books.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 
 /** A store that forgets, and one whose replies get lost. */
 
 /** All keys of a realm as they stand; `restore` puts the store back to that moment, as a failover may. */
-export async function photograph(books: Books): Promise<() => Promise<void>> {
-  const { redis } = books.caller;
-  const pattern = `${books.realm.replaceAll(/[{}]/g, '?')}*`;
+export async function photograph(ledger: RealmLedger): Promise<() => Promise<void>> {
+  const { redis } = ledger.scripts;
+  const pattern = `${ledger.keyPrefix.replaceAll(/[{}]/g, '?')}*`;
   const keys = await redis.keys(pattern);
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
   return async () => {
@@ -17,9 +17,9 @@ export async function photograph(books: Books): Promise<() => Promise<void>> {
       if (dump != null) await redis.restore(key, 0, dump);
     }
     // The copy was armed for the server it was taken from, and nobody has merged for this one.
-    if ((await redis.hexists(books.realm, 'armed')) === 1)
-      await redis.hset(books.realm, 'armed', 'another-server');
-    await redis.del(`${books.realm}:merged`);
+    if ((await redis.hexists(ledger.keyPrefix, 'armed')) === 1)
+      await redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+    await redis.del(`${ledger.keyPrefix}:merged`);
   };
 }
 

@@ -19,7 +19,7 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'cancel', async (app) => {
       const { output, args, options } = context;
-      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
       const released = await cancelImport(app, ref);
       if (released !== null) {
         output.print({

@@ -21,7 +21,7 @@ export const command = defineCommand({
     const selection = readSelection(args.ORDER, options);
     const why = needReason(options.reason);
     return withApp<ExitStatus>(context, 'dead-discard', async (app) => {
-      const chosen = await chooseDead(app.caller, selection, context.global.realm);
+      const chosen = await chooseDead(app.scripts, selection, context.global.realm);
       if (chosen.places.length === 0)
         throw usage(
           'There is no dead letter to discard. Nothing was done.',

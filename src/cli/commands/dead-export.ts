@@ -24,7 +24,7 @@ export const command = defineCommand({
     const { batch } = options;
     if (batch === undefined) throw usage('Name the batch with --batch. Nothing was done.');
     return withApp<ExitStatus>(context, 'dead-export', async (app) => {
-      const ref = await findBatch(app.caller, batch, context.global.realm);
+      const ref = await findBatch(app.scripts, batch, context.global.realm);
       const name = options.out ?? `dead-${ref.id}.csv`;
       const file = await NewFile.begin(resolve(cwd, name));
       let rows = 0;
@@ -36,7 +36,7 @@ export const command = defineCommand({
         await file.discard();
         throw error;
       }
-      const held = await heldByImports(app.caller, [ref]);
+      const held = await heldByImports(app.scripts, [ref]);
       output.print({
         json: { batch: ref.id, file: rows === 0 ? null : file.path, rows },
         text: [

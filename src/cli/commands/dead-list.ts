@@ -28,7 +28,7 @@ export const command = defineCommand({
       const { batch, state, all } = options;
       const filter = { batch, realm: context.global.realm, class: wanted, state, all };
       let hidden = 0;
-      for await (const letter of deadLetters(app.caller, { ...filter, all: true })) {
+      for await (const letter of deadLetters(app.scripts, { ...filter, all: true })) {
         if (letter.marks.length > 0 && !all) {
           hidden += 1;
           continue;
@@ -36,7 +36,7 @@ export const command = defineCommand({
         summary.add(letter);
         if (output.json) orders.push(letter);
       }
-      const held = await heldByImports(app.caller, await chooseBatches(app.caller, filter), filter);
+      const held = await heldByImports(app.scripts, await chooseBatches(app.scripts, filter), filter);
       output.print({
         json: { orders, unfinished: held },
         text: [

@@ -35,7 +35,7 @@ export const command = defineCommand({
     const { output, args, options } = context;
     const selection = readSelection(args.ORDER, options);
     return withApp<ExitStatus>(context, 'dead-retry', async (app) => {
-      const chosen = await chooseDead(app.caller, selection, context.global.realm);
+      const chosen = await chooseDead(app.scripts, selection, context.global.realm);
       if (chosen.places.length === 0)
         throw usage(
           `There is no dead letter to retry${left(chosen)}. Nothing was done.`,
@@ -81,7 +81,7 @@ async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean)
 
 /** Nobody but a command ever works a rehearsal of its own. */
 function worksHere(app: App, ref: BatchRef, run: boolean): boolean {
-  return run || isRehearsalOfItsOwn(app.config, ref.books.owner);
+  return run || isRehearsalOfItsOwn(app.config, ref.ledger.realm);
 }
 
 function left({ discarded, doubts }: { discarded: number; doubts: number }): string {

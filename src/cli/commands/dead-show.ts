@@ -15,7 +15,7 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'dead-show', async (app) => {
       const { output, args } = context;
-      const story = await orderStory(await findOrder(app.caller, args.ORDER, context.global.realm));
+      const story = await orderStory(await findOrder(app.scripts, args.ORDER, context.global.realm));
       const [first = null, ...others] = story.next;
       output.print({
         json: story,

@@ -17,10 +17,10 @@ export const command = defineCommand({
       const { role } = options;
       if (role === undefined) throw usage(`--role is missing: ${ROLES.join(' or ')}. Nothing was done.`);
       const { operator } = app.config;
-      const token = await new Tokens(app.caller).add(args.NAME, role, operator, Date.now());
+      const token = await new Tokens(app.scripts).add(args.NAME, role, operator, Date.now());
       registerSecret(token);
       const what = `added desk token ${args.NAME} (${role})`;
-      await new AuditTrail(app.caller, Date.now).write(
+      await new AuditTrail(app.scripts, Date.now).write(
         { who: operator, what, why: null, batch: null },
         'operator',
       );

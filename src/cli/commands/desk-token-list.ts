@@ -9,7 +9,7 @@ export const command = defineCommand({
   options: {},
   run: async (context) =>
     withApp<ExitStatus>(context, 'desk-token', async (app) => {
-      const entries = await new Tokens(app.caller).list();
+      const entries = await new Tokens(app.scripts).list();
       const tokens = entries.map((entry) => ({
         ...entry,
         createdAt: new Date(entry.createdAt).toISOString(),

@@ -13,10 +13,10 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'desk-token', async (app) => {
       const { NAME: name } = context.args;
-      await new Tokens(app.caller).revoke(name);
+      await new Tokens(app.scripts).revoke(name);
       const what = `revoked desk token ${name}`;
       const who = app.config.operator;
-      await new AuditTrail(app.caller, Date.now).write({ who, what, why: null, batch: null }, 'operator');
+      await new AuditTrail(app.scripts, Date.now).write({ who, what, why: null, batch: null }, 'operator');
       context.output.print({
         json: { name, revoked: true },
         text: `${name} can no longer use the desk; their open pages are signed out.`,

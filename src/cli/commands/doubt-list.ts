@@ -16,7 +16,7 @@ export const command = defineCommand({
       const summary = new LetterSummary();
       const orders: DeadLetter[] = [];
       const filter = { batch: options.batch, realm: context.global.realm, state: 'doubt' } as const;
-      for await (const letter of deadLetters(app.caller, filter)) {
+      for await (const letter of deadLetters(app.scripts, filter)) {
         summary.add(letter);
         if (output.json) orders.push(letter);
       }

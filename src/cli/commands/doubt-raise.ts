@@ -22,7 +22,7 @@ export const command = defineCommand({
     if (args.ORDER.length === 0) throw usage('Name the orders. Nothing was done.');
     const why = needReason(options.reason);
     return withApp<ExitStatus>(context, 'doubt-raise', async (app) => {
-      const named = await Promise.all(args.ORDER.map(orderFinder(app.caller, global.realm)));
+      const named = await Promise.all(args.ORDER.map(orderFinder(app.scripts, global.realm)));
       const places = await checkRaisable(named);
       if (places.length === 0)
         throw usage('They are in doubt already. Nothing was done.', 'List them with `almoner doubt list`.');

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readDecisions } from '../../csv/decisions.js';
-import type { Caller } from '../../ledger/caller.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import {
@@ -46,7 +46,7 @@ export const command = defineCommand({
     const asked = readAsked(args.ORDER, options);
     const why = needReason(options.reason);
     return withApp<ExitStatus>(context, 'doubt-resolve', async (app) => {
-      const rulings = await checkRulings(await rulingsOf(app.caller, asked, cwd, global.realm));
+      const rulings = await checkRulings(await rulingsOf(app.scripts, asked, cwd, global.realm));
       if (rulings.length === 0)
         throw usage(
           'There is no doubt to resolve. Nothing was done.',
@@ -94,16 +94,16 @@ function readAsked(
 }
 
 async function rulingsOf(
-  caller: Caller,
+  scripts: ScriptClient,
   { orders, batch, file, verdict }: Asked,
   cwd: string,
   realm: string | undefined,
 ): Promise<Ruling[]> {
   if (file !== undefined)
-    return rulingsOfFile(caller, await readDecisions(resolve(cwd, file)), verdict, realm);
+    return rulingsOfFile(scripts, await readDecisions(resolve(cwd, file)), verdict, realm);
   if (verdict === null) throw new Error('only a file may leave the verdict open');
-  if (batch !== undefined) return rulingsOnBatch(caller, batch, verdict, realm);
-  return rulingsOnOrders(caller, orders, verdict, realm);
+  if (batch !== undefined) return rulingsOnBatch(scripts, batch, verdict, realm);
+  return rulingsOnOrders(scripts, orders, verdict, realm);
 }
 
 function arrivingLines(arriving: readonly Arriving[]): string[] {

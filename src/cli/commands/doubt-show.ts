@@ -17,7 +17,7 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'doubt-show', async (app) => {
       const { output, args } = context;
-      const place = await findOrder(app.caller, args.ORDER, context.global.realm);
+      const place = await findOrder(app.scripts, args.ORDER, context.global.realm);
       const tell = slowProgress(
         output.note,
         (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`,

@@ -26,7 +26,7 @@ export const command = defineCommand({
         output.note,
         (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`,
       );
-      const orders = await memberHistory(app.caller, member, {
+      const orders = await memberHistory(app.scripts, member, {
         realm: context.global.realm,
         since,
         onScanned: ({ rows, ofRows }) => tell(rows, ofRows),

@@ -16,7 +16,7 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'pause', async (app) => {
       const { output, args, options } = context;
-      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
       const why = options.reason ?? null;
       const { changed, status } = await pause(ref, { who: app.config.operator, why });
       output.print({

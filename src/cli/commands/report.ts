@@ -18,12 +18,12 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'report', async (app) => {
       const { output, args, options, cwd } = context;
-      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
-      const { folder, files } = await reportBatch(ref, new PlanReader(ref.books), app.config, {
+      const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+      const { folder, files } = await reportBatch(ref, new PlanReader(ref.ledger), app.config, {
         out: options.out === undefined ? undefined : resolve(cwd, options.out),
         public: options.public,
       });
-      const { rehearsal, name } = ref.books.owner;
+      const { rehearsal, name } = ref.ledger.realm;
       output.print({
         json: { batch: ref.id, realm: name, rehearsal, public: options.public, report: folder, files },
         text: [

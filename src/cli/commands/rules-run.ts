@@ -159,7 +159,7 @@ async function fromPlan(
 ): Promise<Chosen> {
   const profiles = context.global.realm === undefined ? app.config.profiles : [await context.profile()];
   for (const profile of profiles) {
-    const run = await findRun(app.books(profile), id).catch((error: unknown) => {
+    const run = await findRun(app.ledger(profile), id).catch((error: unknown) => {
       if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
       throw error;
     });

@@ -29,7 +29,7 @@ export const command = defineCommand({
         const [workers, pace, unfinished] = await Promise.all([
           countWorkers(app),
           allPaceNotes(app, context.global.realm),
-          unfinishedImports(app.caller, context.global.realm),
+          unfinishedImports(app.scripts, context.global.realm),
         ]);
         output.print({
           json: { batches, workers, pace, unfinished },
@@ -38,12 +38,12 @@ export const command = defineCommand({
         });
         return 0;
       }
-      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
       if (options.watch) {
         const signals = listenForStop();
         const progress = new Progress(
           process.stderr,
-          app.config.profiles.find(({ name }) => name === ref.books.owner.name)?.rate ?? null,
+          app.config.profiles.find(({ name }) => name === ref.ledger.realm.name)?.rate ?? null,
         );
         const waiting = waitingNow(ref, app.config);
         for (;;) {
@@ -69,7 +69,7 @@ export const command = defineCommand({
 });
 
 async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
-  const refs = await everyBatch(app.caller, realm);
+  const refs = await everyBatch(app.scripts, realm);
   const sealed = await Promise.all(
     refs.map(async (ref) =>
       (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config: app.config })],

@@ -18,7 +18,7 @@ export const command = defineCommand({
   run: async (context) =>
     withApp<ExitStatus>(context, 'undo', async (app) => {
       const { output, args, options, cwd } = context;
-      const ref = await findBatch(app.caller, args.BATCH, context.global.realm);
+      const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
       const name = options.out ?? `undo-${ref.id}.csv`;
       const file = await NewFile.begin(resolve(cwd, name));
       let undo: Undo;
@@ -31,11 +31,11 @@ export const command = defineCommand({
         await file.discard();
         throw error;
       }
-      const { rehearsal, name: realm } = ref.books.owner;
+      const { rehearsal, name: realm } = ref.ledger.realm;
       output.print({
         json: { batch: ref.id, realm, rehearsal, file: undo.rows === 0 ? null : file.path, ...undo },
         text: lines(undo, name, ref.id),
-        next: isRehearsalOfItsOwn(app.config, ref.books.owner)
+        next: isRehearsalOfItsOwn(app.config, ref.ledger.realm)
           ? 'nothing: the realm of a rehearsal is its own, so the file is only to be looked at'
           : next(undo, name, ref.id),
       });

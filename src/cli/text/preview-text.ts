@@ -13,13 +13,13 @@ export { planDocument } from '../../operations/pay/plan-document.js';
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
-  books: string,
+  ledger: string,
   colours: Colours,
 ): string[] {
-  const { survey } = plan;
+  const { totals } = plan;
   const ops = (['credit', 'debit', 'transfer'] as const)
-    .filter((op) => survey.orders[op] > 0)
-    .map((op) => `${grouped(survey.orders[op])} ${op} (${grouped(survey.tokens[op])} tokens)`);
+    .filter((op) => totals.orders[op] > 0)
+    .map((op) => `${grouped(totals.orders[op])} ${op} (${grouped(totals.tokens[op])} tokens)`);
   const lines: [string, string][] = [
     ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
     ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
@@ -28,10 +28,10 @@ export function planLines(
     ['File', plan.source],
     [
       'Rows',
-      `${grouped(survey.rows)}${survey.invalid > 0 ? `, ${grouped(survey.invalid)} of them invalid` : ''}`,
+      `${grouped(totals.rows)}${totals.invalid > 0 ? `, ${grouped(totals.invalid)} of them invalid` : ''}`,
     ],
     ['Orders', ops.join(' · ') || 'none'],
-    ['Members', grouped(survey.members)],
+    ['Members', grouped(totals.members)],
     ...(preview.duplicates > 0
       ? [['Duplicates', duplicateWords(plan.spent, preview.duplicates)] satisfies [string, string]]
       : []),
@@ -43,17 +43,17 @@ export function planLines(
       'Pace',
       `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
     ],
-    ['Books', `${books}; ${pastWords(preview.past)}`],
+    ['Books', `${ledger}; ${pastWords(preview.past)}`],
     ['Batch', batchWords(plan)],
   ];
   return [
     ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
     ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
-    ...netEffectLines(survey.busiest),
+    ...netEffectLines(totals.busiest),
   ];
 }
 
-function netEffectLines(busiest: Planned['plan']['survey']['busiest']): string[] {
+function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[] {
   if (busiest.length === 0) return [];
   const shown = busiest
     .slice(0, 5)

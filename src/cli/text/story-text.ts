@@ -1,8 +1,8 @@
-import type { Detail } from '../../ledger/detail.js';
+import type { OrderEvent } from '../../ledger/order-event.js';
 import { clockTime, duration } from '../../report/spelling.js';
 
 /** What an order met, one entry a paragraph, for a person who looks for a cause. */
-export function detailLines(detail: Detail): string[] {
+export function detailLines(detail: OrderEvent): string[] {
   const at = clockTime(detail.at);
   switch (detail.event) {
     case 'attempt': {

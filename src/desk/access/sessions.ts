@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Caller } from '../../ledger/caller.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { hashOf, type Identity, ROLES } from './tokens.js';
 
 /**
@@ -34,7 +34,7 @@ export type DeskSession = Identity & {
 
 export class Sessions {
   constructor(
-    private readonly caller: Caller,
+    private readonly scripts: ScriptClient,
     private readonly now: () => number,
   ) {}
 
@@ -82,7 +82,7 @@ export class Sessions {
     for (const { key } of left.slice(OF_TOKEN_MAX)) await this.end({ key, tokenHash });
   }
 
-  private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {
-    return this.caller.patiently('desk session', () => question(this.caller.redis));
+  private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
+    return this.scripts.retryWhileAway('desk session', () => question(this.scripts.redis));
   }
 }

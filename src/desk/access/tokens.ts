@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { Caller } from '../../ledger/caller.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import type { Role } from '../api-types.js';
 
 /**
@@ -58,13 +58,13 @@ export function checkTokenName(name: string): void {
 export const LOCAL_NAME = 'local';
 
 export class Tokens {
-  constructor(private readonly caller: Caller) {}
+  constructor(private readonly scripts: ScriptClient) {}
 
   async add(name: string, role: Role, by: string, now: number): Promise<string> {
     checkTokenName(name);
     const token = newToken();
     const entry = { hash: hashOf(token), role, createdAt: now, createdBy: by };
-    if ((await this.caller.redis.hsetnx(TOKENS_KEY, name, JSON.stringify(entry))) === 0)
+    if ((await this.scripts.redis.hsetnx(TOKENS_KEY, name, JSON.stringify(entry))) === 0)
       throw new AlmonerError(
         'ALM_DESK_TOKEN_EXISTS',
         `There is a desk token named ${name} already. Nothing was changed.`,
@@ -83,7 +83,7 @@ export class Tokens {
   }
 
   async revoke(name: string): Promise<void> {
-    if ((await this.caller.redis.hdel(TOKENS_KEY, name)) === 0)
+    if ((await this.scripts.redis.hdel(TOKENS_KEY, name)) === 0)
       throw new AlmonerError(
         'ALM_DESK_TOKEN_UNKNOWN',
         `There is no desk token named ${JSON.stringify(name)}. Nothing was changed.`,
@@ -112,6 +112,6 @@ export class Tokens {
   }
 
   private all(): Promise<Record<string, string>> {
-    return this.caller.patiently('read desk tokens', () => this.caller.redis.hgetall(TOKENS_KEY));
+    return this.scripts.retryWhileAway('read desk tokens', () => this.scripts.redis.hgetall(TOKENS_KEY));
   }
 }

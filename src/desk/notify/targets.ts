@@ -19,7 +19,7 @@ export function startNotices(
   if (app.config.notifications.length === 0) return null;
   const { logger } = app;
   const stop = new AbortController();
-  const told = new ToldStore(app.caller);
+  const told = new ToldStore(app.scripts);
   const tries = { ...DELIVERY_TRIES, stop: stop.signal };
   const targetsOf = ({ profile, webhook: hook, discord: chat }: Notifications): Target[] => {
     const targets: Target[] = [];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../../ledger/caller.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import type { Told } from './notice.js';
 
 /** What was told of which batch, and the chat message that stands for it. Gone with its batch. */
@@ -10,7 +10,7 @@ const MESSAGES_KEY = 'almoner:desk:messages';
 const stored = z.object({ state: z.string(), doubts: z.number(), lost: z.string().default('') });
 
 export class ToldStore {
-  constructor(private readonly caller: Caller) {}
+  constructor(private readonly scripts: ScriptClient) {}
 
   async all(): Promise<Map<string, Told>> {
     const found = await this.ask((redis) => redis.hgetall(TOLD_KEY));
@@ -34,7 +34,7 @@ export class ToldStore {
     await this.ask((redis) => redis.hdel(MESSAGES_KEY, batch));
   }
 
-  private ask<T>(question: (redis: Caller['redis']) => Promise<T>): Promise<T> {
-    return this.caller.patiently('notices', () => question(this.caller.redis));
+  private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
+    return this.scripts.retryWhileAway('notices', () => question(this.scripts.redis));
   }
 }

@@ -1,14 +1,14 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { parseOrderId } from '../../core/ids.js';
 import { findBatch, readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import { readRow, rowContext } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import type { RowView } from '../../ledger/views.js';
 import type { DeadGroups, DeadSelection, OrdersPage } from '../api-types.js';
 import type { OrderPlace } from '../by.js';
-import { batchesFor, type Walk, type WalkState, walkAttention } from './attention-walk.js';
 import { messagePattern, orderRow } from './order-row.js';
+import { batchesFor, type Walk, type WalkState, walkAttention } from './unsettled-walk.js';
 
 /** Dead letters over all batches: grouped, listed, and chosen for an action. Doubts are kept apart. */
 export type DeadFilter = Omit<DeadSelection, 'orders'>;
@@ -24,11 +24,11 @@ type Group = { -readonly [K in keyof DeadGroups['groups'][number]]: DeadGroups['
   sum: bigint;
 };
 
-export async function deadGroups(caller: Caller, filter: DeadFilter): Promise<DeadGroups> {
+export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Promise<DeadGroups> {
   const groups = new Map<string, Group>();
   const until = performance.now() + LOOK_MS;
   let scanned = 0;
-  for await (const { ref, row } of walkAttention(caller, { ...filter, states: DEAD })) {
+  for await (const { ref, row } of walkAttention(scripts, { ...filter, states: DEAD })) {
     scanned += 1;
     if (isOpen(row) && fits(row, filter) && (row.state === 'refused' || row.state === 'exhausted')) {
       const message = messagePattern(row.error);
@@ -47,7 +47,7 @@ export async function deadGroups(caller: Caller, filter: DeadFilter): Promise<De
       group.count += 1;
       group.sum += BigInt(row.tokens ?? 0);
       if (!group.batches.includes(ref.id)) group.batches = [...group.batches, ref.id];
-      const { name } = ref.books.owner;
+      const { name } = ref.ledger.realm;
       if (!group.realms.includes(name)) group.realms = [...group.realms, name];
       groups.set(key, group);
     }
@@ -57,12 +57,12 @@ export async function deadGroups(caller: Caller, filter: DeadFilter): Promise<De
   return {
     groups: list.map(({ sum, ...group }) => ({ ...group, tokens: String(sum) })),
     scanned,
-    of: await countStates(caller, filter, DEAD),
+    of: await countStates(scripts, filter, DEAD),
   };
 }
 
 export async function listPage(
-  caller: Caller,
+  scripts: ScriptClient,
   walk: Walk & { readonly limit?: number | undefined },
   accept: (row: RowView) => boolean,
 ): Promise<OrdersPage> {
@@ -71,7 +71,7 @@ export async function listPage(
   const orders: OrdersPage['orders'][number][] = [];
   let scanned = 0;
   let next: string | null = null;
-  for await (const step of walkAttention(caller, walk)) {
+  for await (const step of walkAttention(scripts, walk)) {
     scanned += 1;
     next = null;
     if (accept(step.row)) orders.push(orderRow(step.ref, step.row));
@@ -79,22 +79,22 @@ export async function listPage(
     if (orders.length >= limit || performance.now() > until) break;
     next = null;
   }
-  return { orders, next, scanned, of: await countStates(caller, walk, walk.states) };
+  return { orders, next, scanned, of: await countStates(scripts, walk, walk.states) };
 }
 
 export function deadPage(
-  caller: Caller,
+  scripts: ScriptClient,
   query: DeadFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined },
 ): Promise<OrdersPage> {
-  return listPage(caller, { ...query, states: DEAD }, (row) => isOpen(row) && fits(row, query));
+  return listPage(scripts, { ...query, states: DEAD }, (row) => isOpen(row) && fits(row, query));
 }
 
 /** The places an action would touch, and their sum: counted before anybody confirms, and again before it is done. */
 export async function chooseDead(
-  caller: Caller,
+  scripts: ScriptClient,
   selection: DeadSelection,
 ): Promise<{ places: OrderPlace[]; tokens: bigint }> {
-  if (selection.orders !== undefined) return chooseNamed(caller, selection.orders);
+  if (selection.orders !== undefined) return chooseNamed(scripts, selection.orders);
   const { realm, batch, class: code, message } = selection;
   if ((realm ?? batch ?? code ?? message) === undefined)
     throw new AlmonerError(
@@ -103,7 +103,7 @@ export async function chooseDead(
     );
   const places: OrderPlace[] = [];
   let tokens = 0n;
-  for await (const { ref, row } of walkAttention(caller, { realm, batch, states: DEAD })) {
+  for await (const { ref, row } of walkAttention(scripts, { realm, batch, states: DEAD })) {
     if (!isOpen(row) || !fits(row, selection)) continue;
     places.push({ ref, index: row.index });
     tokens += BigInt(row.tokens ?? 0);
@@ -113,15 +113,15 @@ export async function chooseDead(
 }
 
 export async function chooseDoubts(
-  caller: Caller,
+  scripts: ScriptClient,
   chosen: { readonly orders?: readonly string[] | undefined; readonly batch?: string | undefined },
 ): Promise<{ places: OrderPlace[]; tokens: bigint }> {
-  if (chosen.orders !== undefined) return chooseNamed(caller, chosen.orders);
+  if (chosen.orders !== undefined) return chooseNamed(scripts, chosen.orders);
   if (chosen.batch === undefined)
     throw new AlmonerError('ALM_DESK_BAD_REQUEST', 'Nothing was chosen: name orders or a batch.');
   const places: OrderPlace[] = [];
   let tokens = 0n;
-  for await (const { ref, row } of walkAttention(caller, { batch: chosen.batch, states: ['doubt'] })) {
+  for await (const { ref, row } of walkAttention(scripts, { batch: chosen.batch, states: ['doubt'] })) {
     places.push({ ref, index: row.index });
     tokens += BigInt(row.tokens ?? 0);
   }
@@ -130,18 +130,18 @@ export async function chooseDoubts(
 
 /** Named orders are taken as they are: the ledger refuses, with its reason, those it cannot be done to. */
 async function chooseNamed(
-  caller: Caller,
+  scripts: ScriptClient,
   orders: readonly string[],
 ): Promise<{ places: OrderPlace[]; tokens: bigint }> {
   const places = new Map<string, OrderPlace>();
   let tokens = 0n;
   for (const order of orders) {
-    const place = await findOrder(caller, order);
-    const key = `${place.ref.books.realm} ${place.ref.no} ${place.index}`;
+    const place = await findOrder(scripts, order);
+    const key = `${place.ref.ledger.keyPrefix} ${place.ref.no} ${place.index}`;
     if (places.has(key)) continue;
     places.set(key, place);
     const { tokens: amount } = await readRow(
-      await rowContext(place.ref, new PlanReader(place.ref.books)),
+      await rowContext(place.ref, new PlanReader(place.ref.ledger)),
       place.index,
     );
     tokens += BigInt(amount ?? 0);
@@ -149,9 +149,9 @@ async function chooseNamed(
   return { places: [...places.values()], tokens };
 }
 
-export async function findOrder(caller: Caller, order: string): Promise<OrderPlace> {
+export async function findOrder(scripts: ScriptClient, order: string): Promise<OrderPlace> {
   const parsed = parseOrderId(order);
-  const ref = parsed && (await findBatch(caller, parsed.batch));
+  const ref = parsed && (await findBatch(scripts, parsed.batch));
   const rows = ref === undefined ? 0 : ((await readBatch(ref))?.manifest.rows ?? 0);
   if (parsed === undefined || ref === undefined || parsed.index > rows)
     throw new AlmonerError('ALM_BATCH_ORDER_NOT_FOUND', `There is no order ${JSON.stringify(order)}.`);
@@ -169,11 +169,11 @@ function fits(row: RowView, filter: DeadFilter): boolean {
 }
 
 async function countStates(
-  caller: Caller,
+  scripts: ScriptClient,
   where: { readonly realm?: string | undefined; readonly batch?: string | undefined },
   states: readonly WalkState[],
 ): Promise<number> {
-  const views = await Promise.all((await batchesFor(caller, where)).map((ref) => readBatch(ref)));
+  const views = await Promise.all((await batchesFor(scripts, where)).map((ref) => readBatch(ref)));
   return views.reduce(
     (sum, view) => sum + states.reduce((inner, state) => inner + (view?.counts[state] ?? 0), 0),
     0,

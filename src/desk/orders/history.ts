@@ -1,11 +1,11 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { PlanReader } from '../../ledger/plan-store.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import type { HistoryPage, OrderRow } from '../api-types.js';
-import { batchesFor, placeOf } from './attention-walk.js';
 import { orderRow } from './order-row.js';
 import { scanBlocks } from './scan-blocks.js';
+import { batchesFor, placeOf } from './unsettled-walk.js';
 import { wantMember } from './wanted.js';
 
 /** Every order that ever touched a member, newest batch first, looked for in bounded pieces. */
@@ -13,7 +13,7 @@ const LOOK_MS = 300;
 const LIMIT = 100;
 
 export async function historyPage(
-  caller: Caller,
+  scripts: ScriptClient,
   member: string,
   query: {
     readonly realm?: string | undefined;
@@ -22,7 +22,7 @@ export async function historyPage(
   },
 ): Promise<HistoryPage> {
   const since = query.since === undefined ? 0 : Date.parse(query.since);
-  const refs = await batchesFor(caller, { realm: query.realm });
+  const refs = await batchesFor(scripts, { realm: query.realm });
   const views = await Promise.all(refs.map((ref) => readBatch(ref)));
   const start = query.cursor === undefined ? null : parse(query.cursor);
   const untilMs = performance.now() + LOOK_MS;
@@ -39,7 +39,7 @@ export async function historyPage(
     if (isStart) waiting = false;
     if (waiting) scanned += rows;
     if (waiting || next !== null) continue;
-    const context = { ref, plans: new PlanReader(ref.books), cancelled: view.state === 'cancelled' };
+    const context = { ref, plans: new PlanReader(ref.ledger), cancelled: view.state === 'cancelled' };
     const from = isStart ? start.index : 1;
     const options = { from, limit: LIMIT - orders.length, untilMs };
     const page =

@@ -3,11 +3,11 @@ import type { RowView } from '../../ledger/views.js';
 import type { OrderRow } from '../api-types.js';
 
 /** A row of the ledger as the desk shows it. */
-export function orderRow({ id, books: { owner } }: BatchRef, row: RowView): OrderRow {
+export function orderRow({ id, ledger: { realm } }: BatchRef, row: RowView): OrderRow {
   return {
     order: row.order,
     batch: id,
-    realm: owner.name,
+    realm: realm.name,
     index: row.index,
     line: row.line,
     op: row.op,

@@ -1,5 +1,5 @@
-import { attentionCount, attentionPage, isAttentionState } from '../../ledger/attention-page.js';
 import { type RowContext, readRow } from '../../ledger/rows.js';
+import { attentionCount, attentionPage, isUnsettledState } from '../../ledger/unsettled-page.js';
 import type { BatchView, RowView } from '../../ledger/views.js';
 import type { OrdersPage, OrdersQuery } from '../api-types.js';
 import { findLine } from './find-line.js';
@@ -27,7 +27,7 @@ export async function ordersPage(
   if (query.field === 'line' && query.search !== undefined) return linePage(context, rows, query);
   const wanted = wantedOf(query);
   // An archived batch has no attention list any more.
-  const listed = wanted.state !== null && isAttentionState(wanted.state) && !view.archived;
+  const listed = wanted.state !== null && isUnsettledState(wanted.state) && !view.archived;
   const inAttention = listed && !wanted.search?.inPlan;
   if (inAttention) return attentionListPage(context, view, wanted, from, limit);
   const untilMs = performance.now() + LOOK_MS;
@@ -53,7 +53,7 @@ async function attentionListPage(
   limit: number,
 ): Promise<OrdersPage> {
   const { state } = wanted;
-  if (state === null || !isAttentionState(state)) throw new Error(`${state} has no attention list`);
+  if (state === null || !isUnsettledState(state)) throw new Error(`${state} has no attention list`);
   const untilMs = performance.now() + LOOK_MS;
   const found: RowView[] = [];
   let after = from - 1;

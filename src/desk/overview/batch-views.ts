@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type BatchRef, listBatches, readBatch } from '../../ledger/batches.js';
-import { allBooks, type Books } from '../../ledger/books.js';
-import type { Caller } from '../../ledger/caller.js';
 import { batchKeys } from '../../ledger/keys.js';
+import { allLedgers, type RealmLedger } from '../../ledger/realm-ledger.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { realmState } from '../../ledger/steering.js';
 import type { BatchView } from '../../ledger/views.js';
 
@@ -24,27 +24,27 @@ export class BatchViews {
     max: CACHED_MAX,
   });
 
-  constructor(private readonly caller: Caller) {}
+  constructor(private readonly scripts: ScriptClient) {}
 
   async list(): Promise<SeenBatch[]> {
-    const books = await allBooks(this.caller);
-    return (await Promise.all(books.map((one) => this.ofRealm(one)))).flat();
+    const ledger = await allLedgers(this.scripts);
+    return (await Promise.all(ledger.map((one) => this.ofRealm(one)))).flat();
   }
 
-  private async ofRealm(books: Books): Promise<SeenBatch[]> {
-    const [refs, realm] = await Promise.all([listBatches(books), realmState(books)]);
+  private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
+    const [refs, realm] = await Promise.all([listBatches(ledger), realmState(ledger)]);
     const halt = JSON.stringify(realm.halt);
     const seen = await Promise.all(refs.map((ref) => this.one(ref, halt)));
     return seen.filter((each) => each !== null);
   }
 
   private async one(ref: BatchRef, halt: string): Promise<SeenBatch | null> {
-    const { caller, realm } = ref.books;
-    const keys = batchKeys(realm, ref.no);
-    const [facts, dispatched] = await caller.patiently('list batches', () =>
+    const { scripts, keyPrefix } = ref.ledger;
+    const keys = batchKeys(keyPrefix, ref.no);
+    const [facts, dispatched] = await scripts.retryWhileAway('list batches', () =>
       Promise.all([
-        caller.redis.hmget(keys.meta, 'version', 'state', 'reason', 'owner', 'startedAt'),
-        caller.redis.zcard(keys.due),
+        scripts.redis.hmget(keys.meta, 'version', 'state', 'reason', 'owner', 'startedAt'),
+        scripts.redis.zcard(keys.due),
       ]),
     );
     const stamp = JSON.stringify([facts, halt]);

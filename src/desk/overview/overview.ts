@@ -1,12 +1,12 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
-import { type Books, openBooks } from '../../ledger/books.js';
 import { readFence } from '../../ledger/fence.js';
 import { realmKey } from '../../ledger/keys.js';
 import { readPaceState } from '../../ledger/pace-state.js';
+import { openLedger, type RealmLedger } from '../../ledger/realm-ledger.js';
 import { realmState } from '../../ledger/steering.js';
 import type { BatchSummary, Overview } from '../api-types.js';
-import type { DeskParts } from '../parts.js';
+import type { DeskDeps } from '../deps.js';
 import type { Tasks } from '../tasks.js';
 import { batchSummary } from './batch-summary.js';
 import { BatchViews, type SeenBatch } from './batch-views.js';
@@ -35,11 +35,11 @@ export class OverviewBoard {
   private last: Picture | null = null;
 
   constructor(
-    private readonly parts: DeskParts,
+    private readonly parts: DeskDeps,
     private readonly tasks: Tasks,
   ) {
-    this.views = new BatchViews(parts.caller);
-    this.health = new StoreHealth(parts.caller.redis, parts.store);
+    this.views = new BatchViews(parts.scripts);
+    this.health = new StoreHealth(parts.scripts.redis, parts.store);
   }
 
   look(): Promise<Picture> {
@@ -58,8 +58,8 @@ export class OverviewBoard {
   async summary({ ref, view, waiting }: ToldBatch): Promise<BatchSummary> {
     const nowMs = Date.now();
     return batchSummary(view, {
-      perSecond: this.rates.perSecond(`${ref.books.realm} ${ref.no}`, view, nowMs),
-      profile: this.profileOf(ref.books),
+      perSecond: this.rates.perSecond(`${ref.ledger.keyPrefix} ${ref.no}`, view, nowMs),
+      profile: this.profileOf(ref.ledger),
       still: await this.parts.standsStill(ref, view),
       waiting,
       nowMs,
@@ -90,8 +90,8 @@ export class OverviewBoard {
     const waiting = await this.parts.waiting(views);
     const seen = views.map((view, at) => ({ ...view, waiting: waiting[at] ?? [] }));
     const now = Date.now();
-    for (const { ref, view } of seen) this.rates.note(`${ref.books.realm} ${ref.no}`, view, now);
-    const realms = await Promise.all(this.realmsOf(seen).map((books) => this.card(books, seen, now)));
+    for (const { ref, view } of seen) this.rates.note(`${ref.ledger.keyPrefix} ${ref.no}`, view, now);
+    const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, seen, now)));
     const alive = processes.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
@@ -108,44 +108,46 @@ export class OverviewBoard {
   }
 
   /** The configured ones, and those that only the books know while something of theirs is open. */
-  private realmsOf(seen: readonly SeenBatch[]): Books[] {
+  private realmsOf(seen: readonly SeenBatch[]): RealmLedger[] {
     const configured = this.parts.profiles.map(({ name, baseUrl, realmId, rehearsal }) =>
-      openBooks(this.parts.caller, { name, baseUrl, realmId, rehearsal }),
+      openLedger(this.parts.scripts, { name, baseUrl, realmId, rehearsal }),
     );
-    const known = new Map(configured.map((books) => [books.realm, books]));
+    const known = new Map(configured.map((ledger) => [ledger.keyPrefix, ledger]));
     for (const { ref, view } of seen)
-      if (!known.has(ref.books.realm) && (view.state === 'running' || !view.manifest.rehearsal))
-        known.set(ref.books.realm, ref.books);
+      if (!known.has(ref.ledger.keyPrefix) && (view.state === 'running' || !view.manifest.rehearsal))
+        known.set(ref.ledger.keyPrefix, ref.ledger);
     return [...known.values()];
   }
 
-  private async card(books: Books, seen: readonly SeenBatch[], now: number) {
-    const profile = this.profileOf(books);
-    const batches = seen.filter(({ ref }) => ref.books.realm === books.realm);
-    const pace = this.paces.get(books.realm) ?? new PaceHistory();
-    this.paces.set(books.realm, pace);
-    pace.note(await this.requestsOf(books, profile, batches), now);
+  private async card(ledger: RealmLedger, seen: readonly SeenBatch[], now: number) {
+    const profile = this.profileOf(ledger);
+    const batches = seen.filter(({ ref }) => ref.ledger.keyPrefix === ledger.keyPrefix);
+    const pace = this.paces.get(ledger.keyPrefix) ?? new PaceHistory();
+    this.paces.set(ledger.keyPrefix, pace);
+    pace.note(await this.requestsOf(ledger, profile, batches), now);
     const [state, fence, limits] = await Promise.all([
-      realmState(books),
-      readFence(books),
-      readPaceState(books, profile?.rate ?? null, now),
+      realmState(ledger),
+      readFence(ledger),
+      readPaceState(ledger, profile?.rate ?? null, now),
     ]);
-    return realmCard({ owner: books.owner, profile, state, fence, batches, pace, limits, now });
+    return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, now });
   }
 
   /** Slots taken, reads included, where the realm has a limit; else what the batches count themselves. */
   private async requestsOf(
-    books: Books,
+    ledger: RealmLedger,
     profile: RealmProfile | undefined,
     batches: readonly SeenBatch[],
   ): Promise<number> {
     if (profile?.rate == null) return batches.reduce((sum, { view }) => sum + view.requests, 0);
-    const { caller, realm } = books;
-    return Number(await caller.patiently('read pace', () => caller.redis.hget(`${realm}:pace`, 'k')));
+    const { scripts, keyPrefix } = ledger;
+    return Number(
+      await scripts.retryWhileAway('read pace', () => scripts.redis.hget(`${keyPrefix}:pace`, 'k')),
+    );
   }
 
-  private profileOf(books: Books): RealmProfile | undefined {
-    return this.parts.profiles.find((profile) => realmKey(profile) === books.realm);
+  private profileOf(ledger: RealmLedger): RealmProfile | undefined {
+    return this.parts.profiles.find((profile) => realmKey(profile) === ledger.keyPrefix);
   }
 }
 

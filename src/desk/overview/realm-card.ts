@@ -1,7 +1,7 @@
 import type { RealmProfile } from '../../core/profile.js';
-import type { RealmOwner } from '../../ledger/books.js';
 import type { Fence } from '../../ledger/fence.js';
 import type { PaceState } from '../../ledger/pace-state.js';
+import type { KnownRealm } from '../../ledger/realm-ledger.js';
 import type { RealmState } from '../../ledger/steering.js';
 import type { RealmCard } from '../api-types.js';
 import { iso } from '../orders/order-row.js';
@@ -13,7 +13,7 @@ import { openOf } from './settle-rates.js';
 const UNLIMITED_WINDOW_MS = 60_000;
 
 export function realmCard(facts: {
-  readonly owner: RealmOwner;
+  readonly owner: KnownRealm;
   readonly profile: RealmProfile | undefined;
   readonly state: RealmState;
   readonly fence: Fence;

@@ -21,7 +21,7 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
     reply: 'BatchReply',
     audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
     async handle(desk, { params, body, visitor }) {
-      const ref = await findBatch(desk.parts.caller, params.batch);
+      const ref = await findBatch(desk.parts.scripts, params.batch);
       await desk.parts.steer(ref, verb, { who: visitor.identity.name, why: body.reason ?? null });
       return describeBatch(desk.board, ref);
     },
@@ -55,7 +55,7 @@ export const BATCH_ROUTES = [
     params: batchParams,
     reply: 'BatchReply',
     handle: async (desk, { params }) =>
-      describeBatch(desk.board, await findBatch(desk.parts.caller, params.batch)),
+      describeBatch(desk.board, await findBatch(desk.parts.scripts, params.batch)),
   }),
   route('GET /api/batches/:batch/orders', 'viewer', {
     summary: 'Its orders, by state, class or search; asks again with `next` while it is not null.',
@@ -70,9 +70,9 @@ export const BATCH_ROUTES = [
     }),
     reply: 'OrdersPage',
     async handle(desk, { params, query }) {
-      const ref = await findBatch(desk.parts.caller, params.batch);
+      const ref = await findBatch(desk.parts.scripts, params.batch);
       const view = await sealedBatch(ref);
-      const context = { ref, plans: new PlanReader(ref.books), cancelled: view.state === 'cancelled' };
+      const context = { ref, plans: new PlanReader(ref.ledger), cancelled: view.state === 'cancelled' };
       return ordersPage(context, view, query);
     },
   }),
@@ -81,7 +81,7 @@ export const BATCH_ROUTES = [
     params: batchParams,
     reply: 'AuditPage',
     async handle(desk, { params }): Promise<AuditPage> {
-      const ref = await findBatch(desk.parts.caller, params.batch);
+      const ref = await findBatch(desk.parts.scripts, params.batch);
       const entries = await readAudit(ref);
       return {
         entries: entries.map((entry) => ({ ...entry, at: new Date(entry.at).toISOString(), batch: ref.id })),
@@ -95,7 +95,7 @@ export const BATCH_ROUTES = [
     params: batchParams,
     reply: 'FilesReply',
     handle: async (desk, { params }) =>
-      reportFiles(desk.parts.reportsFolder, (await findBatch(desk.parts.caller, params.batch)).id),
+      reportFiles(desk.parts.reportsFolder, (await findBatch(desk.parts.scripts, params.batch)).id),
   }),
   route('GET /api/batches/:batch/files/:name', 'viewer', {
     summary: 'One of these files.',
@@ -104,7 +104,7 @@ export const BATCH_ROUTES = [
     handle: async (desk, { params }) =>
       downloadReportFile(
         desk.parts.reportsFolder,
-        (await findBatch(desk.parts.caller, params.batch)).id,
+        (await findBatch(desk.parts.scripts, params.batch)).id,
         params.name,
       ),
   }),
@@ -114,7 +114,7 @@ export const BATCH_ROUTES = [
     reply: 'FilesReply',
     audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
     async handle(desk, { params }) {
-      const ref = await findBatch(desk.parts.caller, params.batch);
+      const ref = await findBatch(desk.parts.scripts, params.batch);
       await desk.parts.writeReport(ref);
       return reportFiles(desk.parts.reportsFolder, ref.id);
     },
@@ -124,7 +124,7 @@ export const BATCH_ROUTES = [
     params: batchParams,
     reply: 'text/csv',
     async handle(desk, { params }) {
-      const ref = await findBatch(desk.parts.caller, params.batch);
+      const ref = await findBatch(desk.parts.scripts, params.batch);
       const text = await written((write) => desk.parts.undo(ref, write));
       return new Download(`${ref.id}-undo.csv`, 'text/csv; charset=utf-8', Readable.from([text]));
     },

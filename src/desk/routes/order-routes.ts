@@ -5,11 +5,11 @@ import { readDetails, readRow, rowContext } from '../../ledger/rows.js';
 import type { DoubtReply, OrderReply, TaskReply } from '../api-types.js';
 import { sealedBatch } from '../batch-page.js';
 import type { OrderPlace } from '../by.js';
+import type { Mended } from '../deps.js';
 import type { Desk } from '../desk.js';
 import { chooseDead, chooseDoubts, deadGroups, deadPage, findOrder, listPage } from '../orders/dead.js';
 import { historyPage } from '../orders/history.js';
 import { iso, orderRow } from '../orders/order-row.js';
-import type { Mended } from '../parts.js';
 import { route } from '../route.js';
 import { cursor, limit, member, name, orderParams, orders, realm, reason } from '../schemas.js';
 
@@ -47,10 +47,10 @@ export const ORDER_ROUTES = [
     params: orderParams,
     reply: 'OrderReply',
     async handle(desk, { params }): Promise<OrderReply> {
-      const { ref, index } = await findOrder(desk.parts.caller, params.order);
+      const { ref, index } = await findOrder(desk.parts.scripts, params.order);
       const [view, context] = await Promise.all([
         sealedBatch(ref),
-        rowContext(ref, new PlanReader(ref.books)),
+        rowContext(ref, new PlanReader(ref.ledger)),
       ]);
       const [row, history] = await Promise.all([readRow(context, index), readDetails(ref, index)]);
       const dead = (row.state === 'refused' || row.state === 'exhausted') && row.marks.length === 0;
@@ -66,20 +66,20 @@ export const ORDER_ROUTES = [
     summary: 'Dead letters grouped by class and message.',
     query: z.object({ ...where, class: name.optional() }),
     reply: 'DeadGroups',
-    handle: (desk, { query }) => deadGroups(desk.parts.caller, query),
+    handle: (desk, { query }) => deadGroups(desk.parts.scripts, query),
   }),
   route('GET /api/dead/orders', 'viewer', {
     summary: 'Dead letters one by one.',
     query: z.object({ ...filter, cursor: cursor.optional(), limit: limit(200).optional() }),
     reply: 'OrdersPage',
-    handle: (desk, { query }) => deadPage(desk.parts.caller, query),
+    handle: (desk, { query }) => deadPage(desk.parts.scripts, query),
   }),
   route('POST /api/dead/count', 'viewer', {
     summary: 'How many dead letters an action would touch.',
     body: selection,
     reply: 'SelectionCount',
     async handle(desk, { body }) {
-      const { places, tokens } = await chooseDead(desk.parts.caller, body);
+      const { places, tokens } = await chooseDead(desk.parts.scripts, body);
       return { count: places.length, tokens: String(tokens) };
     },
   }),
@@ -89,7 +89,7 @@ export const ORDER_ROUTES = [
     reply: 'TaskReply',
     audit: ({ body }) => ({ what: `retry ${body.expect} dead letters`, batch: body.batch ?? null }),
     async handle(desk, { body, visitor }): Promise<TaskReply> {
-      const { places } = await chooseDead(desk.parts.caller, body);
+      const { places } = await chooseDead(desk.parts.scripts, body);
       checkExpected(places.length, body.expect);
       const { reason: why = null, newAddress } = body;
       // Asked again by the task itself; here it is an answer that the person can act on.
@@ -104,7 +104,7 @@ export const ORDER_ROUTES = [
     reply: 'TaskReply',
     audit: ({ body }) => ({ what: `discard ${body.expect} dead letters`, batch: body.batch ?? null }),
     async handle(desk, { body, visitor }): Promise<TaskReply> {
-      const { places } = await chooseDead(desk.parts.caller, body);
+      const { places } = await chooseDead(desk.parts.scripts, body);
       checkExpected(places.length, body.expect);
       const by = { who: visitor.identity.name, why: body.reason };
       return mending(desk, 'discard', by.who, places, (progress) =>
@@ -116,7 +116,7 @@ export const ORDER_ROUTES = [
     summary: 'Orders nobody can prove paid or unpaid.',
     query: z.object({ ...where, cursor: cursor.optional(), limit: limit(200).optional() }),
     reply: 'OrdersPage',
-    handle: (desk, { query }) => listPage(desk.parts.caller, { ...query, states: ['doubt'] }, () => true),
+    handle: (desk, { query }) => listPage(desk.parts.scripts, { ...query, states: ['doubt'] }, () => true),
   }),
   route('GET /api/doubts/:order', 'viewer', {
     summary: 'The evidence about one doubt; `now=true`, for operators, also reads the realm, at its pace.',
@@ -124,18 +124,18 @@ export const ORDER_ROUTES = [
     query: z.object({ now: z.enum(['true', 'false']).default('false') }),
     reply: 'DoubtReply',
     async handle(desk, { params, query, visitor }): Promise<DoubtReply> {
-      const { caller, doubt } = desk.parts;
+      const { scripts, doubt } = desk.parts;
       // Reads take of the pace that payments go at: who may only look must not slow them down.
       if (query.now === 'true' && visitor.identity.role !== 'operator')
         throw new AlmonerError(
           'ALM_DESK_ROLE',
           `${visitor.identity.name} may look, but not have the realm asked: that takes of the pace of payments. Nothing was done.`,
         );
-      const place = await findOrder(caller, params.order);
+      const place = await findOrder(scripts, params.order);
       const rowAt = async ({ ref, index }: typeof place) =>
-        orderRow(ref, await readRow(await rowContext(ref, new PlanReader(ref.books)), index));
+        orderRow(ref, await readRow(await rowContext(ref, new PlanReader(ref.ledger)), index));
       const { later, sentAt, ...evidence } = await doubt(place, query.now === 'true');
-      const laterPlaces = await Promise.all(later.slice(0, 50).map((order) => findOrder(caller, order)));
+      const laterPlaces = await Promise.all(later.slice(0, 50).map((order) => findOrder(scripts, order)));
       return {
         ...evidence,
         order: await rowAt(place),
@@ -160,7 +160,7 @@ export const ORDER_ROUTES = [
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor }): Promise<TaskReply> {
-      const { places } = await chooseDoubts(desk.parts.caller, body);
+      const { places } = await chooseDoubts(desk.parts.scripts, body);
       checkExpected(places.length, body.expect);
       if (body.decision === 'unpaid' && body.mayArrive !== true) await desk.parts.checkArriving(places);
       const by = { who: visitor.identity.name, why: body.reason };
@@ -180,6 +180,6 @@ export const ORDER_ROUTES = [
       cursor: cursor.optional(),
     }),
     reply: 'HistoryPage',
-    handle: (desk, { params, query }) => historyPage(desk.parts.caller, params.member, query),
+    handle: (desk, { params, query }) => historyPage(desk.parts.scripts, params.member, query),
   }),
 ];

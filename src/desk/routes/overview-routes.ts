@@ -20,7 +20,7 @@ export const OVERVIEW_ROUTES = [
     async handle(desk, { query: { batch } }) {
       if (batch === undefined) return new OpenLine(null);
       // Looked for while the answer can still be an error; a line that is open has no way to say 404.
-      const ref = await findBatch(desk.parts.caller, batch);
+      const ref = await findBatch(desk.parts.scripts, batch);
       await sealedBatch(ref);
       return new OpenLine(ref.id);
     },
@@ -30,7 +30,7 @@ export const OVERVIEW_ROUTES = [
     query: z.object({ q: z.string().trim().min(1).max(100) }),
     reply: 'FindReply',
     async handle(desk, { query: { q } }): Promise<FindReply> {
-      const refs = await everyBatch(desk.parts.caller);
+      const refs = await everyBatch(desk.parts.scripts);
       const wanted = parseOrderId(q);
       const batches = refs.filter(({ id }) => id.startsWith(q) && q.length >= 2).slice(-5);
       const owner = refs.find(({ id }) => id === wanted?.batch);
@@ -39,7 +39,7 @@ export const OVERVIEW_ROUTES = [
           ...batches.map((ref) => ({
             kind: 'batch' as const,
             id: ref.id,
-            note: `realm ${ref.books.owner.name}`,
+            note: `realm ${ref.ledger.realm.name}`,
           })),
           ...(owner === undefined ? [] : [{ kind: 'order' as const, id: q, note: `batch ${owner.id}` }]),
           ...(isMemberId(q)

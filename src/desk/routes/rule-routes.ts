@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Desk } from '../desk.js';
 import { route } from '../route.js';
-import type { RuleParts } from '../rule-parts.js';
+import type { RuleDeps } from '../rule-deps.js';
 import { digits, limit, member, name, reason } from '../schemas.js';
 
 /** Reward rules: listed, planned, run from exactly that plan, and explained. */
 const ruleParams = z.object({ rule: name });
 
-function rulesOf(desk: Desk): RuleParts {
+function rulesOf(desk: Desk): RuleDeps {
   if (desk.parts.rules !== null) return desk.parts.rules;
   throw new AlmonerError('ALM_DESK_NOT_FOUND', 'This desk knows no rules.');
 }

@@ -10,12 +10,12 @@ import type { Config } from '../../runtime/config/config.js';
 import { rehearsalProfile } from '../pay/rehearsals.js';
 
 /** From a batch to the realm it belongs to, by base URL and id: a profile's name may have changed since. */
-export function profileOfBatch(config: Config, { books: { owner } }: BatchRef): RealmProfile | undefined {
+export function profileOfBatch(config: Config, { ledger: { realm } }: BatchRef): RealmProfile | undefined {
   const configured = config.profiles.find(
-    ({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId,
+    ({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId,
   );
-  if (configured !== undefined || !isRehearsalOfItsOwn(config, owner)) return configured;
-  return { ...rehearsalProfile(Date.now()), realmId: owner.realmId };
+  if (configured !== undefined || !isRehearsalOfItsOwn(config, realm)) return configured;
+  return { ...rehearsalProfile(Date.now()), realmId: realm.realmId };
 }
 
 /**
@@ -41,11 +41,11 @@ export async function haltedHere(
   if (config === undefined || owner !== '' || (state !== 'running' && state !== 'planned')) return null;
   const reason = changeHere(config, ref, manifest);
   // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
-  return reason === null || (await workersAtWork(ref.books)).length > 0 ? null : reason;
+  return reason === null || (await workersAtWork(ref.ledger)).length > 0 ? null : reason;
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */
-export function isRehearsalOfItsOwn(config: Config, owner: BatchRef['books']['owner']): boolean {
+export function isRehearsalOfItsOwn(config: Config, owner: BatchRef['ledger']['realm']): boolean {
   return (
     owner.rehearsal &&
     !config.profiles.some(({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId)
@@ -55,7 +55,7 @@ export function isRehearsalOfItsOwn(config: Config, owner: BatchRef['books']['ow
 export async function realmOfBatch(app: App, ref: BatchRef): Promise<OpenRealm> {
   const profile = profileOfBatch(app.config, ref);
   if (profile !== undefined) return app.realm(profile);
-  const { name, realmId, baseUrl } = ref.books.owner;
+  const { name, realmId, baseUrl } = ref.ledger.realm;
   throw new AlmonerError(
     'ALM_BATCH_REALM_NOT_HERE',
     `Batch ${ref.id} belongs to realm ${name} (${realmId} at ${baseUrl}), which is not configured here. Nothing was done.`,

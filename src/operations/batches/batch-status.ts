@@ -116,8 +116,8 @@ export async function isInterrupted(
   view: BatchView & { readonly owner: string },
 ): Promise<boolean> {
   if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
-  const owner = (await listSessions(ref.books)).find(({ id }) => id === view.owner);
-  return owner === undefined || (await ref.books.caller.here.liveness(owner)) === 'dead';
+  const owner = (await listSessions(ref.ledger)).find(({ id }) => id === view.owner);
+  return owner === undefined || (await ref.ledger.scripts.here.liveness(owner)) === 'dead';
 }
 
 /** At the rate of the run so far, without the time in which it stood still. */

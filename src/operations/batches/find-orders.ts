@@ -1,9 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import { type RowContext, rowContext } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { counted } from '../../report/spelling.js';
 
 /** Finding the batches and orders that a person names. */
@@ -16,10 +16,10 @@ export function idOf({ ref, index }: OrderPlace): OrderId {
 }
 
 /** `<batch>-<index>`; for the batch a unique prefix or `last` will do. Each batch is looked up once. */
-export function orderFinder(caller: Caller, realm?: string): (text: string) => Promise<OrderPlace> {
+export function orderFinder(scripts: ScriptClient, realm?: string): (text: string) => Promise<OrderPlace> {
   const batches = new Map<string, Promise<{ ref: BatchRef; rows: number }>>();
   const batchOf = async (wanted: string) => {
-    const ref = await findBatch(caller, wanted, realm);
+    const ref = await findBatch(scripts, wanted, realm);
     return { ref, rows: (await readBatch(ref))?.manifest.rows ?? 0 };
   };
   return async (text) => {
@@ -43,28 +43,28 @@ export function orderFinder(caller: Caller, realm?: string): (text: string) => P
   };
 }
 
-export function findOrder(caller: Caller, text: string, realm?: string): Promise<OrderPlace> {
-  return orderFinder(caller, realm)(text);
+export function findOrder(scripts: ScriptClient, text: string, realm?: string): Promise<OrderPlace> {
+  return orderFinder(scripts, realm)(text);
 }
 
 /** The named batch, or all that are completely imported. */
 export async function chooseBatches(
-  caller: Caller,
+  scripts: ScriptClient,
   named: { readonly batch?: string | undefined; readonly realm?: string | undefined },
 ): Promise<BatchRef[]> {
-  if (named.batch !== undefined) return [await findBatch(caller, named.batch, named.realm)];
-  return everyBatch(caller, named.realm);
+  if (named.batch !== undefined) return [await findBatch(scripts, named.batch, named.realm)];
+  return everyBatch(scripts, named.realm);
 }
 
 export function contextOf(ref: BatchRef): Promise<RowContext> {
-  return rowContext(ref, new PlanReader(ref.books));
+  return rowContext(ref, new PlanReader(ref.ledger));
 }
 
 /** One context for each batch, shared by the thousands of its orders that are asked about. */
 export function sharedContexts(): (ref: BatchRef) => Promise<RowContext> {
   const known = new Map<string, Promise<RowContext>>();
   return (ref) => {
-    const key = `${ref.books.realm} ${ref.no}`;
+    const key = `${ref.ledger.keyPrefix} ${ref.no}`;
     const context = known.get(key) ?? contextOf(ref);
     known.set(key, context);
     return context;

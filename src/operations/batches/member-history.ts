@@ -1,9 +1,9 @@
 import type { MemberId } from '../../core/ids.js';
 import type { OrderMark, OrderState } from '../../core/states.js';
 import { type BatchRef, everyBatch, readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { ordersTouching } from '../../ledger/member-orders.js';
 import { readRow } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import type { RowView } from '../../ledger/views.js';
 import { contextOf } from './find-orders.js';
 
@@ -32,19 +32,19 @@ export type HistoryEntry = {
 export type Scanned = { readonly rows: number; readonly ofRows: number };
 
 export async function memberHistory(
-  caller: Caller,
+  scripts: ScriptClient,
   member: MemberId,
   options: {
     readonly realm?: string | undefined;
     /** Only the books of this one realm, by their key: a name or id may occur at two base URLs. */
-    readonly books?: string;
+    readonly ledger?: string;
     readonly since: number | null;
     readonly onScanned: (scanned: Scanned) => void;
   },
 ): Promise<HistoryEntry[]> {
   const { since } = options;
-  const refs = (await everyBatch(caller, options.realm)).filter(
-    ({ books }) => options.books === undefined || books.realm === options.books,
+  const refs = (await everyBatch(scripts, options.realm)).filter(
+    ({ ledger }) => options.ledger === undefined || ledger.keyPrefix === options.ledger,
   );
   const batches = await toScan(refs, since);
   const ofRows = batches.reduce((sum, { rows }) => sum + rows, 0);
@@ -77,7 +77,7 @@ async function toScan(refs: readonly BatchRef[], since: number | null) {
 }
 
 function entryOf(
-  { id, books: { owner } }: BatchRef,
+  { id, ledger: { realm } }: BatchRef,
   row: RowView,
   member: MemberId,
   at: number,
@@ -86,8 +86,8 @@ function entryOf(
   const role = row.member === member ? 'member' : 'recipient';
   return {
     at: new Date(at).toISOString(),
-    realm: owner.name,
-    rehearsal: owner.rehearsal,
+    realm: realm.name,
+    rehearsal: realm.rehearsal,
     batch: id,
     source,
     order: row.order,

@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
-import type { Detail } from '../../ledger/detail.js';
 import { readArrivals } from '../../ledger/may-arrive.js';
+import type { OrderEvent } from '../../ledger/order-event.js';
 import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
 import { standIn, standInText } from '../../ledger/stand-in.js';
 import { isoTime } from '../../report/spelling.js';
@@ -12,7 +12,7 @@ import { contextOf, idOf, type OrderPlace } from './find-orders.js';
 export type OrderStory = DeadLetter & {
   readonly httpStatus: number | null;
   readonly balanceAfter: string | null;
-  readonly history: readonly Detail[];
+  readonly history: readonly OrderEvent[];
   readonly next: readonly string[];
 };
 
@@ -22,10 +22,10 @@ export async function orderStory(place: OrderPlace): Promise<OrderStory> {
     readRow(await contextOf(ref), index),
     readDetails(ref, index),
     readRecord(ref, index),
-    readArrivals(ref.books),
+    readArrivals(ref.ledger),
   ]);
   const letter = deadLetter(ref, row);
-  const other = replacedBy === null ? null : standInText(await standIn(ref.books, replacedBy));
+  const other = replacedBy === null ? null : standInText(await standIn(ref.ledger, replacedBy));
   return {
     ...letter,
     httpStatus: row.httpStatus,

@@ -5,7 +5,7 @@ import type { App } from '../../runtime/app.js';
 
 /** What a person should know of the pace of a realm, in sentences; empty when everything is as configured. */
 export async function paceNotes(app: App, profile: RealmProfile): Promise<string[]> {
-  const { learnt, others, holdMs } = await readPaceState(app.books(profile), profile.rate, Date.now());
+  const { learnt, others, holdMs } = await readPaceState(app.ledger(profile), profile.rate, Date.now());
   const notes: string[] = [];
   if (learnt !== null) notes.push(limitNotice(learnt.requests, learnt.windowMs, learnt.by === 'headers'));
   if (others > 0) notes.push(othersNotice(others));

@@ -9,12 +9,12 @@ import type { OpenRealm } from '../../runtime/app.js';
  * not speak of the key will do: a 404 for a member nobody has proves that the key is taken.
  */
 export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
-  const { halt } = await realmState(realm.books);
+  const { halt } = await realmState(realm.ledger);
   if (halt === null) return;
   const result = await realm.client.readMemberOnce(PROBE_MEMBER);
   const { status } = result.facts;
   const accepted = result.ok || (status !== null && !REALM_HALTED.has(status) && status < 500);
-  if (accepted) return releaseRealm(realm.books);
+  if (accepted) return releaseRealm(realm.ledger);
   if (result.ok) return;
   const { code, message, next } = result.error;
   throw new AlmonerError(code, `${message} The realm stays halted, and nothing was sent.`, {

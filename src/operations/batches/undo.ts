@@ -67,7 +67,7 @@ export async function writeUndo(
   write: (text: string) => Promise<void> | undefined,
 ): Promise<Undo> {
   await refuseWhileMoving(ref);
-  const plans = new PlanReader(ref.books);
+  const plans = new PlanReader(ref.ledger);
   const { batch, rows } = await snapshotBatch(ref, plans, []);
   const { delimiter, currency } = batch.manifest;
   // A check, so that what was paid in one currency is not taken back in another.
@@ -88,7 +88,7 @@ export async function writeUndo(
   let pending: RowView[] = [];
   const flush = async () => {
     const spent = await findSpent(
-      ref.books,
+      ref.ledger,
       pending.map(({ order }) => undoReference(order)),
     );
     for (const row of pending) {
@@ -152,9 +152,9 @@ function refuseUndoOfUndo(ref: BatchRef, { counts }: BatchView, undos: number): 
 }
 
 /** How far the undo is that keeps the reference. */
-async function undoing({ books }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
+async function undoing({ ledger }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
   if (arrivesUntil !== null) return 'undo-may-arrive';
-  const { code } = await readRecord({ books, no }, index);
+  const { code } = await readRecord({ ledger, no }, index);
   if (code === 'P') return 'undone';
   return code === 'D' ? 'undo-in-doubt' : 'undoing';
 }

@@ -26,7 +26,7 @@ export async function causesOf(
 ): Promise<Cause[]> {
   const view = known ?? (await readBatch(ref));
   if (view === undefined || !isOpen(view)) return [];
-  const look = realm ?? (await readRealmStanding(ref.books));
+  const look = realm ?? (await readRealmStanding(ref.ledger));
   const reason = await haltedHere(config, ref, view);
   const shown: Seen = reason === null ? view : { ...view, state: 'halted', reason };
   return whatWaits(await readBatchStanding(ref, shown, look), look);
@@ -43,8 +43,8 @@ export async function waitingOfAll(
       if (!isOpen(view)) return [];
       const known = unchanging.get(view);
       if (known !== undefined) return known;
-      const look = looks.get(ref.books.realm) ?? readRealmStanding(ref.books);
-      looks.set(ref.books.realm, look);
+      const look = looks.get(ref.ledger.keyPrefix) ?? readRealmStanding(ref.ledger);
+      looks.set(ref.ledger.keyPrefix, look);
       const waiting = (await causesOf(ref, config, view, await look)).map(told);
       if (hasOnlyDoubts(view)) unchanging.set(view, waiting);
       return waiting;
@@ -60,7 +60,7 @@ export type BatchWaiting = {
 
 /** Every batch of the store of which something stands still. */
 export async function allWaiting(app: App): Promise<BatchWaiting[]> {
-  const refs = await everyBatch(app.caller);
+  const refs = await everyBatch(app.scripts);
   const seen = (
     await Promise.all(
       refs.map(async (ref) => {

@@ -19,8 +19,8 @@ const AT_ONCE = 64;
 export async function followOnBoard(app: App, changes: readonly BoardChange[]): Promise<void> {
   const byRealm = new Map<string, BoardChange[]>();
   for (const change of changes) {
-    const { realm } = change.ref.books;
-    byRealm.set(realm, [...(byRealm.get(realm) ?? []), change]);
+    const { keyPrefix } = change.ref.ledger;
+    byRealm.set(keyPrefix, [...(byRealm.get(keyPrefix) ?? []), change]);
   }
   for (const group of byRealm.values()) await follow(app, group);
 }
@@ -29,7 +29,7 @@ async function follow(app: App, changes: readonly BoardChange[]): Promise<void> 
   const [first] = changes;
   if (first === undefined) return;
   const connection = app.store.connect('dead');
-  const board = new DeadLetters(first.ref.books, connection);
+  const board = new DeadLetters(first.ref.ledger, connection);
   for (let from = 0; from < changes.length; from += AT_ONCE)
     await Promise.all(
       changes.slice(from, from + AT_ONCE).map(async ({ ref, index, now }) => {

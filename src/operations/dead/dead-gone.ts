@@ -1,7 +1,7 @@
-import { attention } from '../../ledger/attention.js';
 import type { BatchRef } from '../../ledger/batches.js';
 import type { OrderRecord } from '../../ledger/record.js';
 import { readRecord } from '../../ledger/rows.js';
+import { attention } from '../../ledger/unsettled.js';
 import { idOfBatch } from '../../planning/denial.js';
 
 /** Where the dead letters of a batch went, once none of them is left to be mended or retried. */
@@ -25,7 +25,7 @@ export async function deadGone(ref: BatchRef): Promise<DeadGone | null> {
   }
   if (gone.discarded + gone.replaced === 0) return null;
   const numbers = [...into].sort((a, b) => Number(a) - Number(b));
-  return { ...gone, into: await Promise.all(numbers.map((no) => idOfBatch(ref.books, no))) };
+  return { ...gone, into: await Promise.all(numbers.map((no) => idOfBatch(ref.ledger, no))) };
 }
 
 async function* deadRecords(ref: BatchRef): AsyncGenerator<OrderRecord> {

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { DeadState } from '../../core/states.js';
-import { attentionRows } from '../../ledger/attention.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { readRecord } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { standIn } from '../../ledger/stand-in.js';
+import { attentionRows } from '../../ledger/unsettled.js';
 import type { RowView } from '../../ledger/views.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
 import { unfinishedImports } from '../pay/unfinished-imports.js';
@@ -43,8 +43,8 @@ export type DeadFilter = {
   readonly all?: boolean;
 };
 
-export async function* deadLetters(caller: Caller, filter: DeadFilter): AsyncGenerator<DeadLetter> {
-  for (const ref of await chooseBatches(caller, filter))
+export async function* deadLetters(scripts: ScriptClient, filter: DeadFilter): AsyncGenerator<DeadLetter> {
+  for (const ref of await chooseBatches(scripts, filter))
     for await (const row of deadRows(ref, filter)) yield deadLetter(ref, row);
 }
 
@@ -66,30 +66,30 @@ export async function* deadRows(
 export type HeldLetters = { readonly batch: string; readonly orders: number };
 
 export async function heldByImports(
-  caller: Caller,
+  scripts: ScriptClient,
   refs: readonly BatchRef[],
   filter: Pick<DeadFilter, 'class' | 'state'> = {},
 ): Promise<HeldLetters[]> {
   // Seldom any: the letters are read a second time only where there is one.
-  if ((await unfinishedImports(caller)).length === 0) return [];
+  if ((await unfinishedImports(scripts)).length === 0) return [];
   const held = new Map<string, number>();
   for (const ref of refs)
     for await (const { index, marks } of deadRows(ref, { ...filter, all: true })) {
       if (!marks.includes('replaced') || marks.includes('discarded')) continue;
       const { replacedBy } = await readRecord(ref, index);
       if (replacedBy === null) continue;
-      const { batch, unfinished } = await standIn(ref.books, replacedBy);
+      const { batch, unfinished } = await standIn(ref.ledger, replacedBy);
       if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
     }
   return [...held].map(([batch, orders]) => ({ batch, orders }));
 }
 
-export function deadLetter({ id, books: { owner } }: BatchRef, row: RowView): DeadLetter {
+export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView): DeadLetter {
   return {
     order: row.order,
     batch: id,
-    realm: owner.name,
-    rehearsal: owner.rehearsal,
+    realm: realm.name,
+    rehearsal: realm.rehearsal,
     line: row.line,
     op: row.op,
     member: row.member,
@@ -126,20 +126,20 @@ export type ChosenDead = {
  * a whole batch those that a person is done with, and doubts, are left alone.
  */
 export async function chooseDead(
-  caller: Caller,
+  scripts: ScriptClient,
   selection: DeadSelection,
   realm?: string,
 ): Promise<ChosenDead> {
   if ('orders' in selection) {
     const places = new Map<string, OrderPlace>();
-    const find = orderFinder(caller, realm);
+    const find = orderFinder(scripts, realm);
     for (const text of selection.orders) {
       const place = await find(text);
-      places.set(`${place.ref.books.realm} ${idOf(place)}`, place);
+      places.set(`${place.ref.ledger.keyPrefix} ${idOf(place)}`, place);
     }
     return { places: [...places.values()], discarded: 0, doubts: 0 };
   }
-  const [ref] = await chooseBatches(caller, { batch: selection.batch, realm });
+  const [ref] = await chooseBatches(scripts, { batch: selection.batch, realm });
   const places: OrderPlace[] = [];
   let discarded = 0;
   let doubts = 0;

@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import type { RowView } from '../../ledger/views.js';
-import { partHeader, partLine } from '../../report/parts.js';
+import { fileHeader, fileLine } from '../../report/files.js';
 import { deadRows } from './dead-letters.js';
 
 /**
@@ -17,12 +17,12 @@ export async function exportDead(
     throw new AlmonerError('ALM_BATCH_CANNOT', `Batch ${ref.id} was never completely imported.`);
   const { manifest } = view;
   let rows = 0;
-  await write(partHeader('failed', manifest));
+  await write(fileHeader('failed', manifest));
   for await (const row of inFileOrder(
     deadRows(ref, { state: 'refused' }),
     deadRows(ref, { state: 'exhausted' }),
   )) {
-    await write(partLine('failed', row, manifest));
+    await write(fileLine('failed', row, manifest));
     rows += 1;
   }
   return { rows };

@@ -37,20 +37,20 @@ export async function retryDead(
 ): Promise<Mended> {
   const seen = new Map<string, readonly EarlierAddress[]>();
   for (const ref of batchesOf(places)) {
-    const { books } = ref;
-    if (seen.has(books.realm)) continue;
+    const { ledger } = ref;
+    if (seen.has(ledger.keyPrefix)) continue;
     const profile = profileOfBatch(app.config, ref);
     if (profile !== undefined) await mergeIfRestored(app, profile);
-    seen.set(books.realm, by.newAddress ? await earlierAddresses(books) : []);
+    seen.set(ledger.keyPrefix, by.newAddress ? await earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
-    await passAddresses(books, seen.get(books.realm) ?? [], { who: by.who, at: Date.now() });
+    await passAddresses(ledger, seen.get(ledger.keyPrefix) ?? [], { who: by.who, at: Date.now() });
   }
   const mended: Mended[] = [];
   let done = 0;
   for (const batch of batchesOf(places)) {
     const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
     mended.push(
-      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.books.realm) ?? [] }, (some) =>
+      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.ledger.keyPrefix) ?? [] }, (some) =>
         onProgress(done + some),
       ),
     );
@@ -85,7 +85,7 @@ async function retryOfBatch(
 
 /** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
 export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {
-  for (const { books } of batchesOf(places)) refuseAddresses(books, await earlierAddresses(books));
+  for (const { ledger } of batchesOf(places)) refuseAddresses(ledger, await earlierAddresses(ledger));
 }
 
 /** Those that were orders. */
@@ -99,8 +99,8 @@ async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<
   return letters;
 }
 
-function batchName({ books, no }: BatchRef): string {
-  return `${books.realm} ${no}`;
+function batchName({ ledger, no }: BatchRef): string {
+  return `${ledger.keyPrefix} ${no}`;
 }
 
 export async function discardDead(

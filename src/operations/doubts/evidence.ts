@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
 import { readBatch } from '../../ledger/batches.js';
-import type { Balances, Detail } from '../../ledger/detail.js';
+import type { Balances, OrderEvent } from '../../ledger/order-event.js';
 import { readDetails, readRow } from '../../ledger/rows.js';
 import { realmState } from '../../ledger/steering.js';
 import { Evidence } from '../../queue/evidence.js';
@@ -43,7 +43,7 @@ export type DoubtEvidence = DeadLetter & {
   /** Orders on the same members that were sent later or are still to be sent. */
   readonly later: readonly HistoryEntry[];
   readonly looksLike: 'paid' | 'unpaid' | null;
-  readonly history: readonly Detail[];
+  readonly history: readonly OrderEvent[];
 };
 
 export async function doubtEvidence(
@@ -109,8 +109,8 @@ async function otherOrders(
 ): Promise<(HistoryEntry & { readonly touched: string })[]> {
   const found: (HistoryEntry & { readonly touched: string })[] = [];
   for (const { member } of effectsOf(order)) {
-    const books = place.ref.books.realm;
-    const entries = await memberHistory(app.caller, member, { books, since: null, onScanned });
+    const ledger = place.ref.ledger.keyPrefix;
+    const entries = await memberHistory(app.scripts, member, { ledger, since: null, onScanned });
     for (const entry of entries) if (entry.order !== idOf(place)) found.push({ ...entry, touched: member });
   }
   return found.sort((a, b) => a.at.localeCompare(b.at));
@@ -125,20 +125,20 @@ async function readNow(
 ): Promise<{ now: Balances | null; notRead: string | null }> {
   const profile = profileOfBatch(app.config, ref);
   if (profile === undefined) return { now: null, notRead: 'the realm is not configured here' };
-  if ((await realmState(ref.books)).halt !== null) return { now: null, notRead: 'the realm is halted' };
+  if ((await realmState(ref.ledger)).halt !== null) return { now: null, notRead: 'the realm is halted' };
   const realm = await app.realm(profile);
-  const pace = new Pace(ref.books, profile);
-  const now = await new Evidence(ref.books, realm.client, pace, profile).shown(order, currency);
+  const pace = new Pace(ref.ledger, profile);
+  const now = await new Evidence(ref.ledger, realm.client, pace, profile).shown(order, currency);
   return { now, notRead: now.member === null ? 'the realm did not give the balance' : null };
 }
 
-function balancesOf(history: readonly Detail[], when: 'before' | 'doubt') {
+function balancesOf(history: readonly OrderEvent[], when: 'before' | 'doubt') {
   const found = history.findLast((one) => one.event === 'balances' && one.when === when);
   return found?.event === 'balances' ? found : null;
 }
 
 function lastBalance(
-  history: readonly Detail[],
+  history: readonly OrderEvent[],
   others: readonly (HistoryEntry & { readonly touched: string })[],
   member: string,
   role: 'member' | 'recipient',
@@ -156,7 +156,7 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function lastSent(history: readonly Detail[]): DoubtEvidence['sent'] {
+function lastSent(history: readonly OrderEvent[]): DoubtEvidence['sent'] {
   const last = history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned');
   if (last?.event !== 'attempt' && last?.event !== 'orphaned') return null;
   const at = new Date(last.at).toISOString();

@@ -26,7 +26,7 @@ export async function checkRaisable(places: readonly OrderPlace[]): Promise<Orde
     const { ref, index } = place;
     const id = idOf(place);
     const { state } = await readRow(await contextOf(ref), index);
-    if (state === 'unknown') open.set(`${ref.books.realm} ${id}`, place);
+    if (state === 'unknown') open.set(`${ref.ledger.keyPrefix} ${id}`, place);
     else if (state === 'sending') {
       const { session } = await readRecord(ref, index);
       faults.push(`${id} is being sent by session ${session ?? 'unknown'}: see \`almoner status ${ref.id}\``);
@@ -53,7 +53,7 @@ export async function raiseDoubts(
     if (!isPlannedOrder(row)) continue;
     const at = Date.now();
     const message = `${who} made a doubt of it: ${why}`;
-    const { concluded } = await conclude(ref.books, { no: ref.no, index }, row, {
+    const { concluded } = await conclude(ref.ledger, { no: ref.no, index }, row, {
       from: 'u',
       to: 'D',
       evidence: null,

@@ -1,12 +1,12 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DecisionLine } from '../../csv/decisions.js';
-import { attention } from '../../ledger/attention.js';
 import { findBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { readArrivals } from '../../ledger/may-arrive.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
 import { type RowContext, readRecord, readRow } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 import { conclude } from '../../ledger/settling.js';
+import { attention } from '../../ledger/unsettled.js';
 import { counted, duration, isoTime } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/realm-schema.js';
@@ -25,23 +25,23 @@ export type Verdict = (typeof VERDICTS)[number];
 export type Ruling = { readonly place: OrderPlace; readonly verdict: Verdict };
 
 export async function rulingsOnOrders(
-  caller: Caller,
+  scripts: ScriptClient,
   orders: readonly string[],
   verdict: Verdict,
   realm?: string,
 ): Promise<Ruling[]> {
-  const find = orderFinder(caller, realm);
+  const find = orderFinder(scripts, realm);
   const places = await Promise.all(orders.map(find));
   return places.map((place) => ({ place, verdict }));
 }
 
 export async function rulingsOnBatch(
-  caller: Caller,
+  scripts: ScriptClient,
   batch: string,
   verdict: Verdict,
   realm?: string,
 ): Promise<Ruling[]> {
-  const ref = await findBatch(caller, batch, realm);
+  const ref = await findBatch(scripts, batch, realm);
   const rulings: Ruling[] = [];
   for await (const index of attention(ref, 'doubt')) rulings.push({ place: { ref, index }, verdict });
   return rulings;
@@ -49,14 +49,14 @@ export async function rulingsOnBatch(
 
 /** A row without a decision gets the one given for all, if any, and is otherwise left as it is. */
 export async function rulingsOfFile(
-  caller: Caller,
+  scripts: ScriptClient,
   lines: readonly DecisionLine[],
   forAll: Verdict | null,
   realm?: string,
 ): Promise<Ruling[]> {
   const faults: string[] = [];
   const rulings: Ruling[] = [];
-  const find = orderFinder(caller, realm);
+  const find = orderFinder(scripts, realm);
   for (const { line, order, decision } of lines) {
     const written = VERDICTS.find((verdict) => verdict === decision);
     if (decision !== '' && written === undefined)
@@ -84,7 +84,7 @@ export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]
   for (const ruling of rulings) {
     const { ref, index } = ruling.place;
     const id = idOf(ruling.place);
-    const key = `${ref.books.realm} ${id}`;
+    const key = `${ref.ledger.keyPrefix} ${id}`;
     const earlier = open.get(key);
     if (earlier !== undefined && earlier.verdict !== ruling.verdict)
       faults.push(`${id} is named twice, as paid and as unpaid`);
@@ -108,7 +108,7 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
     const { ref, index } = place;
     const { code, sentAt, tookMs } = await readRecord(ref, index);
     if (verdict !== 'unpaid' || code !== 'D') continue;
-    const { nowMs, until } = await readArrivals(ref.books);
+    const { nowMs, until } = await readArrivals(ref.ledger);
     const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMsOf(app, place));
     if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
   }
@@ -177,7 +177,7 @@ async function resolveOne(
   const paid = verdict === 'paid';
   const at = Date.now();
   const audit = { at, who, what: `doubt ${idOf(place)} resolved as ${verdict}`, why };
-  const { concluded } = await conclude(ref.books, { no: ref.no, index }, row, {
+  const { concluded } = await conclude(ref.ledger, { no: ref.no, index }, row, {
     from: 'D',
     to: paid ? 'P' : 'X',
     evidence: 'operator',

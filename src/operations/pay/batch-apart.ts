@@ -38,7 +38,7 @@ export async function makeBatchApart(
   if (run.awards < APART_FROM_ORDERS) return makeBatch(app, realm, run, last, now);
   const wanted: BatchWanted = { config: app.config, realm: realm.profile.name, run: run.id, last, now };
   const made = arrived(await line.through(() => replyOfThread(wanted)));
-  return made && { ref: { books: realm.books, no: made.no, id: made.id }, existing: made.existing };
+  return made && { ref: { ledger: realm.ledger, no: made.no, id: made.id }, existing: made.existing };
 }
 
 function replyOfThread(wanted: BatchWanted): Promise<Carried<BatchMade>> {

@@ -20,7 +20,7 @@ async function make(): Promise<BatchMade> {
   });
   try {
     const realm = await app.realm(pickProfile(config, name));
-    const made = await makeBatch(app, realm, await findRun(realm.books, run), last, now);
+    const made = await makeBatch(app, realm, await findRun(realm.ledger, run), last, now);
     return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
   } finally {
     await app.close();

@@ -34,7 +34,7 @@ export async function enqueue(
   await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   return importPlan(plan, {
-    books: realm.books,
+    ledger: realm.ledger,
     profile: realm.profile,
     batchId: options.batchId,
     mode: options.mode,
@@ -77,7 +77,7 @@ export async function handToWorkers(
     what: 'resumed by an import of the same orders',
     why: null,
   };
-  await resumeBatch(ref.books, ref.no, audit, { owner: '' });
+  await resumeBatch(ref.ledger, ref.no, audit, { owner: '' });
 }
 
 /** How a batch stands still, for comparing: of a running one nothing is said. */
@@ -104,7 +104,7 @@ export async function payPlan(
   request: PayRequest,
 ): Promise<BatchStatus> {
   const session = await app.session('run');
-  await session.register(realm.books);
+  await session.register(realm.ledger);
   const { ref, existing } = await enqueue(app, realm, planned, { ...request, mode: 'run', session });
   await runBatch(app, realm, { ...request, ref, session, who: app.config.operator });
   const { folder } = await reportBatch(ref, realm.plans, app.config);

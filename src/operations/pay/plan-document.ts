@@ -4,7 +4,7 @@ import type { Planned } from './plan-file.js';
 
 /** A plan as the JSON document of the contract: `plan --json`, and the desk's preview. */
 export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
-  const { survey, findings } = plan;
+  const { totals, findings } = plan;
   return {
     batch: plan.existing?.id ?? plan.batch,
     realm: profile.name,
@@ -15,10 +15,10 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     existing: plan.existing?.view != null,
     existingState: plan.existing?.view?.state ?? null,
     source: plan.source,
-    rows: survey.rows,
-    orders: survey.orders,
-    tokens: survey.tokens,
-    members: survey.members,
+    rows: totals.rows,
+    orders: totals.orders,
+    tokens: totals.tokens,
+    members: totals.members,
     duplicates: preview.duplicates,
     duplicatesOf: plan.spent.batches,
     looksPaid: plan.repeats.batches.map(({ batch, rows }) => ({
@@ -26,7 +26,7 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
       rows: rows.length,
       lines: lineRanges(rows.map(([, line]) => line)),
     })),
-    invalid: survey.invalid,
+    invalid: totals.invalid,
     faults: findings.faults(1000),
     faultCount: findings.faultCount,
     faultsFile,
@@ -36,6 +36,6 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     payable: { orders: preview.payable, tokens: preview.payableTokens },
     books: preview.past,
     dayLeft: preview.dayLeft,
-    netEffects: survey.busiest,
+    netEffects: totals.busiest,
   };
 }

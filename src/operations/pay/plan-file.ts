@@ -6,8 +6,8 @@ import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../csv/column-map.js';
 import { openSource } from '../../csv/open.js';
 import { overLimits, overLimitText } from '../../ledger/accounts.js';
-import type { Books } from '../../ledger/books.js';
 import type { PlanReader } from '../../ledger/plan-store.js';
+import type { RealmLedger } from '../../ledger/realm-ledger.js';
 import { Findings, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import { type Plan, planSource } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
@@ -28,7 +28,7 @@ export type PlanRequest = {
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
 export async function planFile(
-  realm: { profile: RealmProfile; books: Books; plans: PlanReader },
+  realm: { profile: RealmProfile; ledger: RealmLedger; plans: PlanReader },
   request: PlanRequest,
   now: number,
 ): Promise<Planned> {
@@ -45,10 +45,10 @@ export async function planFile(
       now,
       findings,
     });
-    const preview = await previewPlan(plan, realm.profile, realm.books, now);
+    const preview = await previewPlan(plan, realm.profile, realm.ledger, now);
     noteExpectations(plan, preview, request);
     noteDayCap(plan, preview);
-    await noteAccounts(plan, realm.books);
+    await noteAccounts(plan, realm.ledger);
     return { plan, preview };
   } catch (error) {
     findings.close();
@@ -61,9 +61,9 @@ export async function planFile(
 function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanRequest): void {
   const fault = (message: string) =>
     plan.findings.fault({ line: 0, column: null, code: 'ALM_PLAN_NOT_EXPECTED', message });
-  if (expectRows !== null && plan.survey.rows !== expectRows)
-    fault(`The file has ${plan.survey.rows} rows, --expect-rows says ${expectRows}.`);
-  const { credit, debit, transfer } = plan.survey.tokens;
+  if (expectRows !== null && plan.totals.rows !== expectRows)
+    fault(`The file has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
+  const { credit, debit, transfer } = plan.totals.tokens;
   const total = credit + debit + transfer;
   if (expectTokens !== null && BigInt(expectTokens) !== total)
     fault(
@@ -78,10 +78,13 @@ function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
 }
 
 /** A row under a rule's reference, or in place of one of its orders, is held to the limit of the rule's period. */
-async function noteAccounts({ existing, claims, findings }: Plan, books: Books): Promise<void> {
+async function noteAccounts(
+  { existing, referenceWrites, findings }: Plan,
+  ledger: RealmLedger,
+): Promise<void> {
   if (existing?.view != null) return;
-  const ranges = claims.flatMap(({ accounts }) => accounts);
-  for (const over of await overLimits(books, ranges)) {
+  const ranges = referenceWrites.flatMap(({ accounts }) => accounts);
+  for (const over of await overLimits(ledger, ranges)) {
     const message = `The file cannot be paid: ${overLimitText(over)}.`;
     findings.fault({ line: 0, column: null, code: 'ALM_RULE_OVER_LIMIT', message });
   }

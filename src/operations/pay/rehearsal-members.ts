@@ -28,9 +28,9 @@ export async function makeMembers(embedded: EmbeddedRealm, realmId: string, plan
 
 const MOST = Number.MAX_SAFE_INTEGER / 2;
 
-function takenFrom({ survey, blocks }: Plan): Map<string, number> {
+function takenFrom({ totals, blocks }: Plan): Map<string, number> {
   const taken = new Map<string, number>();
-  if (survey.orders.debit + survey.orders.transfer === 0) return taken;
+  if (totals.orders.debit + totals.orders.transfer === 0) return taken;
   for (const bytes of blocks)
     for (const { order } of decodePlanBlock(bytes))
       if (order !== null && order.op !== 'credit')

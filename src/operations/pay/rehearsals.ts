@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
-import { allBooks, type Books, forgetRealm } from '../../ledger/books.js';
+import { allLedgers, forgetRealm, type RealmLedger } from '../../ledger/realm-ledger.js';
 import { listSessions } from '../../ledger/sessions.js';
 import { createRealmAdmin } from '../../realm/server/admin.js';
 import type { App } from '../../runtime/app.js';
@@ -23,29 +23,29 @@ export function rehearsalProfile(now: number): RealmProfile {
 
 /** The newest few stay to be looked at; older ones leave the store, members and all. */
 export async function dropOldRehearsals(app: App): Promise<void> {
-  const rehearsals = (await allBooks(app.caller))
-    .filter(({ owner }) => owner.name === NAME && owner.realmId.startsWith(`${NAME}-`))
-    .sort((a, b) => a.owner.realmId.localeCompare(b.owner.realmId));
-  for (const books of rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1)))
-    if (!(await isInUse(books))) await drop(app, books);
+  const rehearsals = (await allLedgers(app.scripts))
+    .filter(({ realm }) => realm.name === NAME && realm.realmId.startsWith(`${NAME}-`))
+    .sort((a, b) => a.realm.realmId.localeCompare(b.realm.realmId));
+  for (const ledger of rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1)))
+    if (!(await isInUse(ledger))) await drop(app, ledger);
 }
 
-async function isInUse(books: Books): Promise<boolean> {
-  const { here } = books.caller;
-  const states = await Promise.all((await listSessions(books)).map((entry) => here.liveness(entry)));
+async function isInUse(ledger: RealmLedger): Promise<boolean> {
+  const { here } = ledger.scripts;
+  const states = await Promise.all((await listSessions(ledger)).map((entry) => here.liveness(entry)));
   return states.some((state) => state !== 'dead');
 }
 
-async function drop(app: App, books: Books): Promise<void> {
-  const { redis } = app.caller;
+async function drop(app: App, ledger: RealmLedger): Promise<void> {
+  const { redis } = app.scripts;
   let cursor = '0';
   do {
-    const [next, keys] = await redis.scan(cursor, 'MATCH', `${escapeGlob(books.realm)}*`, 'COUNT', 1000);
+    const [next, keys] = await redis.scan(cursor, 'MATCH', `${escapeGlob(ledger.keyPrefix)}*`, 'COUNT', 1000);
     if (keys.length > 0) await redis.unlink(...keys);
     cursor = next;
   } while (cursor !== '0');
-  await createRealmAdmin(redis).dropRealm(books.owner.realmId);
-  await forgetRealm(app.caller, books.owner);
+  await createRealmAdmin(redis).dropRealm(ledger.realm.realmId);
+  await forgetRealm(app.scripts, ledger.realm);
 }
 
 function escapeGlob(text: string): string {

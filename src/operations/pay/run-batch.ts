@@ -5,8 +5,8 @@ import { type BatchRef, readBatch } from '../../ledger/batches.js';
 import { listSessions, type Session } from '../../ledger/sessions.js';
 import { pauseBatch, resumeBatch } from '../../ledger/steering.js';
 import type { BatchView } from '../../ledger/views.js';
-import { Crew } from '../../queue/crew.js';
 import type { First } from '../../queue/own-run.js';
+import { RealmWorker } from '../../queue/realm-worker.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/realm-halt.js';
@@ -42,18 +42,18 @@ export async function runBatch(app: App, realm: OpenRealm, request: RunRequest):
     if (view === undefined) throw new Error(`batch ${ref.id} is not sealed`);
     if (isOver(view)) return 'over';
     if (!(await isOwnedByLiving(ref, view.owner, session.id))) {
-      await session.register(ref.books, realm.profile.settleMs);
+      await session.register(ref.ledger, realm.profile.settleMs);
       await letRealmGoOn(realm);
       if (await takeOver(request, view.owner, first)) break;
       // Another run was quicker, or the batch is over by now.
       continue;
     }
     // It only watches and begins nothing: nobody may have to wait for its journal.
-    await session.deregister(ref.books);
+    await session.deregister(ref.ledger);
     if ((await watch(request)) === 'still') return 'watched';
   }
-  const crew = new Crew({
-    books: realm.books,
+  const crew = new RealmWorker({
+    ledger: realm.ledger,
     profile: realm.profile,
     client: realm.client,
     session,
@@ -90,7 +90,7 @@ async function untilStill(request: RunRequest, lastTrouble: () => WriteOutcome |
   for (;;) {
     if (stop.aborted && !paused) {
       paused = true;
-      await pauseBatch(ref.books, ref.no, INTERRUPTED, audit(request, 'interrupted'), request.session.id);
+      await pauseBatch(ref.ledger, ref.no, INTERRUPTED, audit(request, 'interrupted'), request.session.id);
     }
     const view = await readBatch(ref);
     if (view === undefined) return;
@@ -119,7 +119,7 @@ async function watch({ ref, session, stop, onProgress }: RunRequest): Promise<'s
 
 async function takeOver({ ref, session }: RunRequest, from: string, first: First | null): Promise<boolean> {
   const options = { owner: session.id, from, ...(first && { first }) };
-  return (await resumeBatch(ref.books, ref.no, null, options)).done;
+  return (await resumeBatch(ref.ledger, ref.no, null, options)).done;
 }
 
 function firstOf(orders: number): First {
@@ -129,8 +129,8 @@ function firstOf(orders: number): First {
 
 export async function isOwnedByLiving(ref: BatchRef, owner: string, self: string): Promise<boolean> {
   if (owner === '' || owner === self) return false;
-  const entry = (await listSessions(ref.books)).find(({ id }) => id === owner);
-  return entry !== undefined && (await ref.books.caller.here.liveness(entry)) !== 'dead';
+  const entry = (await listSessions(ref.ledger)).find(({ id }) => id === owner);
+  return entry !== undefined && (await ref.ledger.scripts.here.liveness(entry)) !== 'dead';
 }
 
 export function isOver(view: BatchView): boolean {

@@ -1,10 +1,10 @@
 import { type BatchId, parseOrderId } from '../../core/ids.js';
 import { type BatchRef, batchNumber, everyBatch } from '../../ledger/batches.js';
-import type { Books } from '../../ledger/books.js';
-import type { Caller } from '../../ledger/caller.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
 import { decodePlanBlock } from '../../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, dropBatch, NO_CLAIMS, openBatch } from '../../ledger/plan-store.js';
+import type { RealmLedger } from '../../ledger/realm-ledger.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
 
 /**
  * Imports that were begun and never sealed. They hold references and marks, and nothing of them is ever sent.
@@ -21,9 +21,9 @@ export type UnfinishedImport = {
 
 type Begun = { readonly content: string; readonly blocks: number; readonly createdAt: number };
 
-export async function unfinishedImports(caller: Caller, realm?: string): Promise<UnfinishedImport[]> {
+export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
-    (await everyBatch(caller, realm)).map(async (ref) => {
+    (await everyBatch(scripts, realm)).map(async (ref) => {
       const begun = await readUnfinished(ref);
       return begun === null ? [] : [describe(ref, begun)];
     }),
@@ -37,31 +37,31 @@ export async function isUnfinished(ref: BatchRef): Promise<boolean> {
 
 /** Gives back its references and marks and forgets it. An importer that still lives is shut out first. */
 export async function releaseImport(ref: BatchRef, importer: string): Promise<UnfinishedImport | null> {
-  const { books, no, id } = ref;
+  const { ledger, no, id } = ref;
   const begun = await readUnfinished(ref);
   if (begun === null) return null;
   const { content, createdAt } = begun;
-  const opened = await openBatch(books, { content, id, importer, createdAt });
+  const opened = await openBatch(ledger, { content, id, importer, createdAt });
   if (opened.status !== 'taken-over' || opened.no !== no) return null;
   // Read again: the importer may have stored another block before it was shut out.
   const { blocks } = (await readUnfinished(ref)) ?? begun;
-  await dropBatch(books, { no, importer }, blocks, (block) => claimsOfStored(books, no, block));
+  await dropBatch(ledger, { no, importer }, blocks, (block) => claimsOfStored(ledger, no, block));
   return describe(ref, begun);
 }
 
 async function readUnfinished(ref: BatchRef): Promise<Begun | null> {
-  const { caller, realm } = ref.books;
-  const [state, content, blocks, createdAt] = await caller.patiently('read batch', () =>
-    caller.redis.hmget(batchKeys(realm, ref.no).meta, 'state', 'content', 'blocks', 'createdAt'),
+  const { scripts, keyPrefix } = ref.ledger;
+  const [state, content, blocks, createdAt] = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'content', 'blocks', 'createdAt'),
   );
   if (state !== 'importing') return null;
   return { content: content ?? '', blocks: Number(blocks ?? 0), createdAt: Number(createdAt ?? 0) };
 }
 
-async function claimsOfStored(books: Books, no: string, block: number): Promise<BlockClaims> {
-  const { caller, realm } = books;
-  const bytes = await caller.patiently('read plan', () =>
-    caller.redis.getBuffer(batchKeys(realm, no).plan(block)),
+async function claimsOfStored(ledger: RealmLedger, no: string, block: number): Promise<BlockClaims> {
+  const { scripts, keyPrefix } = ledger;
+  const bytes = await scripts.retryWhileAway('read plan', () =>
+    scripts.redis.getBuffer(batchKeys(keyPrefix, no).plan(block)),
   );
   // A release that was itself interrupted has dropped the last blocks already.
   if (bytes === null) return NO_CLAIMS;
@@ -70,17 +70,17 @@ async function claimsOfStored(books: Books, no: string, block: number): Promise<
   for (const { replaces } of rows) {
     const old = replaces === null ? undefined : parseOrderId(replaces)?.batch;
     if (old === undefined || numbers.has(old)) continue;
-    const found = await batchNumber(books, old);
+    const found = await batchNumber(ledger, old);
     if (found !== null) numbers.set(old, found);
   }
   return blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, (id) => numbers.get(id));
 }
 
-function describe({ id, books: { owner } }: BatchRef, begun: Begun): UnfinishedImport {
+function describe({ id, ledger: { realm } }: BatchRef, begun: Begun): UnfinishedImport {
   return {
     batch: id,
-    realm: owner.name,
-    rehearsal: owner.rehearsal,
+    realm: realm.name,
+    rehearsal: realm.rehearsal,
     createdAt: new Date(begun.createdAt).toISOString(),
     rowsStored: begun.blocks * PLAN_BLOCK_ROWS,
   };

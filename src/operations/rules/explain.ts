@@ -36,14 +36,14 @@ export async function explainMember(
 ): Promise<{ readonly meta: RunMeta; readonly explained: Explained }> {
   const profiles = realm === undefined ? app.config.profiles : [pickProfile(app.config, realm)];
   for (const profile of profiles) {
-    const books = app.books(profile);
-    const meta = await findRun(books, named).catch((error: unknown) => {
+    const ledger = app.ledger(profile);
+    const meta = await findRun(ledger, named).catch((error: unknown) => {
       if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
       throw error;
     });
     if (meta === undefined) continue;
     // Blocks that do not name the member are not taken apart: a run may have thousands.
-    for await (const entries of readEntries(books, meta, 0, `"member":"${member}"`)) {
+    for await (const entries of readEntries(ledger, meta, 0, `"member":"${member}"`)) {
       const entry = entries.find(({ decision }) => decision.member === member);
       if (entry === undefined) continue;
       const { condition, award, columns } = meta;
@@ -74,7 +74,7 @@ export async function tryMember(
   member: MemberId,
   at: number,
 ): Promise<Tried> {
-  const { books, profile } = realm;
+  const { ledger, profile } = realm;
   let listed: AudienceRow | undefined;
   for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
   const row: AudienceRow = listed ?? {
@@ -99,13 +99,13 @@ export async function tryMember(
     profile,
     reads: pacedReads(realm),
     facts,
-    already: await alreadyAwarded(books, rule.name, period, [[row]]),
+    already: await alreadyAwarded(ledger, rule.name, period, [[row]]),
     at,
     maxMissing: 1,
     stop: new AbortController().signal,
     onProgress: () => {},
     bounds: async () => ({
-      awardedInPeriod: await awardedInPeriod(books, rule.name, period),
+      awardedInPeriod: await awardedInPeriod(ledger, rule.name, period),
       maxTokensPerOrder: profile.caps.maxTokensPerOrder,
     }),
     keep: async (_, bytes) => void entries.push(...decodeEntries(bytes)),

@@ -1,7 +1,7 @@
 import { batchId } from '../../core/ids.js';
 import { batchNumber, readBatch } from '../../ledger/batches.js';
-import type { Books } from '../../ledger/books.js';
 import { storeNowMs } from '../../ledger/feeding.js';
+import type { RealmLedger } from '../../ledger/realm-ledger.js';
 import { type LastRun, lastRuns, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
@@ -37,14 +37,14 @@ export type ListedRule = {
 export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   const realms = await Promise.all(
     app.config.profiles.map(async (profile) => {
-      const books = app.books(profile);
+      const ledger = app.ledger(profile);
       const [entries, last, runs, now] = await Promise.all([
-        scheduledRules(books),
-        lastRuns(books),
-        listRuns(books),
-        storeNowMs(books),
+        scheduledRules(ledger),
+        lastRuns(ledger),
+        listRuns(ledger),
+        storeNowMs(ledger),
       ]);
-      return { profile, books, entries, last, runs, now };
+      return { profile, ledger, entries, last, runs, now };
     }),
   );
   const listed: ListedRule[] = [];
@@ -77,11 +77,11 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
           ? null
           : nextTime(rule.schedule, Math.max(realm.now, last?.at ?? 0)),
       lastScheduled: last,
-      lastRun: realm === undefined ? null : await newestRun(realm.books, realm.runs, rule.name),
+      lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
       faults: [],
     });
   }
-  for (const { profile, books, entries, last, runs } of realms)
+  for (const { profile, ledger, entries, last, runs } of realms)
     for (const entry of entries) {
       if (
         listed.some(
@@ -98,7 +98,7 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
         schedule: { cron, timezone, missed },
         state: 'gone',
         lastScheduled: last.get(rule) ?? null,
-        lastRun: await newestRun(books, runs, rule),
+        lastRun: await newestRun(ledger, runs, rule),
       });
     }
   return listed;
@@ -113,14 +113,15 @@ function stateOf(entry: ScheduledRule | undefined, hash: string): ListedRule['st
 }
 
 async function newestRun(
-  books: Books,
+  ledger: RealmLedger,
   runs: readonly RunMeta[],
   rule: string,
 ): Promise<ListedRule['lastRun']> {
   const run = runs.findLast((one) => one.rule === rule && (one.state === 'run' || one.batch !== null));
   if (run === undefined) return null;
   const { id, period, at, batch, awards, tokens } = run;
-  const no = batch === null ? null : await batchNumber(books, batchId(batch));
-  const view = no === null || batch === null ? undefined : await readBatch({ books, no, id: batchId(batch) });
+  const no = batch === null ? null : await batchNumber(ledger, batchId(batch));
+  const view =
+    no === null || batch === null ? undefined : await readBatch({ ledger, no, id: batchId(batch) });
   return { run: id, period, at, batch, state: view?.state ?? run.state, awards, tokens };
 }

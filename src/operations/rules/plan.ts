@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { registerRealm } from '../../ledger/books.js';
+import { registerRealm } from '../../ledger/realm-ledger.js';
 import { shortId } from '../../planning/digest.js';
 import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';
@@ -33,12 +33,12 @@ export async function planRule(
   request: PlanRuleRequest,
 ): Promise<PlannedRun> {
   await mergeIfRestored(app, realm.profile);
-  await registerRealm(realm.books);
+  await registerRealm(realm.ledger);
   if (realm.embedded !== null)
     await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);
   return planRun({
     ...request,
-    books: realm.books,
+    ledger: realm.ledger,
     profile: realm.profile,
     rule,
     audience,
@@ -57,15 +57,15 @@ export async function batchOfRun(
   newAddress = false,
 ): Promise<Planned | null> {
   if (run.awards === 0) return null;
-  const { books, plans, profile } = realm;
+  const { ledger, plans, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
-  const options = { books, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
+  const options = { ledger, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
   const numbered = async (number: number | null): Promise<Planned> => {
-    const rows = awardRows(run, readEntries(books, run));
+    const rows = awardRows(run, readEntries(ledger, run));
     const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
-    return { plan, preview: await previewPlan(plan, profile, books, now) };
+    return { plan, preview: await previewPlan(plan, profile, ledger, now) };
   };
-  const number = await runNumber(books, run);
+  const number = await runNumber(ledger, run);
   const first = await numbered(number);
   if (number === null || run.number !== null || run.scheduled) return first;
   // While another batch of the period is open, the number may be that of an earlier one with the very same orders,

@@ -3,7 +3,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
 import { accountName } from '../../ledger/accounts.js';
 import { batchNumber } from '../../ledger/batches.js';
-import type { Books } from '../../ledger/books.js';
+import type { RealmLedger } from '../../ledger/realm-ledger.js';
 import type { SealedRun } from '../../ledger/sealing.js';
 import type { Imported } from '../../planning/store-plan.js';
 import { type LastRun, lastRunOf } from '../../rules/approvals.js';
@@ -89,7 +89,7 @@ export async function makeBatch(
 
 async function makingBatch<T extends { existing: boolean }>(
   app: App,
-  { books }: OpenRealm,
+  { ledger }: OpenRealm,
   run: RunMeta,
   { plan }: Planned,
   scheduled: LastRun | null,
@@ -102,7 +102,7 @@ async function makingBatch<T extends { existing: boolean }>(
   const record: RunMeta = { ...begun, state: 'run' };
   if (plan.existing?.view == null) {
     // As it stands now: a person may have cancelled it since it was read, or another process made its batch.
-    const stands = await changeRun(books, run.id, (known) =>
+    const stands = await changeRun(ledger, run.id, (known) =>
       known === null || known.state === 'planned' ? begun : null,
     );
     refuseUnusable(stands ?? begun);
@@ -123,17 +123,17 @@ async function makingBatch<T extends { existing: boolean }>(
       schedule: note === null ? null : { rule: run.rule, last: note, only: scheduled !== null },
     });
   } catch (error) {
-    await takeBatchBack(books, begun);
+    await takeBatchBack(ledger, begun);
     throw error;
   }
-  if (made.existing) await putRun(books, record);
+  if (made.existing) await putRun(ledger, record);
   return made;
 }
 
 /** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */
-export async function takeBatchBack(books: Books, run: RunMeta): Promise<void> {
-  if ((await batchNumber(books, batchId(run.batch ?? ''))) !== null) return;
-  await changeRun(books, run.id, (known) =>
+export async function takeBatchBack(ledger: RealmLedger, run: RunMeta): Promise<void> {
+  if ((await batchNumber(ledger, batchId(run.batch ?? ''))) !== null) return;
+  await changeRun(ledger, run.id, (known) =>
     known?.state === 'planned' && known.batch === run.batch ? { ...known, batch: null, number: null } : null,
   );
 }

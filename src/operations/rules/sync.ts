@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { registerRealm } from '../../ledger/books.js';
 import { storeNowMs } from '../../ledger/feeding.js';
+import { registerRealm } from '../../ledger/realm-ledger.js';
 import { syncWakeUps } from '../../queue/schedules.js';
 import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
@@ -42,7 +42,7 @@ export type SyncRequest = {
 export async function syncRules(app: App, request: SyncRequest): Promise<SyncResult> {
   // Before the files are read: an entry that is another one later was made of files that may be newer than these.
   const present = new Map<RealmProfile, readonly ScheduledRule[]>();
-  for (const profile of app.config.profiles) present.set(profile, await scheduledRules(app.books(profile)));
+  for (const profile of app.config.profiles) present.set(profile, await scheduledRules(app.ledger(profile)));
   const found = await findRules(app.config, request.cwd);
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
@@ -93,9 +93,9 @@ async function syncRealm(
   present: readonly ScheduledRule[],
   request: SyncRequest,
 ): Promise<SyncedRule[]> {
-  const books = app.books(profile);
-  if (rules.length > 0) await registerRealm(books);
-  const go = { who: app.config.operator, at: request.now ?? (await storeNowMs(books)) };
+  const ledger = app.ledger(profile);
+  if (rules.length > 0) await registerRealm(ledger);
+  const go = { who: app.config.operator, at: request.now ?? (await storeNowMs(ledger)) };
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
@@ -103,7 +103,7 @@ async function syncRealm(
     if (schedule === null) continue;
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
-    const { before, after: entry } = await changeScheduledRule(books, rule.name, (known) => {
+    const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
       const wanted = entryOf({ ...rule, schedule }, known, isApproved ? go : null);
       const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
       return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
@@ -127,7 +127,7 @@ async function syncRealm(
   }
   for (const entry of present) {
     if (rules.some((rule) => rule.name === entry.rule)) continue;
-    const { after } = await changeScheduledRule(books, entry.rule, (known) =>
+    const { after } = await changeScheduledRule(ledger, entry.rule, (known) =>
       request.prune && isDeepStrictEqual(known, entry) ? null : known,
     );
     const change = after === null ? 'removed' : 'gone';
@@ -140,7 +140,7 @@ async function syncRealm(
       approvedNow: false,
     });
   }
-  if (kept.length > 0 || present.length > 0) await syncWakeUps(books, app.store.connect('schedules'), kept);
+  if (kept.length > 0 || present.length > 0) await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   return synced;
 }
 

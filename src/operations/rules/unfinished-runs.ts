@@ -22,17 +22,17 @@ export type UnfinishedRun = {
 };
 
 export async function unfinishedRun(
-  { books }: OpenRealm,
+  { ledger }: OpenRealm,
   rule: string,
   period: string,
 ): Promise<UnfinishedRun | undefined> {
-  const runs = (await listRuns(books)).filter(
+  const runs = (await listRuns(ledger)).filter(
     (run) => run.rule === rule && run.period === period && run.batch !== null && run.state !== 'cancelled',
   );
   for (const run of runs.reverse()) {
     const id = batchId(run.batch ?? '');
-    const no = await batchNumber(books, id);
-    const batch = no === null ? undefined : await readBatch({ books, no, id });
+    const no = await batchNumber(ledger, id);
+    const batch = no === null ? undefined : await readBatch({ ledger, no, id });
     // One that was planned at the same time may have been sealed as the very same batch.
     if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
       return { run, batch: batch ?? null };
@@ -73,7 +73,7 @@ async function whyGivenUp(
   whyNotMeant: (run: RunMeta) => string | null,
 ): Promise<string | null> {
   // Payments of a batch that the store has forgotten are put right only when the very same batch is made again.
-  if (await hasParked(realm.books, batchId(run.batch ?? ''))) return null;
+  if (await hasParked(realm.ledger, batchId(run.batch ?? ''))) return null;
   const notMeant = whyNotMeant(run);
   if (notMeant !== null) return notMeant;
   const planned = await batchOfRun(realm, run, Date.now());
@@ -81,11 +81,11 @@ async function whyGivenUp(
   return faults.find(({ code }) => !FOR_A_PERSON.includes(code))?.message ?? null;
 }
 
-async function giveUp(app: App, { books }: OpenRealm, run: RunMeta): Promise<void> {
+async function giveUp(app: App, { ledger }: OpenRealm, run: RunMeta): Promise<void> {
   const id = batchId(run.batch ?? '');
-  const no = await batchNumber(books, id);
-  if (no !== null) await releaseImport({ books, no, id }, app.newNonce());
-  await takeBatchBack(books, run);
+  const no = await batchNumber(ledger, id);
+  if (no !== null) await releaseImport({ ledger, no, id }, app.newNonce());
+  await takeBatchBack(ledger, run);
 }
 
 /**
@@ -93,11 +93,11 @@ async function giveUp(app: App, { books }: OpenRealm, run: RunMeta): Promise<voi
  * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
  */
 export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
-  const { books, id } = ref;
+  const { ledger, id } = ref;
   if (!(await isUnfinished(ref))) return null;
-  for (const run of await listRuns(books))
+  for (const run of await listRuns(ledger))
     if (run.batch === id)
-      await changeRun(books, run.id, (known) =>
+      await changeRun(ledger, run.id, (known) =>
         known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
       );
   return releaseImport(ref, app.newNonce());

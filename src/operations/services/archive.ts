@@ -25,7 +25,7 @@ export async function archiveDue(app: App, limits: ArchivingLimits, stop?: Abort
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   const archived: Archived[] = [];
   let rowsLeft = limits.rowsMax;
-  for (const ref of await everyBatch(app.caller)) {
+  for (const ref of await everyBatch(app.scripts)) {
     if (stop?.aborted === true) break;
     const rows = await dueRows(ref, before);
     if (rows === null || rows > rowsLeft) continue;
@@ -67,15 +67,15 @@ export async function archiveInPassing(app: App): Promise<void> {
 
 async function isMyTurn(app: App, everySeconds: number): Promise<boolean> {
   if (everySeconds === 0) return true;
-  const { redis } = app.caller;
+  const { redis } = app.scripts;
   return (await redis.set(TURN_KEY, '1', 'EX', everySeconds, 'NX')) === 'OK';
 }
 
 /** Null when it is not due; a batch that was archived but has rows left in the store is due at once. */
-async function dueRows({ books, no }: BatchRef, before: number): Promise<number | null> {
-  const { caller, realm } = books;
-  const [state, finishedAt, rows, purged] = await caller.patiently('read batch', () =>
-    caller.redis.hmget(batchKeys(realm, no).meta, 'state', 'finishedAt', 'rows', 'purged'),
+async function dueRows({ ledger, no }: BatchRef, before: number): Promise<number | null> {
+  const { scripts, keyPrefix } = ledger;
+  const [state, finishedAt, rows, purged] = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hmget(batchKeys(keyPrefix, no).meta, 'state', 'finishedAt', 'rows', 'purged'),
   );
   if (state === 'archived') return purged === '1' ? null : Number(rows);
   if (state !== 'done' && state !== 'cancelled') return null;

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
-import { allBooks, type Books, registerRealm } from '../../ledger/books.js';
 import { disarm, type Rollback, readFence } from '../../ledger/fence.js';
 import { listJournals } from '../../ledger/journal-folder.js';
 import type { Liveness } from '../../ledger/liveness.js';
@@ -10,6 +9,7 @@ import { journalOf, localJournals } from '../../ledger/local-journals.js';
 import { type MergeContext, mergeTidings, tidingsFor } from '../../ledger/merge.js';
 import { parkedAttempts } from '../../ledger/parked.js';
 import { PlanReader } from '../../ledger/plan-store.js';
+import { allLedgers, type RealmLedger, registerRealm } from '../../ledger/realm-ledger.js';
 import { recover } from '../../ledger/recovery.js';
 import { JOURNAL_FOLDER, listSessions, Session } from '../../ledger/sessions.js';
 import { KnownBatches } from '../../queue/known-batches.js';
@@ -52,16 +52,16 @@ export type RealmRecovery = {
 };
 
 export async function recoveryState(app: App): Promise<RealmRecovery[]> {
-  return Promise.all((await allBooks(app.caller)).map((books) => stateOf(app, books)));
+  return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger)));
 }
 
-async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
-  const { redis, here } = app.caller;
+async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
+  const { redis, here } = app.scripts;
   const [fence, entries, parked, seen] = await Promise.all([
-    readFence(books),
-    listSessions(books),
-    parkedAttempts(books),
-    app.caller.patiently('read sessions', () => redis.hgetall(`${books.realm}:seen`)),
+    readFence(ledger),
+    listSessions(ledger),
+    parkedAttempts(ledger),
+    app.scripts.retryWhileAway('read sessions', () => redis.hgetall(`${ledger.keyPrefix}:seen`)),
   ]);
   const sessions = await Promise.all(
     entries.map(async (entry) => ({
@@ -73,11 +73,11 @@ async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
       lastSeen: seen[entry.id] === undefined ? null : new Date(Number(seen[entry.id])).toISOString(),
     })),
   );
-  const profile = profileOf(app, books);
+  const profile = profileOf(app, ledger);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
   if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
   return {
-    realm: books.owner.name,
+    realm: ledger.realm.name,
     armed: fence.armed,
     untouched: fence.untouched,
     reason: fence.reason,
@@ -87,7 +87,7 @@ async function stateOf(app: App, books: Books): Promise<RealmRecovery> {
       profile === undefined
         ? []
         : await Promise.all(
-            missing.map(async (session) => told(session, await lossOf(contextOf(books, profile), session))),
+            missing.map(async (session) => told(session, await lossOf(contextOf(ledger, profile), session))),
           ),
     parked: parked.map(({ batch, attempts, incomplete }) => ({
       batch,
@@ -119,19 +119,19 @@ export type RecoverResult = {
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
 export async function recoverRealms(app: App, lost: string | null): Promise<RecoverResult> {
-  const all = await allBooks(app.caller);
+  const all = await allLedgers(app.scripts);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
   if (lost !== null && lost !== REMOVED && !known.includes(lost))
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
   let merged = 0;
   const losses: Loss[] = [];
   for (const profile of app.config.profiles)
-    await merging(app, profile, async (books, session) => {
-      merged += await recoverOne(app, books, profile, session);
-      const loss = lost === null ? null : await giveUp(app, books, profile, lost);
+    await merging(app, profile, async (ledger, session) => {
+      merged += await recoverOne(app, ledger, profile, session);
+      const loss = lost === null ? null : await giveUp(app, ledger, profile, lost);
       if (loss === null) return;
       losses.push(loss);
-      merged += await recoverOne(app, books, profile, session);
+      merged += await recoverOne(app, ledger, profile, session);
     });
   return {
     realms: await recoveryState(app),
@@ -152,52 +152,57 @@ export async function recoverRealms(app: App, lost: string | null): Promise<Reco
  * the journals here know, and a file with their rows would pass. Where others have to merge as well, the seal refuses.
  */
 export function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
-  return merging(app, profile, async (books, session) => {
-    await recoverOne(app, books, profile, session);
+  return merging(app, profile, async (ledger, session) => {
+    await recoverOne(app, ledger, profile, session);
   });
 }
 
 /** Of a process that may have looked at its journals long ago: only where the store is not the one of then. */
 export async function mergeIfRestored(app: App, profile: RealmProfile): Promise<void> {
-  if (!(await readFence(app.books(profile))).armed) await mergeJournals(app, profile);
+  if (!(await readFence(app.ledger(profile))).armed) await mergeJournals(app, profile);
 }
 
 /** In a session of its own, for which arming waits. A new ledger on a machine that never sent anything is left alone. */
 async function merging(
   app: App,
   profile: RealmProfile,
-  merge: (books: Books, session: Session) => Promise<void>,
+  merge: (ledger: RealmLedger, session: Session) => Promise<void>,
 ): Promise<void> {
-  const books = app.books(profile);
+  const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(app.config.dataFolder);
-  if (sessions === 0 && (await readFence(books)).untouched) return;
-  const session = await Session.open('recover', app.config.dataFolder, { here: app.caller.here });
+  if (sessions === 0 && (await readFence(ledger)).untouched) return;
+  const session = await Session.open('recover', app.config.dataFolder, { here: app.scripts.here });
   try {
-    await session.register(books, profile.settleMs);
-    await merge(books, session);
-    await session.deregister(books);
+    await session.register(ledger, profile.settleMs);
+    await merge(ledger, session);
+    await session.deregister(ledger);
     // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
-    if ((await parkedAttempts(books)).length > 0) await registerRealm(books);
+    if ((await parkedAttempts(ledger)).length > 0) await registerRealm(ledger);
   } finally {
     await session.close();
   }
 }
 
-function profileOf(app: App, { owner }: Books): RealmProfile | undefined {
+function profileOf(app: App, { realm }: RealmLedger): RealmProfile | undefined {
   return app.config.profiles.find(
-    ({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId,
+    ({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId,
   );
 }
 
-function contextOf(books: Books, profile: RealmProfile): Omit<MergeContext, 'underWay'> {
-  const seals = new Seals(books, profile, new KnownBatches(books));
-  return { books, plans: new PlanReader(books), termsOf: (no) => seals.termsOf(no) };
+function contextOf(ledger: RealmLedger, profile: RealmProfile): Omit<MergeContext, 'underWay'> {
+  const seals = new Seals(ledger, profile, new KnownBatches(ledger));
+  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => seals.termsOf(no) };
 }
 
-async function recoverOne(app: App, books: Books, profile: RealmProfile, session: Session): Promise<number> {
+async function recoverOne(
+  app: App,
+  ledger: RealmLedger,
+  profile: RealmProfile,
+  session: Session,
+): Promise<number> {
   const { moved } = await recover({
-    books,
-    context: contextOf(books, profile),
+    ledger,
+    context: contextOf(ledger, profile),
     self: { session, door: NOTHING_SENT },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
@@ -211,29 +216,34 @@ async function recoverOne(app: App, books: Books, profile: RealmProfile, session
 const NOTHING_SENT = { merging: () => Promise.resolve(), sending: () => new Set<string>() };
 
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
-async function giveUp(app: App, books: Books, profile: RealmProfile, lost: string): Promise<Loss | null> {
-  const context = contextOf(books, profile);
+async function giveUp(
+  app: App,
+  ledger: RealmLedger,
+  profile: RealmProfile,
+  lost: string,
+): Promise<Loss | null> {
+  const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === REMOVED) {
-    if ((await readFence(books)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
-    const { removed } = await localJournals(books, { id: '', journal: folder }, { era: null, seq: 0 }, true);
+    if ((await readFence(ledger)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
+    const { removed } = await localJournals(ledger, { id: '', journal: folder }, { era: null, seq: 0 }, true);
     return acceptMissing(context, lost, by, removed);
   }
-  const entry = (await listSessions(books)).find(({ id }) => id === lost);
+  const entry = (await listSessions(ledger)).find(({ id }) => id === lost);
   if (entry === undefined) return null;
-  if ((await app.caller.here.liveness(entry)) === 'alive')
+  if ((await app.scripts.here.liveness(entry)) === 'alive')
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',
       `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
       { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
     );
-  const journal = await journalOf({ id: lost, journal: folder }, books.realm);
-  const tidings = journal === undefined ? [] : await tidingsFor(books, journal.attempts);
+  const journal = await journalOf({ id: lost, journal: folder }, ledger.keyPrefix);
+  const tidings = journal === undefined ? [] : await tidingsFor(ledger, journal.attempts);
   if (tidings.some(({ standing }) => standing === 'forgotten')) {
-    const { seq } = await readFence(books);
+    const { seq } = await readFence(ledger);
     const note = { at: by.at, seen: journal?.seqSeen ?? seq, found: seq, by: 'recover' };
-    await disarm(books, { ...note, attempts: tidings.length });
+    await disarm(ledger, { ...note, attempts: tidings.length });
   }
   await mergeTidings({ ...context, underWay: new Set() }, tidings);
   return acceptMissing(context, lost, by);

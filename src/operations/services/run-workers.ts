@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
-import { allBooks, registerRealm } from '../../ledger/books.js';
 import { openBatches } from '../../ledger/feeding.js';
-import { Crew } from '../../queue/crew.js';
+import { allLedgers, registerRealm } from '../../ledger/realm-ledger.js';
 import { quietly } from '../../queue/quiet.js';
+import { RealmWorker } from '../../queue/realm-worker.js';
 import { Rounds } from '../../queue/rounds.js';
 import type { App } from '../../runtime/app.js';
 import { waitingOf } from '../batches/waiting.js';
@@ -14,12 +14,12 @@ export async function workRealms(
   options: { concurrency: number; stop: AbortSignal; onReady: () => void },
 ): Promise<void> {
   const session = await app.session('worker');
-  const crews: Crew[] = [];
+  const crews: RealmWorker[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
-    await registerRealm(realm.books);
-    const crew = new Crew({
-      books: realm.books,
+    await registerRealm(realm.ledger);
+    const crew = new RealmWorker({
+      ledger: realm.ledger,
       profile,
       client: realm.client,
       session,
@@ -50,12 +50,12 @@ const SAY_AGAIN_MS = 60_000;
 
 async function tellWaiting(app: App, say: (message: string) => void): Promise<void> {
   const { profiles } = app.config;
-  for (const books of await allBooks(app.caller)) {
-    const { owner } = books;
+  for (const ledger of await allLedgers(app.scripts)) {
+    const { realm } = ledger;
     // Also what was confirmed for another address of the same realm: nobody else would say that it stands still.
-    if (!profiles.some(({ name, realmId }) => name === owner.name || realmId === owner.realmId)) continue;
-    for (const { no, id } of await openBatches(books, 0))
-      for (const { why, orders, message } of await waitingOf({ books, no, id: batchId(id) }, app.config))
+    if (!profiles.some(({ name, realmId }) => name === realm.name || realmId === realm.realmId)) continue;
+    for (const { no, id } of await openBatches(ledger, 0))
+      for (const { why, orders, message } of await waitingOf({ ledger, no, id: batchId(id) }, app.config))
         if (why !== 'doubt') say(`${why} in batch ${id}: ${orders} orders wait. ${message}`);
   }
 }

@@ -52,7 +52,7 @@ export async function startSchedules(
   for (const profile of app.config.profiles) {
     const watch = new RealmWatch(app, await app.realm(profile), { ...options, stop });
     const scheduler = createScheduler({
-      books: app.books(profile),
+      ledger: app.ledger(profile),
       connect: (use) => app.store.connect(use),
       onWake: (rule) => watch.look(rule),
       onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'schedules'),
@@ -88,7 +88,7 @@ class RealmWatch {
   }
 
   async look(rule: string | null): Promise<void> {
-    const entries = await scheduledRules(this.realm.books);
+    const entries = await scheduledRules(this.realm.ledger);
     for (const entry of entries) {
       if (this.options.stop.aborted) return;
       if ((rule !== null && entry.rule !== rule) || this.busy.has(entry.rule)) continue;
@@ -106,10 +106,10 @@ class RealmWatch {
   }
 
   private async see(entry: ScheduledRule): Promise<void> {
-    const { books } = this.realm;
+    const { ledger } = this.realm;
     const isDue = ({ run, skipped }: Due) => run !== null || skipped > 0;
     if (entry.approved === null || !isDue(await this.due(entry))) return;
-    const claim = await claimRule(books, entry.rule, this.owner, CLAIM_MS);
+    const claim = await claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
     if (claim === undefined) return;
     const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
     try {
@@ -128,12 +128,12 @@ class RealmWatch {
   }
 
   private async due(entry: ScheduledRule): Promise<Due> {
-    const last = (await lastRuns(this.realm.books)).get(entry.rule);
+    const last = (await lastRuns(this.realm.ledger)).get(entry.rule);
     const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
     const now = await this.now();
     const due = dueRuns(entry, since, now);
     // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
-    const begun = (await listRuns(this.realm.books)).find(
+    const begun = (await listRuns(this.realm.ledger)).find(
       ({ rule, ruleHash, scheduled, at, state }) =>
         rule === entry.rule &&
         ruleHash === entry.hash &&
@@ -224,12 +224,12 @@ class RealmWatch {
 
   /** Told by whoever dealt with it. */
   private async note(entry: ScheduledRule, last: LastRun): Promise<void> {
-    if (!(await noteLastRun(this.realm.books, entry.rule, last))) return;
+    if (!(await noteLastRun(this.realm.ledger, entry.rule, last))) return;
     this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');
     this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
   }
 
   private async now(): Promise<number> {
-    return this.options.now?.() ?? storeNowMs(this.realm.books);
+    return this.options.now?.() ?? storeNowMs(this.realm.ledger);
   }
 }

@@ -11,8 +11,8 @@ export function riskOf(code: StoreFinding['code']): string {
 }
 
 /** As patient as every other call: a store that is away says nothing of its safety. */
-export function storeFindings({ caller, store }: App): Promise<StoreFinding[]> {
-  return caller.patiently('inspect the store', () => inspectStore(store.ledger));
+export function storeFindings({ scripts, store }: App): Promise<StoreFinding[]> {
+  return scripts.retryWhileAway('inspect the store', () => inspectStore(store.ledger));
 }
 
 export async function refuseUnsafeStore(app: App): Promise<void> {

@@ -79,9 +79,9 @@ const transferReply = z.union([
 
 const admitReply = z.tuple([z.number(), z.number(), z.number()]);
 
-export type RealmBooks = ReturnType<typeof openBooks>;
+export type RealmAccounts = ReturnType<typeof openAccounts>;
 
-export function openBooks(redis: Redis, retention: Partial<Retention> = {}) {
+export function openAccounts(redis: Redis, retention: Partial<Retention> = {}) {
   const { answersKeptMs, answersMax, appliedMax } = { ...RETENTION, ...retention };
   const common = ({ idempotencyKey, requestId }: Change) =>
     [idempotencyKey ?? '', requestId, answersKeptMs, answersMax, appliedMax] as const;

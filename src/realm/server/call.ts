@@ -1,6 +1,6 @@
 import { isMemberId } from '../../core/ids.js';
 import { type Answer, type Read, read, refuse, unreadable } from './answer.js';
-import type { RealmBooks } from './books.js';
+import type { RealmAccounts } from './books.js';
 
 /** One authenticated request, free of the web framework: handlers turn it into an answer. */
 export type Call = {
@@ -13,7 +13,7 @@ export type Call = {
   readonly requestId: string;
 };
 
-export type Handler = (call: Call, books: RealmBooks, maxTokens: number) => Promise<Answer>;
+export type Handler = (call: Call, ledger: RealmAccounts, maxTokens: number) => Promise<Answer>;
 
 export function readMemberId(call: Call): Read<string> {
   if (isMemberId(call.memberText)) return read(call.memberText);

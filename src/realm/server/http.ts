@@ -98,7 +98,7 @@ async function admit(options: HttpOptions, request: FastifyRequest, reply: Fasti
   const refusal = await authenticate(options.apiKeys, request.headers.authorization, realmID);
   if (refusal !== undefined) return send(reply, request.id, refusal);
   if (options.rateLimit === null) return undefined;
-  const admission = await options.serving.books.admit(realmID, options.rateLimit);
+  const admission = await options.serving.ledger.admit(realmID, options.rateLimit);
   reply.headers(rateHeaders(options.rateLimit, admission));
   return admission.admitted ? undefined : send(reply, request.id, tooManyRequests(admission.resetMs));
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
 import { type Answer, refuse } from './answer.js';
-import type { RealmBooks } from './books.js';
+import type { RealmAccounts } from './books.js';
 import type { Call } from './call.js';
 import { keyRunning } from './calls/write-answers.js';
 import type { FaultDice, Misfortune } from './fault-dice.js';
@@ -12,7 +12,7 @@ import { StoreFailure } from './store-failure.js';
 import type { Wire } from './wire.js';
 
 export type Serving = {
-  readonly books: RealmBooks;
+  readonly ledger: RealmAccounts;
   readonly running: RunningKeys;
   readonly dice: FaultDice | null;
   readonly maxTokens: number;
@@ -42,7 +42,7 @@ export async function serveCall(serving: Serving, route: Route, call: Call, wire
 
 async function answerCall(serving: Serving, route: Route, call: Call): Promise<Answer> {
   try {
-    return await route.handle(call, serving.books, serving.maxTokens);
+    return await route.handle(call, serving.ledger, serving.maxTokens);
   } catch (error) {
     const write = route.method === 'PATCH';
     const about = { requestId: call.requestId, operation: route.operationId, error: messageOf(error) };

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { Rate } from '../../core/profile.js';
 import { openApiKeys } from './api-keys.js';
-import { openBooks } from './books.js';
+import { openAccounts } from './books.js';
 import { createFaultDice } from './fault-dice.js';
 import type { FaultPlan } from './faults.js';
 import { buildHttp } from './http.js';
@@ -67,7 +67,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
     newRequestId: requestIds(),
     closing: closing.signal,
     serving: {
-      books: openBooks(redis),
+      ledger: openAccounts(redis),
       running: new RunningKeys(),
       dice: options.faults === undefined ? null : createFaultDice(options.faults, () => performance.now()),
       maxTokens: options.maxTokens ?? MAX_TOKENS_USUAL,

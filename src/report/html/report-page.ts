@@ -2,7 +2,6 @@ import type { BatchRecord } from '../../ledger/views.js';
 import type { RunFacts } from '../run-facts.js';
 import { counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';
-import { doubts, standstill } from './attention.js';
 import { latencyChart } from './latency-chart.js';
 import { type Html, html } from './markup.js';
 import { headline, states, tiles } from './overview.js';
@@ -10,6 +9,7 @@ import { page } from './page.js';
 import { audit, caveats, checks, origin } from './records.js';
 import { runChart } from './run-chart.js';
 import { failing, slowest } from './troubles.js';
+import { doubts, standstill } from './unsettled.js';
 
 /** report.html: first what needs a person, then what happened, then how it is known. */
 export function reportPage(record: BatchRecord, summary: Summary, facts: RunFacts): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/batches.js';
-import type { Books } from '../../../src/ledger/books.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../../src/ledger/rows.js';
 import { utcDay } from '../../../src/ledger/sending.js';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
@@ -12,10 +12,10 @@ const bench = ledgerBench();
 
 describe('begin-sending', () => {
   test('marks the order as sending, with session and nonce, and counts it into the day', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
-    const [seconds] = await books.caller.redis.time();
+    const [seconds] = await ledger.scripts.redis.time();
     const first = await begun(batch, 1);
     expect(first).toMatchObject({
       keyNumber: 1,
@@ -34,50 +34,54 @@ describe('begin-sending', () => {
       nonce: 'nonce-1',
       sentAt: first.sentAt,
     });
-    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('asked again with the same nonce it says the same and counts once; any other nonce is refused', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
     const first = await begun(batch, 1);
     expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
     expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ no: 's' });
-    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test.each([
-    ['paused', (books: Books, no: string) => pauseBatch(books, no, WHY, audit('paused'))],
-    ['cancelled', (books: Books, no: string) => cancelBatch(books, no, audit('cancelled'))],
-    ['halted', (books: Books) => haltRealm(books, WHY)],
+    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
+    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
+    ['halted', (ledger: RealmLedger) => haltRealm(ledger, WHY)],
   ])('a batch that was %s since the claim sends nothing', async (why, stop) => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
-    await stop(books, batch.no);
+    await stop(ledger, batch.no);
     expect(await begin(batch, 1)).toEqual({ no: why });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}], { owner: 'run-1' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     expect(await begin(batch, 1)).toEqual({ no: 'planned' });
     await feedAll(batch);
     expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ no: 'owner' });
     await sendAs(batch, 1, 'P');
     expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ no: 'P' });
-    await books.caller.redis.hset(books.realm, 'breaker', Date.now());
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     expect(await begin(batch, 2)).toEqual({ no: 'breaker' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('the daily cap halts the batch and burns no order; another day has a sum of its own', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 6 }, { tokens: 5 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 6 }, { tokens: 5 }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'P', { dayCap: 10 });
     expect(await begin(batch, 2, { dayCap: 10 })).toEqual({ no: 'cap' });
@@ -86,28 +90,28 @@ describe('begin-sending', () => {
       reason: { code: 'ALM_BATCH_DAY_CAP' },
       counts: { paid: 1, planned: 1 },
     });
-    const other = await sealed(books, [{ tokens: 10 }]);
+    const other = await sealed(ledger, [{ tokens: 10 }]);
     await feedAll(other);
     // What was sent today was sent on another day.
-    const days = `${books.realm}:days`;
-    const [today = ''] = await books.caller.redis.hkeys(days);
-    await books.caller.redis.hset(days, '2026-03-01', (await books.caller.redis.hget(days, today)) ?? '');
-    await books.caller.redis.hdel(days, today);
+    const days = `${ledger.keyPrefix}:days`;
+    const [today = ''] = await ledger.scripts.redis.hkeys(days);
+    await ledger.scripts.redis.hset(days, '2026-03-01', (await ledger.scripts.redis.hget(days, today)) ?? '');
+    await ledger.scripts.redis.hdel(days, today);
     await begun(other, 1, { dayCap: 10 });
   });
 
   test('what was definitely not applied is given back to the day and may be sent within the cap', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 10 }, { tokens: 10 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 10 }, { tokens: 10 }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'R', { dayCap: 10 });
     await begun(batch, 2, { dayCap: 10 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('an unknown is resent only where the realm honours keys: same key, first time kept, counted once', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
@@ -121,25 +125,27 @@ describe('begin-sending', () => {
       keyFirstAt: first.sentAt,
       unansweredUntil: first.sentAt + 40,
     });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
     await settleAs(batch, 1, 'P', again, { nonce: 'two' });
-    expect(await books.caller.redis.hgetall(`${books.realm}:days`)).toEqual({ [utcDay(first.sentAt)]: '7' });
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
   });
 
   test('an unknown of a cancelled batch may still be resent', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(books, batch.no, audit('cancelled'));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
     expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 
   test('in order: nothing is sent while another order is being sent or unknown', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
-    await books.caller.redis.hset(`${books.realm}:b:${batch.no}`, 'inOrder', '1');
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:b:${batch.no}`, 'inOrder', '1');
     const first = await begun(batch, 1);
     expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
     await settleAs(batch, 1, 'u', first);

@@ -18,8 +18,8 @@ describe('conclude', () => {
     ['D', 'P', 'paid'],
     ['D', 'X', 'exhausted'],
   ] as const)('ends %s as %s: counts, day, reference and evidence follow', async (from, to, state) => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7, reference: 'r' }, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, from);
     expect(await concludeAs(batch, 1, from, to, { balance: '112' })).toMatchObject({ concluded: true });
@@ -33,12 +33,12 @@ describe('conclude', () => {
       evidence: from === 'D' ? 'operator' : 'readback',
       tries: 0,
     });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('asked again with the same nonce, it is the same conclusion: same answer, counted and noted once', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7, reference: 'r' }, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D');
     const call = () =>
@@ -47,12 +47,12 @@ describe('conclude', () => {
     expect(await call()).toEqual(first);
     expect(await readDetails(batch.ref, 1)).toHaveLength(2);
     expect(await readAudit(batch.ref)).toHaveLength(2);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('out of turn it changes nothing: from another state, while sending, paid, or never sent', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
     await sendAs(batch, 2, 'P');
@@ -66,12 +66,12 @@ describe('conclude', () => {
     ] as const)
       expect(await concludeAs(batch, index, from, 'X')).toMatchObject({ concluded: false, next: [] });
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, paid: 1, sending: 1, planned: 1 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a doubt never goes back to work by a conclusion', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D');
     expect(await concludeAs(batch, 1, 'D', 'w')).toMatchObject({ concluded: false });
@@ -79,8 +79,8 @@ describe('conclude', () => {
   });
 
   test('not applied: it waits for its next attempt with the same key, its tries counted', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
@@ -94,27 +94,27 @@ describe('conclude', () => {
       // The realm has seen this key before.
       keyFirstAt: first.sentAt,
     });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('not applied in a cancelled batch: it is cancelled, and the batch is no longer open', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'r' }, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(books, batch.no, audit('cancelled'));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, state: 'cancelled' });
     expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
-    expect(await books.caller.redis.smembers(`${books.realm}:open`)).toEqual([]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('the last unknown that ends, ends the batch', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
     expect(await concludeAs(batch, 1, 'u', 'P')).toMatchObject({ state: 'done' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

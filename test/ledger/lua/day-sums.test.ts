@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/batches.js';
-import type { Books } from '../../../src/ledger/books.js';
-import { encodeDetail } from '../../../src/ledger/detail.js';
+import { encodeEvent } from '../../../src/ledger/order-event.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { utcDay } from '../../../src/ledger/sending.js';
 import { ledgerBench, START, sealed } from '../../support/ledger.js';
 import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/order-moves.js';
@@ -13,7 +13,7 @@ import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/order
 const bench = ledgerBench();
 const LARGEST = 2 ** 53 - 1;
 const MOST = 2n ** 63n - 1n;
-const DETAIL = encodeDetail({
+const DETAIL = encodeEvent({
   event: 'orphaned',
   at: START,
   key: 'k.1',
@@ -25,8 +25,8 @@ const DETAIL = encodeDetail({
 /** Whichever clock says what day it is. */
 const DAYS = [utcDay(START), utcDay(Date.now())];
 
-async function dayStandsAt(books: Books, sum: bigint): Promise<void> {
-  for (const day of DAYS) await books.caller.redis.hset(`${books.realm}:days`, day, String(sum));
+async function dayStandsAt(ledger: RealmLedger, sum: bigint): Promise<void> {
+  for (const day of DAYS) await ledger.scripts.redis.hset(`${ledger.keyPrefix}:days`, day, String(sum));
 }
 
 async function counts(batch: Awaited<ReturnType<typeof sealed>>) {
@@ -35,10 +35,10 @@ async function counts(batch: Awaited<ReturnType<typeof sealed>>) {
 
 describe('the sum of a day', () => {
   test('that no counter could hold halts the batch before anything is written, and names why', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: LARGEST }, { tokens: LARGEST }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: LARGEST }, { tokens: LARGEST }]);
     await feedAll(batch);
-    await dayStandsAt(books, MOST - BigInt(LARGEST) + 1n);
+    await dayStandsAt(ledger, MOST - BigInt(LARGEST) + 1n);
     expect(await begin(batch, 1)).toEqual({ no: 'cap' });
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'halted',
@@ -48,13 +48,13 @@ describe('the sum of a day', () => {
   });
 
   test('is looked at order by order, also among orders that begin in one call', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const lines = Array.from({ length: 40 }, () => ({ tokens: LARGEST }));
-    const batch = await sealed(books, lines);
+    const batch = await sealed(ledger, lines);
     await feedAll(batch);
-    await dayStandsAt(books, MOST - 22n * BigInt(LARGEST));
+    await dayStandsAt(ledger, MOST - 22n * BigInt(LARGEST));
     const answers = await Promise.all(lines.map((_, i) => begin(batch, i + 1)));
-    const sending = answers.filter((answer) => !('no' in answer)).length;
+    const sending = answers.filter((answer) => !('refusal' in answer)).length;
     expect(sending).toBeGreaterThan(15);
     expect(sending).toBeLessThan(23);
     expect(await counts(batch)).toEqual({ sending, planned: 40 - sending });
@@ -62,41 +62,41 @@ describe('the sum of a day', () => {
   });
 
   test('at its end keeps no move from being made whole: given up, resolved, refused, taken back', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const batch = await sealed(
-      books,
+      ledger,
       Array.from({ length: 4 }, () => ({ tokens: LARGEST })),
     );
     await feedAll(batch);
     const third = await begun(batch, 3);
     await begun(batch, 4, { session: 'gone' });
-    await dayStandsAt(books, MOST);
+    await dayStandsAt(ledger, MOST);
     const lost = [batch.no, 'gone', DETAIL, '1', LARGEST, '', '', '2', LARGEST, '', ''];
-    expect(await books.caller.script('give-up', books.realm, lost)).toEqual([2, String(2 * LARGEST)]);
+    expect(await ledger.scripts.script('give-up', ledger.keyPrefix, lost)).toEqual([2, String(2 * LARGEST)]);
     for (const day of DAYS)
-      expect(await books.caller.redis.hget(`${books.realm}:days`, day)).toBe(String(MOST));
+      expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:days`, day)).toBe(String(MOST));
     expect(await counts(batch)).toEqual({ doubt: 2, sending: 2 });
 
-    await dayStandsAt(books, -MOST);
+    await dayStandsAt(ledger, -MOST);
     expect(await concludeAs(batch, 1, 'D', 'X')).toMatchObject({ concluded: true });
     expect(await settleAs(batch, 3, 'R', third)).toMatchObject({ settled: true });
     const unsent = [batch.no, '4', 'gone', LARGEST, DETAIL, 'w', DAYS[0] ?? ''];
-    expect(await books.caller.script('orphan', books.realm, unsent)).toEqual(['ok']);
+    expect(await ledger.scripts.script('orphan', ledger.keyPrefix, unsent)).toEqual(['ok']);
     expect(await counts(batch)).toEqual({ exhausted: 1, doubt: 1, refused: 1, planned: 1 });
   });
 
   test('at its end is no reason to forget what a journal knows', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: LARGEST }]);
-    await dayStandsAt(books, MOST);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: LARGEST }]);
+    await dayStandsAt(ledger, MOST);
     const numbers = { requests: 1, retries: 0, limited: 0 };
     const facts = { ref: null, undoes: null, members: [], unknown: 'u', answered: false, ...numbers };
-    const reply = await books.caller.script('roll-forward', books.realm, [
+    const reply = await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
       ...[batch.no, batch.ref.id, '1', 'n', '1', String(LARGEST)],
       ...[`u|1|1|0|||${Date.now().toString(36)}|||`, '0', DETAIL, JSON.stringify(facts)],
     ]);
     expect(reply).toEqual(['ok', 'u', '{}']);
     expect(await counts(batch)).toEqual({ unknown: 1 });
-    expect(await books.caller.redis.hget(`${books.realm}:b:${batch.no}`, 'requests')).toBe('1');
+    expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:b:${batch.no}`, 'requests')).toBe('1');
   });
 });

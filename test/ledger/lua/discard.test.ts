@@ -13,21 +13,21 @@ describe('discard', () => {
   test.each(['R', 'X'] as const)(
     'marks a dead letter (%s), which keeps its state and its counts',
     async (code) => {
-      const books = await bench.books();
-      const batch = await sealed(books, [{ reference: 'r' }, {}]);
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
       await feedAll(batch);
       await sendAs(batch, 1, code);
       const before = await readBatch(batch.ref);
       expect(await discardOrder(batch.ref, 1, BY)).toBe('ok');
       expect(await readRecord(batch.ref, 1)).toMatchObject({ code, marks: ['discarded'] });
       expect((await readBatch(batch.ref))?.counts).toEqual(before?.counts);
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('done twice it is done once', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
     expect(await discardOrder(batch.ref, 1, BY)).toBe('ok');
@@ -38,8 +38,8 @@ describe('discard', () => {
   });
 
   test('never touches a doubt, nor anything else that is no dead letter', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}, {}, {}, { invalid: true }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}, {}, {}, { invalid: true }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D');
     await sendAs(batch, 2, 'P');
@@ -51,15 +51,15 @@ describe('discard', () => {
         why: expect.stringContaining('not a dead letter'),
       });
     for (const index of [1, 2, 3, 4, 5, 6]) expect((await readRecord(batch.ref, index)).marks).toEqual([]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a discarded order whose row is put into another file carries both marks', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'R');
-    await sealed(books, [{ replaces: { batch: batch.ref.id, index: 1 } }], {
+    await sealed(ledger, [{ replaces: { batch: batch.ref.id, index: 1 } }], {
       id: 'mended',
       batchNumberOf: () => batch.no,
     });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { listBatches } from '../../../src/ledger/batches.js';
-import type { Books } from '../../../src/ledger/books.js';
 import { retryOrder } from '../../../src/ledger/dead.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../../../src/ledger/keys.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { blockClaims, dropBatch, findSpent, openBatch, putBlock } from '../../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../../support/ledger.js';
 import { feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
@@ -14,8 +14,8 @@ const bench = ledgerBench();
 const BY = { who: 'ada', why: null, at: 1, nonce: 'retry' };
 
 /** Two blocks: one reference each, and in the second a row that stands in for a dead order. */
-async function twoBlocks(books: Books, dead: TestBatch, importer: string, blocks: readonly number[]) {
-  const { no } = await openBatch(books, { content: 'c', id: batchId('later'), importer, createdAt: 1 });
+async function twoBlocks(ledger: RealmLedger, dead: TestBatch, importer: string, blocks: readonly number[]) {
+  const { no } = await openBatch(ledger, { content: 'c', id: batchId('later'), importer, createdAt: 1 });
   const lines: Line[][] = [
     [{ reference: 'r-1' }],
     [{ reference: 'r-2', replaces: { batch: dead.ref.id, index: 1 } }],
@@ -25,17 +25,17 @@ async function twoBlocks(books: Books, dead: TestBatch, importer: string, blocks
   const claimsOf = (block: number) => blockClaims(block * PLAN_BLOCK_ROWS + 1, rowsOf(block), () => dead.no);
   for (const block of blocks)
     expect(
-      await putBlock(books, { no, importer, block }, encodePlanBlock(rowsOf(block)), claimsOf(block)),
+      await putBlock(ledger, { no, importer, block }, encodePlanBlock(rowsOf(block)), claimsOf(block)),
     ).toBe('ok');
   return {
     no,
     drop: (as: string, count: number) =>
-      dropBatch(books, { no, importer: as }, count, async (block) => claimsOf(block)),
+      dropBatch(ledger, { no, importer: as }, count, async (block) => claimsOf(block)),
   };
 }
 
-async function deadOrder(books: Books): Promise<TestBatch> {
-  const dead = await sealed(books, [{ reference: 'old' }]);
+async function deadOrder(ledger: RealmLedger): Promise<TestBatch> {
+  const dead = await sealed(ledger, [{ reference: 'old' }]);
   await feedAll(dead);
   await sendAs(dead, 1, 'X');
   return dead;
@@ -43,52 +43,52 @@ async function deadOrder(books: Books): Promise<TestBatch> {
 
 describe('drop-batch', () => {
   test('gives back references and marks and forgets the batch', async () => {
-    const books = await bench.books();
-    const dead = await deadOrder(books);
-    const { no, drop } = await twoBlocks(books, dead, 'one', [0, 1]);
+    const ledger = await bench.ledger();
+    const dead = await deadOrder(ledger);
+    const { no, drop } = await twoBlocks(ledger, dead, 'one', [0, 1]);
     await drop('one', 2);
-    expect((await listBatches(books)).map((ref) => ref.no)).toEqual([dead.no]);
-    expect(await books.caller.redis.keys(`${batchKeys(books.realm, no).meta}*`)).toEqual([]);
-    await sealed(books, [{ reference: 'r-1' }, { reference: 'r-2' }]);
+    expect((await listBatches(ledger)).map((ref) => ref.no)).toEqual([dead.no]);
+    expect(await ledger.scripts.redis.keys(`${batchKeys(ledger.keyPrefix, no).meta}*`)).toEqual([]);
+    await sealed(ledger, [{ reference: 'r-1' }, { reference: 'r-2' }]);
     expect(await retryOrder(dead.ref, 1, dead.row(1), BY)).toBe('ok');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('done twice, does no harm; the same orders can be imported afresh', async () => {
-    const books = await bench.books();
-    const dead = await deadOrder(books);
-    const first = await twoBlocks(books, dead, 'one', [0]);
+    const ledger = await bench.ledger();
+    const dead = await deadOrder(ledger);
+    const first = await twoBlocks(ledger, dead, 'one', [0]);
     await first.drop('one', 1);
     await first.drop('one', 1);
-    const second = await twoBlocks(books, dead, 'two', [0, 1]);
+    const second = await twoBlocks(ledger, dead, 'two', [0, 1]);
     expect(second.no).not.toBe(first.no);
   });
 
   test('after a take-over it gives back the blocks of the first importer as well', async () => {
-    const books = await bench.books();
-    const dead = await deadOrder(books);
-    await twoBlocks(books, dead, 'one', [0, 1]);
-    const { drop } = await twoBlocks(books, dead, 'two', [0]);
+    const ledger = await bench.ledger();
+    const dead = await deadOrder(ledger);
+    await twoBlocks(ledger, dead, 'one', [0, 1]);
+    const { drop } = await twoBlocks(ledger, dead, 'two', [0]);
     await drop('two', 1);
     expect(await retryOrder(dead.ref, 1, dead.row(1), BY)).toBe('ok');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('is refused from anybody but the importer', async () => {
-    const books = await bench.books();
-    const dead = await deadOrder(books);
-    const { drop } = await twoBlocks(books, dead, 'one', [0, 1]);
+    const ledger = await bench.ledger();
+    const dead = await deadOrder(ledger);
+    const { drop } = await twoBlocks(ledger, dead, 'one', [0, 1]);
     await drop('two', 2);
-    expect(await listBatches(books)).toHaveLength(2);
+    expect(await listBatches(ledger)).toHaveLength(2);
     expect(await retryOrder(dead.ref, 1, dead.row(1), BY)).not.toBe('ok');
   });
 
   test('a sealed batch is never dropped', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'r-1' }], { importer: 'one' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'r-1' }], { importer: 'one' });
     const claims = blockClaims(1, batch.rows, () => undefined);
-    await dropBatch(books, { no: batch.no, importer: 'one' }, 1, async () => claims);
-    expect([...(await findSpent(books, ['r-1'])).values()]).toMatchObject([{ no: batch.no }]);
-    expect(await tieUp(books)).toEqual([]);
+    await dropBatch(ledger, { no: batch.no, importer: 'one' }, 1, async () => claims);
+    expect([...(await findSpent(ledger, ['r-1'])).values()]).toMatchObject([{ no: batch.no }]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

@@ -13,9 +13,9 @@ const bench = ledgerBench();
 
 describe('find-spent', () => {
   test('names the holder of each spent reference and leaves the others out', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'a' }, { reference: 'b', tokens: 9 }]);
-    const found = await findSpent(books, ['nobody', 'b', 'a']);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b', tokens: 9 }]);
+    const found = await findSpent(ledger, ['nobody', 'b', 'a']);
     expect([...found].map(([reference, { no, index }]) => [reference, no, index])).toEqual([
       ['b', batch.no, 2],
       ['a', batch.no, 1],
@@ -32,27 +32,27 @@ describe('find-spent', () => {
   ] as const)(
     'the reference of an order that is %s is spent: %#',
     async (_, code: Settlement['code'], spent) => {
-      const books = await bench.books();
-      const batch = await sealed(books, [{ reference: 'a' }, {}]);
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ reference: 'a' }, {}]);
       await feedAll(batch);
       await sendAs(batch, 1, code);
-      expect((await findSpent(books, ['a'])).has('a')).toBe(spent);
-      expect(await tieUp(books)).toEqual([]);
+      expect((await findSpent(ledger, ['a'])).has('a')).toBe(spent);
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('cancelling frees what was never sent and keeps what is being sent', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'a' }, { reference: 'b' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b' }]);
     await feedAll(batch);
     await begun(batch, 1);
-    await cancelBatch(books, batch.no, audit('cancelled'));
-    expect([...(await findSpent(books, ['a', 'b'])).keys()]).toEqual(['a']);
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect([...(await findSpent(ledger, ['a', 'b'])).keys()]).toEqual(['a']);
   });
 
   test('a reference of an import that was never sealed is not called spent', async () => {
-    const books = await bench.books();
-    const { no } = await openBatch(books, {
+    const ledger = await bench.ledger();
+    const { no } = await openBatch(ledger, {
       content: 'c',
       id: batchId('later'),
       importer: 'one',
@@ -60,30 +60,30 @@ describe('find-spent', () => {
     });
     const rows = [planRow({ reference: 'a' }, 1)];
     await putBlock(
-      books,
+      ledger,
       { no, importer: 'one', block: 0 },
       encodePlanBlock(rows),
       blockClaims(1, rows, () => undefined),
     );
-    expect((await findSpent(books, ['a'])).size).toBe(0);
+    expect((await findSpent(ledger, ['a'])).size).toBe(0);
   });
 
   test('a paid undo frees the reference of the order it undoes', async () => {
-    const books = await bench.books();
-    const first = await sealed(books, [{ reference: 'a' }]);
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ reference: 'a' }]);
     await feedAll(first);
     await sendAs(first, 1, 'P');
     const { shard, field } = referenceKey('a');
     const undoes = { shard, fieldHex: field.toString('hex'), no: first.no, index: '1' };
-    const undo = await sealed(books, [{ op: 'debit', member: '9001', undoes }]);
+    const undo = await sealed(ledger, [{ op: 'debit', member: '9001', undoes }]);
     await feedAll(undo);
-    expect((await findSpent(books, ['a'])).has('a')).toBe(true);
+    expect((await findSpent(ledger, ['a'])).has('a')).toBe(true);
     await sendAs(undo, 1, 'P');
-    expect((await findSpent(books, ['a'])).has('a')).toBe(false);
-    expect(await tieUp(books)).toEqual([]);
+    expect((await findSpent(ledger, ['a'])).has('a')).toBe(false);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('asks nothing when there is nothing to ask', async () => {
-    expect((await findSpent(await bench.books(), [])).size).toBe(0);
+    expect((await findSpent(await bench.ledger(), [])).size).toBe(0);
   });
 });

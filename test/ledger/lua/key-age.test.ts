@@ -14,15 +14,15 @@ const LIFETIME_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 async function fed(): Promise<TestBatch> {
-  const batch = await sealed(await bench.books(), [{}]);
+  const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   return batch;
 }
 
 /** Everything that the record of order 1 says happened so much earlier; the day's sums are not looked at. */
 async function age(batch: TestBatch, ms: number): Promise<void> {
-  const { redis } = batch.books.caller;
-  const key = batchKeys(batch.books.realm, batch.no).records(0);
+  const { redis } = batch.ledger.scripts;
+  const key = batchKeys(batch.ledger.keyPrefix, batch.no).records(0);
   const fields = ((await redis.hget(key, '1')) ?? '').split('|');
   const earlier = (stamp: string) => (Number.parseInt(stamp, 36) - ms).toString(36);
   const [number, firstUsed] = (fields[1] ?? '').split('@');
@@ -99,12 +99,12 @@ describe('the age of a key counts from its first use', () => {
       code: null,
       message: 'x',
     } as const;
-    await orphan(batch.books, { no: batch.no, index: 1 }, 'worker', 5, died, false);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, false);
     await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: LIFETIME_MS });
     const order = { no: batch.no, index: 1 };
-    await unsend(batch.books, order, 'worker', { tokens: 5, sentAt, detail: { ...died, at: 2 } });
+    await unsend(batch.ledger, order, 'worker', { tokens: 5, sentAt, detail: { ...died, at: 2 } });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: sentAt, sentAt });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
     await age(batch, LIFETIME_MS);
     expect(await resend(batch)).toEqual({ no: 'key-old' });
   });

@@ -20,7 +20,7 @@ const bench = ledgerBench();
 const LONG_MS = 3_600_000;
 
 async function saidUnpaid(line: Line, settleMs: number, sentAt = Date.now()): Promise<TestBatch> {
-  const batch = await sealed(await bench.books(), [line]);
+  const batch = await sealed(await bench.ledger(), [line]);
   await feedAll(batch);
   await sendAs(batch, 1, 'D', { sentAt });
   await concludeAs(batch, 1, 'D', 'X', { settleMs, sentAt });
@@ -32,12 +32,12 @@ const retry = (batch: TestBatch, nonce = 'one') =>
 
 /** Puts one row as a file of its own would. */
 async function put(batch: TestBatch, line: Line): Promise<unknown> {
-  const { books } = batch;
+  const { ledger } = batch;
   const at = { importer: 'other', block: 0 };
-  const opened = await openBatch(books, { content: 'other', id: batchId('other'), createdAt: 1, ...at });
+  const opened = await openBatch(ledger, { content: 'other', id: batchId('other'), createdAt: 1, ...at });
   const rows = [planRow(line, 1)];
   const claims = blockClaims(1, rows, () => batch.no);
-  return putBlock(books, { ...at, no: opened.no }, encodePlanBlock(rows), claims);
+  return putBlock(ledger, { ...at, no: opened.no }, encodePlanBlock(rows), claims);
 }
 
 describe('an order called unpaid before its settle time is over', () => {
@@ -49,7 +49,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(record.arrivesUntil).toBeGreaterThanOrEqual(sentAt + LONG_MS);
     expect(record.arrivesUntil).toBeLessThan(sentAt + LONG_MS + 60_000);
     expect((await readBatch(batch.ref))?.counts).toEqual({ exhausted: 1 });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('is not retried, and is told when it may be', async () => {
@@ -72,9 +72,9 @@ describe('an order called unpaid before its settle time is over', () => {
   test('keeps its reference spent, and says until when', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, LONG_MS);
     const { arrivesUntil } = await readRecord(batch.ref, 1);
-    expect((await findSpent(batch.books, ['r'])).get('r')).toMatchObject({ no: batch.no, arrivesUntil });
+    expect((await findSpent(batch.ledger, ['r'])).get('r')).toMatchObject({ no: batch.no, arrivesUntil });
     expect(await put(batch, { reference: 'r' })).toMatchObject([{ kind: 'reference', index: 1 }]);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('may be discarded, and is shut in all the same', async () => {
@@ -84,17 +84,17 @@ describe('an order called unpaid before its settle time is over', () => {
       marks: ['discarded'],
       arrivesUntil: expect.any(Number),
     });
-    expect((await findSpent(batch.books, ['r'])).has('r')).toBe(true);
+    expect((await findSpent(batch.ledger, ['r'])).has('r')).toBe(true);
   });
 
   test('keeps its batch out of the archive, where a reference would stay spent for ever', async () => {
     const folder = await tempFolder();
     const early = await saidUnpaid({ reference: 'r' }, LONG_MS);
     expect(await archiveBatch(early.ref, folder)).toBeUndefined();
-    expect((await findSpent(early.books, ['r'])).has('r')).toBe(true);
+    expect((await findSpent(early.ledger, ['r'])).has('r')).toBe(true);
     const late = await saidUnpaid({ reference: 'r' }, 1, Date.now() - LONG_MS);
     expect(await archiveBatch(late.ref, folder)).toMatchObject({ rows: 1 });
-    expect((await findSpent(late.books, ['r'])).has('r')).toBe(false);
+    expect((await findSpent(late.ledger, ['r'])).has('r')).toBe(false);
   });
 
   test('goes every way again once the settle time is over', async () => {
@@ -103,10 +103,10 @@ describe('an order called unpaid before its settle time is over', () => {
     await until('the settle time to be over', async () => (await retry(batch, 'two')) === 'ok');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'w', arrivesUntil: null });
     expect(await begun(batch, 1, { nonce: 'two' })).toMatchObject({ keyNumber: 1 });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
 
     const other = await saidUnpaid({ reference: 'r' }, 700);
-    await until('its reference to be free', async () => !(await findSpent(other.books, ['r'])).has('r'));
+    await until('its reference to be free', async () => !(await findSpent(other.ledger, ['r'])).has('r'));
     const row = { reference: 'r', replaces: { batch: other.ref.id, index: 1 } };
     expect(await put(other, row)).toBe('ok');
   });
@@ -114,14 +114,14 @@ describe('an order called unpaid before its settle time is over', () => {
   test('an old doubt is marked by nothing, and one of which nobody knows the time counts from now', async () => {
     const old = await saidUnpaid({ reference: 'r' }, 1_000, Date.now() - LONG_MS);
     expect((await readRecord(old.ref, 1)).arrivesUntil).toBeNull();
-    expect((await findSpent(old.books, ['r'])).has('r')).toBe(false);
+    expect((await findSpent(old.ledger, ['r'])).has('r')).toBe(false);
     expect(await retry(old)).toBe('ok');
 
-    const batch = await sealed(await bench.books(), [{ reference: 'r' }]);
+    const batch = await sealed(await bench.ledger(), [{ reference: 'r' }]);
     await feedAll(batch);
-    const key = `${batch.books.realm}:b:${batch.no}`;
+    const key = `${batch.ledger.keyPrefix}:b:${batch.no}`;
     await sendAs(batch, 1, 'D');
-    await batch.books.caller.redis.hset(`${key}:o:0`, '1', 'D|1|0|0||||||');
+    await batch.ledger.scripts.redis.hset(`${key}:o:0`, '1', 'D|1|0|0||||||');
     const before = Date.now();
     await concludeAs(batch, 1, 'D', 'X', { settleMs: LONG_MS });
     const { arrivesUntil } = await readRecord(batch.ref, 1);
@@ -129,11 +129,11 @@ describe('an order called unpaid before its settle time is over', () => {
   });
 
   test('paid on a person’s word needs no waiting', async () => {
-    const batch = await sealed(await bench.books(), [{ reference: 'r' }]);
+    const batch = await sealed(await bench.ledger(), [{ reference: 'r' }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D', { sentAt: Date.now() });
     await concludeAs(batch, 1, 'D', 'P', { settleMs: LONG_MS });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'P', arrivesUntil: null });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });

@@ -1,73 +1,77 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { listBatches } from '../../../src/ledger/batches.js';
-import type { Books } from '../../../src/ledger/books.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { blockClaims, openBatch, putBlock } from '../../../src/ledger/plan-store.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { sealBatch } from '../../../src/ledger/sealing.js';
 import { contentHash, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
 import { audit } from '../../support/order-moves.js';
 
 const bench = ledgerBench();
-const open = (books: Books, importer: string, id = 'spring', content = 'content-1') =>
-  openBatch(books, { content, id: batchId(id), importer, createdAt: 1 });
+const open = (ledger: RealmLedger, importer: string, id = 'spring', content = 'content-1') =>
+  openBatch(ledger, { content, id: batchId(id), importer, createdAt: 1 });
 
 describe('open-batch', () => {
   test('begins a batch under the next number, with the wanted id', async () => {
-    const books = await bench.books();
-    expect(await open(books, 'one')).toEqual({ status: 'new', no: '1', id: 'spring' });
-    expect(await open(books, 'one', 'summer', 'content-2')).toEqual({ status: 'new', no: '2', id: 'summer' });
-    expect((await listBatches(books)).map(({ id }) => id)).toEqual(['spring', 'summer']);
+    const ledger = await bench.ledger();
+    expect(await open(ledger, 'one')).toEqual({ status: 'new', no: '1', id: 'spring' });
+    expect(await open(ledger, 'one', 'summer', 'content-2')).toEqual({
+      status: 'new',
+      no: '2',
+      id: 'summer',
+    });
+    expect((await listBatches(ledger)).map(({ id }) => id)).toEqual(['spring', 'summer']);
   });
 
   test('asked again by the same importer, gives the same answer and begins nothing', async () => {
-    const books = await bench.books();
-    const first = await open(books, 'one');
-    expect(await open(books, 'one')).toEqual(first);
-    expect(await listBatches(books)).toHaveLength(1);
+    const ledger = await bench.ledger();
+    const first = await open(ledger, 'one');
+    expect(await open(ledger, 'one')).toEqual(first);
+    expect(await listBatches(ledger)).toHaveLength(1);
   });
 
   test('lets a second importer of the same orders take over what was never sealed, and shuts the first out', async () => {
-    const books = await bench.books();
-    await open(books, 'one');
-    expect(await open(books, 'two')).toMatchObject({ status: 'taken-over', no: '1' });
+    const ledger = await bench.ledger();
+    await open(ledger, 'one');
+    expect(await open(ledger, 'two')).toMatchObject({ status: 'taken-over', no: '1' });
     const rows = [planRow({}, 1)];
     const put = (importer: string) =>
       putBlock(
-        books,
+        ledger,
         { no: '1', importer, block: 0 },
         encodePlanBlock(rows),
         blockClaims(1, rows, () => undefined),
       );
     expect(await put('one')).toBe('not-importer');
     expect(await put('two')).toBe('ok');
-    const manifest = manifestOf(books, batchId('spring'), rows);
+    const manifest = manifestOf(ledger, batchId('spring'), rows);
     const seal = (importer: string) =>
-      sealBatch(books, { no: '1', importer, owner: '' }, manifest, {}, audit('import'));
+      sealBatch(ledger, { no: '1', importer, owner: '' }, manifest, {}, audit('import'));
     expect(await seal('one')).toBe('not-importer');
   });
 
   test('finds the sealed batch of the same orders, under whatever id it is asked for', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const lines = [{ tokens: 3 }];
-    const batch = await sealed(books, lines, { id: 'first-name' });
-    const again = await open(books, 'two', 'other-name', contentHash(lines, 'first-name'));
+    const batch = await sealed(ledger, lines, { id: 'first-name' });
+    const again = await open(ledger, 'two', 'other-name', contentHash(lines, 'first-name'));
     expect(again).toEqual({ status: 'sealed', no: batch.no, id: 'first-name' });
-    expect(await listBatches(books)).toHaveLength(1);
+    expect(await listBatches(ledger)).toHaveLength(1);
   });
 
   test('refuses an id that names other orders, and begins nothing', async () => {
-    const books = await bench.books();
-    await open(books, 'one');
-    expect(await open(books, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
-    expect(await open(books, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
+    const ledger = await bench.ledger();
+    await open(ledger, 'one');
+    expect(await open(ledger, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
+    expect(await open(ledger, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
   });
 
   describe('with a currency, under the identity of before', () => {
     const former = (content: string, currency = 'gold') => ({ content, id: batchId('b-old'), currency });
-    const openInGold = (books: Books, content: string, currency = 'gold') =>
-      openBatch(books, {
+    const openInGold = (ledger: RealmLedger, content: string, currency = 'gold') =>
+      openBatch(ledger, {
         content: `${content} in ${currency}`,
         id: batchId(`b-${currency}`),
         importer: 'two',
@@ -78,24 +82,24 @@ describe('open-batch', () => {
     const content = contentHash(lines, 'b-old');
 
     test.each(['done', 'archived'])('finds the batch that was made in it: %s', async (state) => {
-      const books = await bench.books();
-      const old = await sealed(books, lines, { id: 'b-old', manifest: { currency: 'gold' } });
-      await books.caller.redis.hset(batchKeys(books.realm, old.no).meta, 'state', state);
-      expect(await openInGold(books, content)).toEqual({ status: 'sealed', no: old.no, id: 'b-old' });
-      expect(await listBatches(books)).toHaveLength(1);
+      const ledger = await bench.ledger();
+      const old = await sealed(ledger, lines, { id: 'b-old', manifest: { currency: 'gold' } });
+      await ledger.scripts.redis.hset(batchKeys(ledger.keyPrefix, old.no).meta, 'state', state);
+      expect(await openInGold(ledger, content)).toEqual({ status: 'sealed', no: old.no, id: 'b-old' });
+      expect(await listBatches(ledger)).toHaveLength(1);
     });
 
     test.each([null, 'gems'])('takes one in another currency (%s) for another batch', async (currency) => {
-      const books = await bench.books();
-      await sealed(books, lines, { id: 'b-old', manifest: { currency } });
-      expect(await openInGold(books, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
-      expect(await openInGold(books, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+      const ledger = await bench.ledger();
+      await sealed(ledger, lines, { id: 'b-old', manifest: { currency } });
+      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
     });
 
     test('takes one that was never sealed for another batch: nothing of it was ever sent', async () => {
-      const books = await bench.books();
-      await open(books, 'one', 'b-old', content);
-      expect(await openInGold(books, content)).toMatchObject({ status: 'new', no: '2' });
+      const ledger = await bench.ledger();
+      await open(ledger, 'one', 'b-old', content);
+      expect(await openInGold(ledger, content)).toMatchObject({ status: 'new', no: '2' });
     });
   });
 });

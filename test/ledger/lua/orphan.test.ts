@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/batches.js';
-import type { Detail } from '../../../src/ledger/detail.js';
+import type { OrderEvent } from '../../../src/ledger/order-event.js';
 import { readDetails, readRecord } from '../../../src/ledger/rows.js';
 import { orphan } from '../../../src/ledger/sending.js';
 import { cancelBatch } from '../../../src/ledger/steering.js';
@@ -9,7 +9,7 @@ import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-mov
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgerBench();
-const DIED: Detail = {
+const DIED: OrderEvent = {
   event: 'orphaned',
   at: 1,
   key: 'k.1',
@@ -18,12 +18,12 @@ const DIED: Detail = {
   message: 'died',
 };
 const adopt = (batch: TestBatch, index: number, session = 'worker', toDoubt = false, nonce = 'one') =>
-  orphan(batch.books, { no: batch.no, index }, session, batch.row(index).order.tokens, DIED, toDoubt, nonce);
+  orphan(batch.ledger, { no: batch.no, index }, session, batch.row(index).order.tokens, DIED, toDoubt, nonce);
 
 describe('orphan', () => {
   test('what a dead session was sending becomes unknown, due at once, and keeps its key and first time', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7, reference: 'r' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }]);
     await feedAll(batch);
     const { sentAt } = await begun(batch, 1);
     expect(await adopt(batch, 1)).toBe(true);
@@ -34,7 +34,7 @@ describe('orphan', () => {
       sentAt,
       nonce: 'nonce-1',
     });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
     expect(await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({
       resend: true,
       firstSentAt: sentAt,
@@ -43,18 +43,18 @@ describe('orphan', () => {
   });
 
   test('where nothing can be asked it is a doubt, and the last one ends the batch', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ tokens: 7 }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
     await begun(batch, 1);
     expect(await adopt(batch, 1, 'worker', true)).toBe(true);
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 1 } });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('told twice, it is noted once; a second finder learns that it came too late', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await begun(batch, 1);
     expect(await adopt(batch, 1)).toBe(true);
@@ -65,8 +65,8 @@ describe('orphan', () => {
   });
 
   test('out of turn it changes nothing: another session, never sent, already settled', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);
     await begun(batch, 1);
     await sendAs(batch, 2, 'P');
@@ -74,28 +74,28 @@ describe('orphan', () => {
     expect(await adopt(batch, 2)).toBe(false);
     expect(await adopt(batch, 3)).toBe(false);
     expect((await readBatch(batch.ref))?.counts).toEqual({ sending: 1, paid: 1, planned: 1 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('an attempt that was given up for dead and answers after all settles nothing', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     const attempt = await begun(batch, 1);
     await adopt(batch, 1);
     expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, code: 'u' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('an orphan of a cancelled batch stays open until it is resolved', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await begun(batch, 1);
-    await cancelBatch(books, batch.no, audit('cancelled'));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
     await adopt(batch, 1);
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, cancelled: 1 });
-    expect(await books.caller.redis.smembers(`${books.realm}:open`)).toEqual([batch.no]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

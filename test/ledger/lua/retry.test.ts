@@ -15,8 +15,8 @@ describe('retry', () => {
   test.each(['R', 'X'] as const)(
     'puts a dead letter (%s) back to work, its reference taken and its tries new',
     async (code) => {
-      const books = await bench.books();
-      const batch = await sealed(books, [{ tokens: 7, reference: 'r' }]);
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }]);
       await feedAll(batch);
       await sendAs(batch, 1, code);
       expect((await readBatch(batch.ref))?.state).toBe('done');
@@ -26,18 +26,18 @@ describe('retry', () => {
         finishedAt: null,
         counts: { planned: 1 },
       });
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
       // A refusal was an answer to the key: the retry asks a new question. Exhausted, the question stands.
       const again = await begun(batch, 1, { nonce: 'two' });
       expect(again).toMatchObject({ keyNumber: code === 'R' ? 2 : 1, tries: 0, attempts: 2 });
       await settleAs(batch, 1, 'P', again, { nonce: 'two' });
-      expect(await tieUp(books)).toEqual([]);
+      expect(await tieUp(ledger)).toEqual([]);
     },
   );
 
   test('asked twice with the same nonce it is one retry, also when the order has gone on since', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
     expect(await retry(batch, 1)).toBe('ok');
@@ -46,7 +46,7 @@ describe('retry', () => {
     expect(await retry(batch, 1)).toBe('ok');
     expect((await readBatch(batch.ref))?.counts).toEqual({ exhausted: 1, planned: 1 });
     expect((await readDetails(batch.ref, 1)).filter(({ event }) => event === 'retried')).toHaveLength(1);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test.each([
@@ -55,8 +55,8 @@ describe('retry', () => {
     ['unknown', 'u'],
     ['in doubt', 'D'],
   ] as const)('never touches an order that is %s', async (_, code) => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     if (code !== null) await sendAs(batch, 1, code);
     const before = await readBatch(batch.ref);
@@ -65,22 +65,22 @@ describe('retry', () => {
   });
 
   test('a doubt that was resolved as unpaid is sent again with the same key, and only by a retry', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'r' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'r' }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D');
     await concludeAs(batch, 1, 'D', 'X');
     expect(await retry(batch, 1)).toBe('ok');
     expect(await begun(batch, 1, { nonce: 'two' })).toMatchObject({ keyNumber: 1 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('is refused when the reference was spent again, the row replaced, or the letter discarded', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ reference: 'r' }, {}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'r' }, {}, {}]);
     await feedAll(batch);
     for (const index of [1, 2, 3]) await sendAs(batch, index, 'R');
-    await sealed(books, [{ reference: 'r' }, { replaces: { batch: batch.ref.id, index: 2 } }], {
+    await sealed(ledger, [{ reference: 'r' }, { replaces: { batch: batch.ref.id, index: 2 } }], {
       id: 'mended',
       batchNumberOf: () => batch.no,
     });
@@ -89,23 +89,23 @@ describe('retry', () => {
     expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('mended') });
     expect(await retry(batch, 3)).toMatchObject({ why: expect.stringContaining('discarded') });
     expect((await readBatch(batch.ref))?.counts).toEqual({ refused: 3 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('is refused in a cancelled batch', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
-    await cancelBatch(books, batch.no, audit('cancelled'));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
     expect(await retry(batch, 1)).toMatchObject({ why: expect.stringContaining('cancelled') });
     expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('cancelled') });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a finished run has no process any more: its retried orders are for whoever works next', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}], { owner: 'run-1' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
     await retry(batch, 1);
@@ -113,17 +113,17 @@ describe('retry', () => {
   });
 
   test('in a batch that stands still it waits for the resume', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}], { owner: 'run-1' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
-    await pauseBatch(books, batch.no, WHY, audit('paused'));
+    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
     expect(await retry(batch, 1)).toBe('ok');
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'paused',
       owner: 'run-1',
       counts: { planned: 2 },
     });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

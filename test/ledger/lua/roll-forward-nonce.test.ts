@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
 import { readBatch } from '../../../src/ledger/batches.js';
-import { encodeDetail } from '../../../src/ledger/detail.js';
 import { rollForward, tidingsFor } from '../../../src/ledger/merge.js';
+import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readDetails, readRecord } from '../../../src/ledger/rows.js';
 import { orphan } from '../../../src/ledger/sending.js';
 import { attemptOf, merge, mergeContext, PAID, REFUSED, WAITS } from '../../support/journaled-attempt.js';
@@ -18,7 +18,7 @@ const bench = ledgerBench();
 const HERE = { nonce: 'in-the-ledger' };
 
 async function fed(...lines: Parameters<typeof sealed>[1]): Promise<TestBatch> {
-  const batch = await sealed(await bench.books(), lines.length === 0 ? [{}] : lines);
+  const batch = await sealed(await bench.ledger(), lines.length === 0 ? [{}] : lines);
   await feedAll(batch);
   return batch;
 }
@@ -37,7 +37,7 @@ describe('an attempt of the same number and another nonce', () => {
       await begun(batch, 1, HERE);
       await merge(batch, certainty, attemptOf(batch, 1, null));
       expect(await code(batch)).toBe(end);
-      expect(await tieUp(batch.books)).toEqual([]);
+      expect(await tieUp(batch.ledger)).toEqual([]);
     },
   );
 
@@ -56,7 +56,7 @@ describe('an attempt of the same number and another nonce', () => {
     await sendAs(batch, 1, 'u', HERE);
     await merge(batch, 'idempotent', attemptOf(batch, 1, null, { keyNumber: 2 }));
     expect(await code(batch)).toBe('D');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('waiting here, without a result there: it is unknown, and not sent again as if nothing had left', async () => {
@@ -65,7 +65,7 @@ describe('an attempt of the same number and another nonce', () => {
     await merge(batch, 'idempotent', attemptOf(batch, 1, null));
     expect(await code(batch)).toBe('u');
     expect(await begin(batch, 1, { nonce: 'next' })).toEqual({ no: 'u' });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('paid there: it is paid, whatever the ledger was at', async () => {
@@ -76,7 +76,7 @@ describe('an attempt of the same number and another nonce', () => {
       second: [],
     });
     expect(await code(batch)).toBe('P');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe('an attempt of the same number and another nonce', () => {
       expect(await readDetails(batch.ref, 1)).toMatchObject([{ event: 'orphaned', attempt: 'nonce-1' }]);
       expect(await merge(batch, 'manual', told)).toMatchObject({ moved: 0, second: [] });
       expect(await readDetails(batch.ref, 1)).toHaveLength(1);
-      expect(await tieUp(batch.books)).toEqual([]);
+      expect(await tieUp(batch.ledger)).toEqual([]);
     },
   );
 
@@ -134,7 +134,7 @@ describe('a doubt', () => {
       code: null,
       message: 'x',
     });
-    await batch.books.caller.script('give-up', batch.books.realm, [
+    await batch.ledger.scripts.script('give-up', batch.ledger.keyPrefix, [
       batch.no,
       'lost',
       detail,
@@ -147,8 +147,8 @@ describe('a doubt', () => {
     expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 0 });
     expect(await code(batch)).toBe('D');
     // Noted, so that it is no news at the next start.
-    expect(await tidingsFor(batch.books, [told])).toEqual([]);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('is ended by an attempt that was paid', async () => {
@@ -163,8 +163,8 @@ describe('a record that 0.1.0 wrote, without a nonce', () => {
   const written = async (record: string) => {
     const batch = await fed();
     await sendAs(batch, 1, 'X');
-    await batch.books.caller.redis.hset(`${batch.books.realm}:b:${batch.no}:o:0`, '1', record);
-    await batch.books.caller.redis.del(`${batch.books.realm}:b:${batch.no}:x:1`);
+    await batch.ledger.scripts.redis.hset(`${batch.ledger.keyPrefix}:b:${batch.no}:o:0`, '1', record);
+    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:b:${batch.no}:x:1`);
     return batch;
   };
   const SENT = START.toString(36);
@@ -175,18 +175,18 @@ describe('a record that 0.1.0 wrote, without a nonce', () => {
     ['unknown', `u|1|1|0|||${SENT}|5||`],
   ])('is known by the moment of its attempt: %s', async (_, record) => {
     const batch = await written(record);
-    expect(await tidingsFor(batch.books, [attemptOf(batch, 1, null)])).toEqual([]);
-    expect(await tidingsFor(batch.books, [attemptOf(batch, 1, record)])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null)])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, record)])).toEqual([]);
     const other = { firstSentAt: START + 1, sentAt: START + 1 };
-    expect(await tidingsFor(batch.books, [attemptOf(batch, 1, null, other)])).toHaveLength(1);
-    expect(await tidingsFor(batch.books, [attemptOf(batch, 1, PAID)])).toHaveLength(1);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null, other)])).toHaveLength(1);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, PAID)])).toHaveLength(1);
   });
 
   test('and whose journal names no attempt in what it tells: it is told once', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'P', HERE);
     const told = attemptOf(batch, 1, `u|1|1|0|||${SENT}|5||`);
-    const detail = encodeDetail({
+    const detail = encodeEvent({
       event: 'attempt',
       at: 1,
       key: 'k.1',
@@ -201,7 +201,7 @@ describe('a record that 0.1.0 wrote, without a nonce', () => {
     });
     const old = { ...told, result: told.result && { ...told.result, detail } };
     expect(await merge(batch, 'manual', old)).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
-    expect(await tidingsFor(batch.books, [old])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [old])).toEqual([]);
     expect(await readDetails(batch.ref, 1)).toMatchObject([
       { attempt: 'nonce-1', message: 'as 0.1.0 wrote' },
     ]);
@@ -214,7 +214,7 @@ describe('an attempt that the ledger knows', () => {
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
     const told = attemptOf(batch, 1, null, { sentAt: first.sentAt, firstSentAt: first.sentAt });
-    expect(await tidingsFor(batch.books, [told])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
   });
 
   test('by its history: untouched, though the order has gone on since', async () => {
@@ -229,16 +229,16 @@ describe('an attempt that the ledger knows', () => {
       code: 'ALM_SEND_OWNER_DIED',
       message: 'died',
     } as const;
-    await orphan(batch.books, { no: batch.no, index: 1 }, 'worker', 5, died, false);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, false);
     await concludeAs(batch, 1, 'u', 'w');
     const told = attemptOf(batch, 1, null);
-    expect(await tidingsFor(batch.books, [told])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
     expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
     expect(await code(batch)).toBe('w');
     await begun(batch, 1, { nonce: 'next' });
     expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'next' });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('and whose session was given up: its answer counts after all', async () => {
@@ -252,11 +252,11 @@ describe('an attempt that the ledger knows', () => {
       code: null,
       message: 'gone',
     } as const;
-    await orphan(batch.books, { no: batch.no, index: 1 }, 'worker', 5, died, true);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, true);
     expect(await code(batch)).toBe('D');
     expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect(await readBatch(batch.ref)).toMatchObject({ counts: { paid: 1 } });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('and is under way in a living process: the ledger that forgot it stands at sending again', async () => {
@@ -265,6 +265,6 @@ describe('an attempt that the ledger knows', () => {
     expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('s');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'nonce-1' });
     expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('ahead');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });

@@ -14,8 +14,8 @@ const bench = ledgerBench();
 
 describe('seal-batch', () => {
   test('makes a plan a batch whose counts and sums tie to its manifest', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [
       { tokens: 3 },
       { tokens: 4, op: 'debit' },
       { invalid: true },
@@ -27,20 +27,20 @@ describe('seal-batch', () => {
       counts: { planned: 2, duplicate: 1, invalid: 1 },
       sums: { planned: 7n, duplicate: 9n },
     });
-    expect((await openBatches(books, 0)).map(({ no }) => no)).toEqual([batch.no]);
-    expect(await tieUp(books)).toEqual([]);
+    expect((await openBatches(ledger, 0)).map(({ no }) => no)).toEqual([batch.no]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('asked again by the same importer, answers as before and starts nothing anew', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}], { importer: 'one' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { importer: 'one' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
     const again = (importer: string) =>
       sealBatch(
-        books,
+        ledger,
         { no: batch.no, importer, owner: '' },
-        manifestOf(books, batch.ref.id, batch.rows),
+        manifestOf(ledger, batch.ref.id, batch.rows),
         countersOf(batch.rows),
         audit('again'),
       );
@@ -48,29 +48,29 @@ describe('seal-batch', () => {
     expect(await again('two')).toBe('already');
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, planned: 1 });
     expect(await readAudit(batch.ref)).toHaveLength(1);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('is refused from anybody but the importer, and for a batch that was never begun', async () => {
-    const books = await bench.books();
-    const { no, id } = await openBatch(books, {
+    const ledger = await bench.ledger();
+    const { no, id } = await openBatch(ledger, {
       content: 'c',
       id: batchId('spring'),
       importer: 'one',
       createdAt: 1,
     });
     const seal = (of: string, importer: string) =>
-      sealBatch(books, { no: of, importer, owner: '' }, manifestOf(books, id, []), {}, audit('import'));
+      sealBatch(ledger, { no: of, importer, owner: '' }, manifestOf(ledger, id, []), {}, audit('import'));
     expect(await seal(no, 'two')).toBe('not-importer');
     expect(await seal('77', 'one')).toBe('not-importer');
-    expect(await readBatch({ books, no, id })).toBeUndefined();
-    expect(await openBatches(books, 0)).toEqual([]);
+    expect(await readBatch({ ledger, no, id })).toBeUndefined();
+    expect(await openBatches(ledger, 0)).toEqual([]);
   });
 
   test('seals nothing while a block of the plan is missing, and the whole batch once it is there', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const rows = Array.from({ length: 600 }, (_, i) => planRow({}, i + 1));
-    const { no, id } = await openBatch(books, {
+    const { no, id } = await openBatch(ledger, {
       content: 'c',
       id: batchId('holey'),
       importer: 'one',
@@ -78,23 +78,23 @@ describe('seal-batch', () => {
     });
     const at = { no, importer: 'one', owner: '' };
     const put = (block: number) =>
-      putBlock(books, { ...at, block }, encodePlanBlock(blocksOf(rows)[block] ?? []), NO_CLAIMS);
-    const seal = () => sealBatch(books, at, manifestOf(books, id, rows), countersOf(rows), audit('import'));
+      putBlock(ledger, { ...at, block }, encodePlanBlock(blocksOf(rows)[block] ?? []), NO_CLAIMS);
+    const seal = () => sealBatch(ledger, at, manifestOf(ledger, id, rows), countersOf(rows), audit('import'));
     for (const block of [0, 2]) await put(block);
     expect(await seal()).toBe('incomplete');
-    expect(await readBatch({ books, no, id })).toBeUndefined();
-    expect(await openBatches(books, 0)).toEqual([]);
+    expect(await readBatch({ ledger, no, id })).toBeUndefined();
+    expect(await openBatches(ledger, 0)).toEqual([]);
     await put(1);
     expect(await seal()).toBe('sealed');
-    expect((await readBatch({ books, no, id }))?.counts).toEqual({ planned: 600 });
-    expect(await tieUp(books)).toEqual([]);
+    expect((await readBatch({ ledger, no, id }))?.counts).toEqual({ planned: 600 });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('a batch without a single order to send is done at once', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ invalid: true }, { duplicateOf: 'x-1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ invalid: true }, { duplicateOf: 'x-1' }]);
     expect((await readBatch(batch.ref))?.state).toBe('done');
     expect(await feedAll(batch)).toEqual([]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

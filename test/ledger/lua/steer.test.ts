@@ -19,28 +19,28 @@ const state = async (batch: TestBatch) => (await readBatch(batch.ref))?.state;
 
 describe('pause and resume', () => {
   test('a paused batch feeds nothing; resumed it goes on where it was, and the audit names both', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}]);
-    await feed(books, batch.no, 1, '');
-    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: true, state: 'paused' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
+    await feed(ledger, batch.no, 1, '');
+    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({ done: true, state: 'paused' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
     expect(await feedAll(batch)).toEqual([]);
-    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
       done: true,
       state: 'running',
     });
     expect(await feedAll(batch)).toEqual([2, 3]);
     expect((await readAudit(batch.ref)).map(({ what }) => what)).toEqual(['imported', 'paused', 'resumed']);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('asked again after a lost reply, each gives the same answer and is audited once', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     for (const move of [
-      (note: ReturnType<typeof audit>) => pauseBatch(books, batch.no, WHY, note),
-      (note: ReturnType<typeof audit>) => resumeBatch(books, batch.no, note, { owner: 'run-1' }),
-      (note: ReturnType<typeof audit>) => cancelBatch(books, batch.no, note),
+      (note: ReturnType<typeof audit>) => pauseBatch(ledger, batch.no, WHY, note),
+      (note: ReturnType<typeof audit>) => resumeBatch(ledger, batch.no, note, { owner: 'run-1' }),
+      (note: ReturnType<typeof audit>) => cancelBatch(ledger, batch.no, note),
     ]) {
       const note = audit('steered');
       const first = await move(note);
@@ -48,24 +48,24 @@ describe('pause and resume', () => {
       expect(await move(note)).toEqual(first);
     }
     expect(await readAudit(batch.ref)).toHaveLength(4);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('an interrupted run pauses only what is still its own', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}], { owner: 'run-1' });
-    expect(await pauseBatch(books, batch.no, WHY, audit('paused'), 'run-2')).toEqual({
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}], { owner: 'run-1' });
+    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'), 'run-2')).toEqual({
       done: false,
       state: 'owner',
     });
     expect(await state(batch)).toBe('planned');
-    expect(await pauseBatch(books, batch.no, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
+    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
   });
 
   test('of two runs that take over at once one does, also when its answer was lost', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}], { owner: 'dead' });
-    const takeOver = (owner: string) => resumeBatch(books, batch.no, null, { owner, from: 'dead' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}], { owner: 'dead' });
+    const takeOver = (owner: string) => resumeBatch(ledger, batch.no, null, { owner, from: 'dead' });
     expect(await takeOver('run-1')).toMatchObject({ done: true });
     expect(await takeOver('run-2')).toEqual({ done: false, state: 'owner' });
     expect(await takeOver('run-1')).toMatchObject({ done: true });
@@ -73,84 +73,87 @@ describe('pause and resume', () => {
   });
 
   test('out of turn nothing moves: paused twice, resumed when done, steered before the seal', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
-    await pauseBatch(books, batch.no, WHY, audit('paused'));
-    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'paused' });
-    await resumeBatch(books, batch.no, audit('resumed'), { owner: '' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({
+      done: false,
+      state: 'paused',
+    });
+    await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
       done: false,
       state: 'done',
     });
-    expect(await pauseBatch(books, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'done' });
-    expect(await cancelBatch(books, batch.no, audit('cancelled'))).toEqual({ done: false, state: 'done' });
-    expect(await cancelBatch(books, '99', audit('cancelled'))).toEqual({ done: false, state: 'gone' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch(ledger, batch.no, audit('cancelled'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch(ledger, '99', audit('cancelled'))).toEqual({ done: false, state: 'gone' });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('resuming a batch whose last order has ended meanwhile ends it', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     const attempt = await begun(batch, 1);
-    await pauseBatch(books, batch.no, WHY, audit('paused'));
+    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
     await settleAs(batch, 1, 'P', attempt);
     expect(await state(batch)).toBe('done');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });
 
 describe('cancel', () => {
   test('what was never sent is cancelled at once; what is sent finishes; what is unknown stays', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [
       { reference: 'a' },
       { reference: 'b' },
       { reference: 'c' },
       { reference: 'd' },
     ]);
-    await feed(books, batch.no, 3, '');
+    await feed(ledger, batch.no, 3, '');
     const sending = await begun(batch, 1);
     await sendAs(batch, 2, 'u');
     await sendAs(batch, 3, 'w');
-    expect(await cancelBatch(books, batch.no, audit('cancelled'))).toEqual({
+    expect(await cancelBatch(ledger, batch.no, audit('cancelled'))).toEqual({
       done: true,
       state: 'cancelled',
     });
     expect((await readBatch(batch.ref))?.counts).toEqual({ sending: 1, unknown: 1, cancelled: 2 });
-    expect((await dispatched(books, batch.no)).map(({ index }) => index).sort()).toEqual([1, 2]);
-    expect(await tieUp(books)).toEqual([]);
+    expect((await dispatched(ledger, batch.no)).map(({ index }) => index).sort()).toEqual([1, 2]);
+    expect(await tieUp(ledger)).toEqual([]);
     await settleAs(batch, 1, 'P', sending);
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, unknown: 1, cancelled: 2 });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('is not undone by a resume, and a batch with nothing under way is no longer open', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
-    await cancelBatch(books, batch.no, audit('cancelled'));
-    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
       done: false,
       state: 'cancelled',
     });
-    expect(await books.caller.redis.smembers(`${books.realm}:open`)).toEqual([]);
-    expect(await tieUp(books)).toEqual([]);
+    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('the unknowns of a run that nobody works any more are left to the workers; a living run keeps its own', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     for (const [registered, owner] of [
       [false, ''],
       [true, 'run-1'],
     ] as const) {
-      const batch = await sealed(books, [{}, {}], { owner: 'run-1', id: `run-${owner}x` });
+      const batch = await sealed(ledger, [{}, {}], { owner: 'run-1', id: `run-${owner}x` });
       await feedAll(batch);
       await sendAs(batch, 1, 'u');
-      if (registered) await books.caller.redis.hset(`${books.realm}:sessions`, 'run-1', '{}');
-      await cancelBatch(books, batch.no, audit('cancelled'));
+      if (registered) await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'run-1', '{}');
+      await cancelBatch(ledger, batch.no, audit('cancelled'));
       expect((await readBatch(batch.ref))?.owner).toBe(owner);
     }
   });
@@ -158,43 +161,43 @@ describe('cancel', () => {
 
 describe('disown', () => {
   const gone = (batch: TestBatch, owner = 'run-1') =>
-    disownBatch(batch.books, batch.no, WHY, audit('gone'), owner);
+    disownBatch(batch.ledger, batch.no, WHY, audit('gone'), owner);
 
   test('a run whose process is gone stands still, and can be resumed', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}], { owner: 'run-1' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     expect(await gone(batch)).toEqual({ done: true, state: 'paused' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
-    await resumeBatch(books, batch.no, null, { owner: 'run-2' });
+    await resumeBatch(ledger, batch.no, null, { owner: 'run-2' });
     expect(await gone(batch)).toEqual({ done: false, state: 'owner' });
     expect(await state(batch)).toBe('running');
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('where the realm is halted, that stays the reason', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}], { owner: 'run-1' });
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}], { owner: 'run-1' });
     await feedAll(batch);
-    await haltRealm(books, { ...WHY, message: 'the key' });
+    await haltRealm(ledger, { ...WHY, message: 'the key' });
     await gone(batch);
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { message: 'the key' } });
   });
 
   test('what is unknown in its cancelled batch is left to the workers; a finished one is left alone', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}], { owner: 'run-1', id: 'cancelled' });
-    await books.caller.redis.hset(`${books.realm}:sessions`, 'run-1', '{}');
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1', id: 'cancelled' });
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'run-1', '{}');
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(books, batch.no, audit('cancelled'));
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
     await gone(batch);
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'cancelled', owner: '' });
-    const over = await sealed(books, [{}], { owner: 'run-1', id: 'over' });
+    const over = await sealed(ledger, [{}], { owner: 'run-1', id: 'over' });
     await feedAll(over);
     await sendAs(over, 1, 'P');
     expect(await gone(over)).toEqual({ done: false, state: 'done' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });
 
@@ -202,63 +205,65 @@ describe('halt', () => {
   const CHANGED = { ...WHY, code: 'ALM_BATCH_TERMS_CHANGED' } as const;
 
   test('stops what is planned or running, with its reason; what is being sent finishes, and nothing is fed', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}]);
-    await feed(books, batch.no, 2, '');
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
+    await feed(ledger, batch.no, 2, '');
     const of = await begun(batch, 1);
-    expect(await haltBatch(books, batch.no, CHANGED)).toEqual({ done: true, state: 'halted' });
+    expect(await haltBatch(ledger, batch.no, CHANGED)).toEqual({ done: true, state: 'halted' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { code: CHANGED.code } });
     expect(await feedAll(batch)).toEqual([]);
     expect(await settleAs(batch, 1, 'P', of)).toMatchObject({ settled: true, batchState: 'halted' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('lets go of the members it is not sending to', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{ member: '1' }, { member: '1' }]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     await claimFor(batch, 1);
     await claimFor(batch, 2);
-    await haltBatch(books, batch.no, CHANGED);
-    const other = await sealed(books, [{ member: '1' }], { id: 'other' });
+    await haltBatch(ledger, batch.no, CHANGED);
+    const other = await sealed(ledger, [{ member: '1' }], { id: 'other' });
     await feedAll(other);
     expect(await claimFor(other, 1)).toMatchObject({ answer: 'go' });
-    expect(await tieUp(books)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
   });
 
   test.each(['paused', 'cancelled', 'done'])('leaves a batch alone that is %s', async (was) => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
-    if (was === 'paused') await pauseBatch(books, batch.no, WHY, audit('paused'));
-    if (was === 'cancelled') await cancelBatch(books, batch.no, audit('cancelled'));
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    if (was === 'paused') await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    if (was === 'cancelled') await cancelBatch(ledger, batch.no, audit('cancelled'));
     if (was === 'done') {
       await feedAll(batch);
       await sendAs(batch, 1, 'P');
     }
-    expect(await haltBatch(books, batch.no, CHANGED)).toEqual({ done: false, state: was });
+    expect(await haltBatch(ledger, batch.no, CHANGED)).toEqual({ done: false, state: was });
   });
 
   test('ends by itself only for the reason it was made for; a person ends it in any case', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}]);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
     const options = { owner: '', haltedFor: CHANGED.code };
-    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: false, state: 'planned' });
-    await haltBatch(books, batch.no, WHY);
-    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: false, state: 'halted' });
-    expect(await resumeBatch(books, batch.no, audit('resumed'), { owner: '' })).toMatchObject({ done: true });
-    await haltBatch(books, batch.no, CHANGED);
-    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: false, state: 'planned' });
+    await haltBatch(ledger, batch.no, WHY);
+    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: false, state: 'halted' });
+    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toMatchObject({
+      done: true,
+    });
+    await haltBatch(ledger, batch.no, CHANGED);
+    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: true, state: 'running' });
     expect((await readBatch(batch.ref))?.reason).toBeNull();
     expect(await feedAll(batch)).toEqual([1]);
   });
 
   test('ended by itself it sends no more than the first so many that were confirmed', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, [{}, {}, {}]);
-    await resumeBatch(books, batch.no, null, { owner: '', first: { orders: 2, reason: WHY } });
-    await haltBatch(books, batch.no, CHANGED);
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
+    await resumeBatch(ledger, batch.no, null, { owner: '', first: { orders: 2, reason: WHY } });
+    await haltBatch(ledger, batch.no, CHANGED);
     const options = { owner: '', haltedFor: CHANGED.code };
-    expect(await resumeBatch(books, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: true, state: 'running' });
     expect(await feedAll(batch)).toEqual([1, 2]);
     expect(await feedAll(batch)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Books } from '../../../src/ledger/books.js';
-import { texts } from '../../../src/ledger/caller.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { texts } from '../../../src/ledger/script-client.js';
 import { ledgerBench } from '../../support/ledger.js';
 import { until } from '../../support/until.js';
 
@@ -11,99 +11,110 @@ const HOUR_MS = 3_600_000;
 type Answer = { readonly go: number } | { readonly waitMs: number };
 
 async function take(
-  books: Books,
+  ledger: RealmLedger,
   requests: number,
   windowMs: number,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Answer> {
   const [answer, value] = texts(
-    await books.caller.script('take-slot', books.realm, [requests, windowMs, timeoutMs, 0, 1, '', '', '']),
+    await ledger.scripts.script('take-slot', ledger.keyPrefix, [
+      requests,
+      windowMs,
+      timeoutMs,
+      0,
+      1,
+      '',
+      '',
+      '',
+    ]),
   );
   return answer === 'go' ? { go: Number(value) } : { waitMs: Number(value) };
 }
-const answer = (books: Books, slot: number, holdMs: number | '' = '') =>
-  books.caller.script('answer-slot', books.realm, [1_000, 1_000, 0, slot, holdMs, '', '', '', '']);
+const answer = (ledger: RealmLedger, slot: number, holdMs: number | '' = '') =>
+  ledger.scripts.script('answer-slot', ledger.keyPrefix, [1_000, 1_000, 0, slot, holdMs, '', '', '', '']);
 const waitOf = (given: Answer) => ('waitMs' in given ? given.waitMs : 0);
 
 describe('take-slot', () => {
   test('slots are numbered, spaced evenly, and not reserved ahead', async () => {
-    const books = await bench.books();
-    expect(await take(books, 2, HOUR_MS)).toEqual({ go: 0 });
-    const second = await take(books, 2, HOUR_MS);
+    const ledger = await bench.ledger();
+    expect(await take(ledger, 2, HOUR_MS)).toEqual({ go: 0 });
+    const second = await take(ledger, 2, HOUR_MS);
     expect(waitOf(second)).toBeGreaterThan(HOUR_MS / 2 - 60_000);
     expect(waitOf(second)).toBeLessThanOrEqual(HOUR_MS / 2);
     // Asked again and again, nobody has moved further away.
     for (let i = 0; i < 5; i++)
-      expect(waitOf(await take(books, 2, HOUR_MS))).toBeLessThanOrEqual(waitOf(second));
+      expect(waitOf(await take(ledger, 2, HOUR_MS))).toBeLessThanOrEqual(waitOf(second));
   });
 
   test('a slot is granted only when the answer to the slot N before it is a window old', async () => {
-    const books = await bench.books();
-    await take(books, 1, 500);
+    const ledger = await bench.ledger();
+    await take(ledger, 1, 500);
     // Its evenly spaced time has come, but the first request is still under way: it may arrive at any moment.
-    await until('the even time', async () => waitOf(await take(books, 1, 500)) > 0);
-    const stamp = Number((await books.caller.redis.hget(`${books.realm}:pace`, 'at')) ?? 0);
-    await books.caller.redis.hset(`${books.realm}:pace`, 'at', String(stamp - 10_000));
-    expect(waitOf(await take(books, 1, 500))).toBe(500);
-    await answer(books, 0);
-    const left = waitOf(await take(books, 1, 500));
+    await until('the even time', async () => waitOf(await take(ledger, 1, 500)) > 0);
+    const stamp = Number((await ledger.scripts.redis.hget(`${ledger.keyPrefix}:pace`, 'at')) ?? 0);
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(stamp - 10_000));
+    expect(waitOf(await take(ledger, 1, 500))).toBe(500);
+    await answer(ledger, 0);
+    const left = waitOf(await take(ledger, 1, 500));
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(500);
-    expect(await until('the window after the answer', async () => 'go' in (await take(books, 1, 500)))).toBe(
+    expect(await until('the window after the answer', async () => 'go' in (await take(ledger, 1, 500)))).toBe(
       true,
     );
   });
 
   test('a request that is never answered counts as answered at its time-out', async () => {
-    const books = await bench.books();
-    await take(books, 1, 30, 40);
-    expect(await until('time-out and window', async () => 'go' in (await take(books, 1, 30, 40)))).toBe(true);
+    const ledger = await bench.ledger();
+    await take(ledger, 1, 30, 40);
+    expect(await until('time-out and window', async () => 'go' in (await take(ledger, 1, 30, 40)))).toBe(
+      true,
+    );
   });
 
   test('idle time is not saved up: after a long rest a second may be caught up with, and no more', async () => {
-    const books = await bench.books();
-    await take(books, 60, 60_000);
-    await books.caller.redis.hset(`${books.realm}:pace`, 'at', String(Date.now() - HOUR_MS));
+    const ledger = await bench.ledger();
+    await take(ledger, 60, 60_000);
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(Date.now() - HOUR_MS));
     const asked = [];
-    for (let i = 0; i < 5; i++) asked.push(await take(books, 60, 60_000));
+    for (let i = 0; i < 5; i++) asked.push(await take(ledger, 60, 60_000));
     expect(asked.slice(0, 2)).toEqual([{ go: 1 }, { go: 2 }]);
     for (const late of asked.slice(2)) expect(waitOf(late)).toBeGreaterThan(800);
   });
 
   test('a clock that stepped back is noticed once: at most a window is waited, for all slots together', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const [requests, windowMs] = [3, 60];
     for (let slot = 0; slot < requests; slot++)
-      await until('a slot', async () => 'go' in (await take(books, requests, windowMs)));
+      await until('a slot', async () => 'go' in (await take(ledger, requests, windowMs)));
     const ahead = Date.now() + HOUR_MS;
-    const pace = `${books.realm}:pace`;
-    await books.caller.redis.hset(pace, 'at', String(ahead));
+    const pace = `${ledger.keyPrefix}:pace`;
+    await ledger.scripts.redis.hset(pace, 'at', String(ahead));
     for (let slot = 0; slot < requests; slot++)
-      await books.caller.redis.hset(`${pace}:a`, slot, `a${ahead + slot}`);
-    expect(waitOf(await take(books, requests, windowMs))).toBeLessThanOrEqual(windowMs);
-    const stamps = Object.values(await books.caller.redis.hgetall(`${pace}:a`)).map((text) =>
+      await ledger.scripts.redis.hset(`${pace}:a`, slot, `a${ahead + slot}`);
+    expect(waitOf(await take(ledger, requests, windowMs))).toBeLessThanOrEqual(windowMs);
+    const stamps = Object.values(await ledger.scripts.redis.hgetall(`${pace}:a`)).map((text) =>
       Number(text.slice(1)),
     );
     expect(Math.max(...stamps)).toBeLessThan(ahead);
     for (let slot = 0; slot < 2 * requests; slot++) {
       const granted = await until('a slot after the step', async () => {
-        const given = await take(books, requests, windowMs);
+        const given = await take(ledger, requests, windowMs);
         expect(waitOf(given)).toBeLessThanOrEqual(windowMs);
         return 'go' in given ? given : false;
       });
-      await answer(books, granted.go);
+      await answer(ledger, granted.go);
     }
   });
 
   test('what is remembered of past slots stays small when the rate is lowered', async () => {
-    const books = await bench.books();
-    const pace = `${books.realm}:pace`;
-    await books.caller.redis.hset(pace, 'k', 400);
-    await books.caller.redis.hset(
+    const ledger = await bench.ledger();
+    const pace = `${ledger.keyPrefix}:pace`;
+    await ledger.scripts.redis.hset(pace, 'k', 400);
+    await ledger.scripts.redis.hset(
       `${pace}:a`,
       Object.fromEntries(Array.from({ length: 400 }, (_, k) => [k, 'a1'])),
     );
-    await take(books, 4, 1_000);
-    expect(await books.caller.redis.hlen(`${pace}:a`)).toBeLessThanOrEqual(5);
+    await take(ledger, 4, 1_000);
+    expect(await ledger.scripts.redis.hlen(`${pace}:a`)).toBeLessThanOrEqual(5);
   });
 });

@@ -30,12 +30,12 @@ function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce
     slice: 0,
     ...changes,
   };
-  return turnDown(batch.books, { no: batch.no, index }, batch.row(index), told, nonce);
+  return turnDown(batch.ledger, { no: batch.no, index }, batch.row(index), told, nonce);
 }
 
 async function batchOf(orders: number) {
   const lines = Array.from({ length: orders }, () => ({ member: '1' }));
-  const batch = await sealed(await bench.books(), lines);
+  const batch = await sealed(await bench.ledger(), lines);
   await feedAll(batch);
   return batch;
 }
@@ -49,8 +49,10 @@ describe('turn-down', () => {
     expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [{ no: batch.no, index: 2 }] });
     expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [] });
     expect(await readDetails(batch.ref, 1)).toHaveLength(1);
-    expect(await batch.books.caller.redis.hget(`${batch.books.realm}:b:${batch.no}`, 'refusals')).toBe('1');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await batch.ledger.scripts.redis.hget(`${batch.ledger.keyPrefix}:b:${batch.no}`, 'refusals')).toBe(
+      '1',
+    );
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('put off, an order keeps its tries, lets its member go, and comes again when it is due', async () => {
@@ -61,7 +63,7 @@ describe('turn-down', () => {
     expect(off).toEqual({ code: 'w', next: [{ no: batch.no, index: 2 }] });
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'w', tries: 2, attempts: 0 });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test.each([
@@ -72,7 +74,7 @@ describe('turn-down', () => {
     await held(batch, 1);
     expect(await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).toEqual({ code: null, next: [] });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'p' });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('an order that another delivery is sending is not turned down', async () => {
@@ -81,13 +83,13 @@ describe('turn-down', () => {
     const of = await begun(batch, 1, { hold });
     expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
     expect(await settleAs(batch, 1, 'P', of)).toMatchObject({ settled: true });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('a store that was rolled back turns nobody down: the order may have been paid in what it forgot', async () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
-    await batch.books.caller.redis.hset(batch.books.realm, 'armed', 'another-server');
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
     expect(await begin(batch, 1, { hold })).toEqual({ no: 'disarmed' });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
@@ -97,18 +99,18 @@ describe('turn-down', () => {
     const batch = await batchOf(1);
     await down(batch, 1, { move: { from: 'w', to: 'X', hold: await held(batch, 1) }, tries: 3 });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { exhausted: 1 } });
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('silence ends no order while the breaker is open, and opens it where nothing else was heard', async () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
     const silent = { silent: true, tries: 2 };
-    await batch.books.caller.redis.hset(batch.books.realm, 'unknowns', 1);
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'unknowns', 1);
     expect((await down(batch, 1, { ...silent, move: { from: 'w', to: 'X', hold } })).code).toBe('w');
-    expect((await realmState(batch.books)).breakerSince).not.toBeNull();
+    expect((await realmState(batch.ledger)).breakerSince).not.toBeNull();
     expect(await readDetails(batch.ref, 1)).toEqual([]);
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
   test('an unknown keeps its member, and may become a doubt only by its conclusion', async () => {
@@ -119,6 +121,6 @@ describe('turn-down', () => {
     expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).code).toBe('u');
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
     expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect(await tieUp(batch.books)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });

@@ -13,11 +13,11 @@ const { session, elsewhere, running, by } = standingBench(bench);
 describe('what a session was sending', () => {
   test('lost with its machine: named within a minute, with exactly its orders; heard again, it is not', async () => {
     const batch = await running(5);
-    const lost = await elsewhere(batch.books, 10_000);
+    const lost = await elsewhere(batch.ledger, 10_000);
     await begun(batch, 1, by(batch));
     for (const index of [2, 4]) await begun(batch, index, { session: lost });
     expect(await told(batch)).toEqual([]);
-    await beat(batch.books, lost, 50_000);
+    await beat(batch.ledger, lost, 50_000);
     const [missing, ...more] = await waitingOf(batch.ref);
     expect(more).toEqual([]);
     expect(missing).toMatchObject({
@@ -30,34 +30,34 @@ describe('what a session was sending', () => {
     expect(missing?.message).toContain('machine far');
     expect(await moving(batch)).toEqual([1, 3, 5]);
     expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
-    await beat(batch.books, lost);
+    await beat(batch.ledger, lost);
     expect(await told(batch)).toEqual([]);
   });
 
   test('never heard of since it was registered, it counts from then', async () => {
     const batch = await running(1);
-    const lost = await elsewhere(batch.books, 0);
+    const lost = await elsewhere(batch.ledger, 0);
     await begun(batch, 1, { session: lost });
-    const { caller, realm } = batch.books;
-    await caller.redis.hdel(`${realm}:seen`, lost);
+    const { scripts, keyPrefix } = batch.ledger;
+    await scripts.redis.hdel(`${keyPrefix}:seen`, lost);
     expect(await told(batch)).toEqual([]);
-    const entry = JSON.parse((await caller.redis.hget(`${realm}:sessions`, lost)) ?? '');
+    const entry = JSON.parse((await scripts.redis.hget(`${keyPrefix}:sessions`, lost)) ?? '');
     const old = { ...entry, startedAt: Date.now() - 60_000 };
-    await caller.redis.hset(`${realm}:sessions`, lost, JSON.stringify(old));
+    await scripts.redis.hset(`${keyPrefix}:sessions`, lost, JSON.stringify(old));
     expect(await told(batch)).toMatchObject([{ why: 'missing-session', orders: 1 }]);
   });
 
   test('dead and not taken over, or frozen', async () => {
     const batch = await running(3);
-    const dead = await session(batch.books);
+    const dead = await session(batch.ledger);
     await begun(batch, 1, { session: dead.id });
     await dead.close();
     expect(await told(batch)).toMatchObject([
       { why: 'dead-session', orders: 1, tokens: sumOf(1), next: 'almoner worker' },
     ]);
-    const frozen = await session(batch.books);
+    const frozen = await session(batch.ledger);
     await begun(batch, 2, { session: frozen.id });
-    await beat(batch.books, frozen.id, 60_000);
+    await beat(batch.ledger, frozen.id, 60_000);
     expect(await told(batch)).toMatchObject([
       { why: 'dead-session' },
       {
@@ -72,13 +72,13 @@ describe('what a session was sending', () => {
 });
 
 test('a worker that is silent, dead or of another kind is not counted among those that run', async () => {
-  const books = await bench.books();
-  const here = await session(books);
-  await session(books, 'run');
-  const far = await elsewhere(books, 30_000);
-  expect((await workersAtWork(books)).toSorted()).toEqual([here.id, far].toSorted());
-  await beat(books, far, 50_000);
-  expect(await workersAtWork(books)).toEqual([here.id]);
+  const ledger = await bench.ledger();
+  const here = await session(ledger);
+  await session(ledger, 'run');
+  const far = await elsewhere(ledger, 30_000);
+  expect((await workersAtWork(ledger)).toSorted()).toEqual([here.id, far].toSorted());
+  await beat(ledger, far, 50_000);
+  expect(await workersAtWork(ledger)).toEqual([here.id]);
   await here.close();
-  expect(await workersAtWork(books)).toEqual([]);
+  expect(await workersAtWork(ledger)).toEqual([]);
 });

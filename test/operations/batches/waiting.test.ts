@@ -27,19 +27,19 @@ describe('nothing is named', () => {
 
 describe('the whole batch', () => {
   test('no worker: never there, gone in order, or a run’s process that is dead', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, rows(3));
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, rows(3));
     const all = { orders: 3, tokens: sumOf(1, 2, 3) };
     expect(await told(batch)).toEqual([{ ...all, why: 'no-worker', next: 'almoner worker' }]);
-    const worker = await session(books);
+    const worker = await session(ledger);
     expect(await told(batch)).toEqual([]);
-    await worker.deregister(books);
+    await worker.deregister(ledger);
     const [gone] = await waitingOf(batch.ref);
     expect(gone).toMatchObject({ ...all, why: 'no-worker', until: null });
     expect(secondsTo(gone?.since)).toBeGreaterThan(-30);
 
-    const runner = await session(books, 'run');
-    const run = await sealed(books, rows(2), { id: 'a-run', owner: runner.id });
+    const runner = await session(ledger, 'run');
+    const run = await sealed(ledger, rows(2), { id: 'a-run', owner: runner.id });
     expect(await told(run)).toEqual([]);
     await runner.close();
     expect(await told(run)).toMatchObject([{ why: 'no-worker', next: 'almoner resume a-run' }]);
@@ -50,9 +50,9 @@ describe('the whole batch', () => {
   test('an unknown of a cancelled batch, and nobody there to resolve it', async () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 2, 'u', by(batch));
-    await cancelBatch(batch.books, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ledger, batch.no, audit('cancelled'));
     expect(await told(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
-    await workerOf(batch)?.deregister(batch.books);
+    await workerOf(batch)?.deregister(batch.ledger);
     expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
   });
 
@@ -60,7 +60,7 @@ describe('the whole batch', () => {
     const batch = await running(4);
     await sendAs(batch, 1, 'P', by(batch));
     const sent = await begun(batch, 2, by(batch));
-    await pauseBatch(batch.books, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ledger, batch.no, WHY, audit('paused'));
     const [paused, ...more] = await waitingOf(batch.ref);
     expect(more).toEqual([]);
     expect(paused).toMatchObject({ why: 'paused', orders: 2, message: WHY.message, until: null });
@@ -70,16 +70,16 @@ describe('the whole batch', () => {
     await settleAs(batch, 2, 'P', sent);
 
     const other = await running(2);
-    await haltRealm(other.books, { ...WHY, code: 'ALM_KEY_REFUSED' });
+    await haltRealm(other.ledger, { ...WHY, code: 'ALM_KEY_REFUSED' });
     const [halted] = await waitingOf(other.ref);
     expect(halted).toMatchObject({ why: 'halted', orders: 2, next: `almoner resume ${other.ref.id}` });
     expect(secondsTo(halted?.since)).toBeGreaterThan(-30);
   });
 
   test('confirmed for another address than the profile has now: that, and not that no worker runs', async () => {
-    const books = await bench.books();
-    const batch = await sealed(books, rows(2));
-    const { realmId } = books.owner;
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, rows(2));
+    const { realmId } = ledger.realm;
     const edited = { profiles: [testProfile({ name: 'meadow', baseUrl: 'http://127.0.0.1:2', realmId })] };
     const config = { ...load({}), ...edited };
     expect(await batchStatus(batch.ref, { config })).toMatchObject({
@@ -88,31 +88,31 @@ describe('the whole batch', () => {
       waiting: [{ why: 'halted', orders: 2, message: expect.stringContaining('127.0.0.1:2') }],
     });
     // A worker of the books has the profile that fits.
-    await session(books);
+    await session(ledger);
     expect(await batchStatus(batch.ref, { config })).toMatchObject({ state: 'planned', waiting: [] });
   });
 
   test('a store that was restarted: with its reason where a person must act, and without while it is mended', async () => {
     const batch = await running(2);
     await sendAs(batch, 1, 'P', by(batch));
-    await batch.books.caller.redis.hset(batch.books.realm, 'armed', 'another-server');
-    expect((await readFence(batch.books)).armed).toBe(false);
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
+    expect((await readFence(batch.ledger)).armed).toBe(false);
     expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: null }]);
-    await sayDisarmed(batch.books, { ...WHY, code: 'ALM_LEDGER_DISARMED' });
+    await sayDisarmed(batch.ledger, { ...WHY, code: 'ALM_LEDGER_DISARMED' });
     expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: 'almoner recover' }]);
   });
 
   test('payments that journals know and that are not put back yet', async () => {
     const batch = await running(2);
-    await batch.books.caller.redis.hset(`${batch.books.realm}:parked`, batch.ref.id, '1');
+    await batch.ledger.scripts.redis.hset(`${batch.ledger.keyPrefix}:parked`, batch.ref.id, '1');
     expect(await told(batch)).toMatchObject([{ why: 'parked', orders: 2 }]);
   });
 
   test('an open breaker: since when, and when it gives up; a person need do nothing', async () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 1, 'u', by(batch));
-    await batch.books.caller.redis.hset(batch.books.realm, 'breaker', Date.now() - 60_000);
-    await askProbe(batch.books, 1_000, 900_000, WHY);
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'breaker', Date.now() - 60_000);
+    await askProbe(batch.ledger, 1_000, 900_000, WHY);
     const [open, ...more] = await waitingOf(batch.ref);
     expect(more).toEqual([]);
     expect(open).toMatchObject({ why: 'breaker', orders: 3, tokens: sumOf(1, 2, 3), next: null });
@@ -124,13 +124,13 @@ describe('the whole batch', () => {
 describe('some of it', () => {
   test('a realm that asked to wait', async () => {
     const batch = await running(3);
-    const { caller, realm } = batch.books;
-    await caller.redis.hset(`${realm}:pace`, 'hold', Date.now() + 60_000, 'holdMs', 90_000);
+    const { scripts, keyPrefix } = batch.ledger;
+    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 60_000, 'holdMs', 90_000);
     const [hold] = await waitingOf(batch.ref);
     expect(hold).toMatchObject({ why: 'hold', orders: 3, next: null });
     expect(secondsTo(hold?.until)).toBeGreaterThan(50);
     // Two seconds are no standstill.
-    await caller.redis.hset(`${realm}:pace`, 'hold', Date.now() + 2_000);
+    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 2_000);
     expect(await told(batch)).toEqual([]);
   });
 
@@ -156,16 +156,16 @@ describe('some of it', () => {
     const batch = await running(2, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 40_000 });
     // Counted a moment ago, and not in the list any more.
-    await batch.books.caller.redis.del(batchKeys(batch.books.realm, batch.no).attention);
+    await batch.ledger.scripts.redis.del(batchKeys(batch.ledger.keyPrefix, batch.no).attention);
     expect((await waitingOf(batch.ref)).map(({ why }) => why)).toEqual(['settle-time']);
   });
 
   test('read-back: the settle time of an unknown, and whoever waits for its member', async () => {
-    const books = await bench.books();
+    const ledger = await bench.ledger();
     const manifest = { certainty: 'readback' } as const;
-    await books.caller.redis.hset(books.realm, 'settleMs', 1_200_000);
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'settleMs', 1_200_000);
     const lines = rows(5).map((line, i) => ({ ...line, member: i === 3 ? '999' : '77' }));
-    const batch = await working(books, lines, { manifest });
+    const batch = await working(ledger, lines, { manifest });
     const hold = await held(batch, 1);
     const of = await begun(batch, 1, { ...by(batch), hold });
     for (const index of [2, 3]) expect(await claimFor(batch, index)).toEqual({ answer: 'held' });
@@ -194,12 +194,12 @@ describe('some of it', () => {
 });
 
 test('a large batch is told of by its counters: no row is read that was not dispatched', async () => {
-  const books = await bench.books();
+  const ledger = await bench.ledger();
   const batch = await sealed(
-    books,
+    ledger,
     Array.from({ length: 600 }, () => ({})),
   );
-  const keys = batchKeys(books.realm, batch.no);
-  for (let block = 0; block < 3; block++) await books.caller.redis.del(keys.plan(block));
+  const keys = batchKeys(ledger.keyPrefix, batch.no);
+  for (let block = 0; block < 3; block++) await ledger.scripts.redis.del(keys.plan(block));
   expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 600, tokens: '3000' }]);
 });

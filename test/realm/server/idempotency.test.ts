@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openBooks } from '../../../src/realm/server/books.js';
+import { openAccounts } from '../../../src/realm/server/books.js';
 import { realmKeys } from '../../../src/realm/server/keys.js';
 import { collect, startRealm, type TestRealm } from '../../support/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
@@ -128,9 +128,9 @@ describe('Idempotency-Key', () => {
 describe('kept answers', () => {
   it('are bounded: the generation before the last is forgotten, the last two are known', async () => {
     const client = redis.client();
-    const books = openBooks(client, { answersKeptMs: 60_000, answersMax: 3 });
+    const ledger = openAccounts(client, { answersKeptMs: 60_000, answersMax: 3 });
     const change = (idempotencyKey: string) =>
-      books.change(realm.realmId, { member: '1', tokens: 1, idempotencyKey, requestId: 'r' });
+      ledger.change(realm.realmId, { member: '1', tokens: 1, idempotencyKey, requestId: 'r' });
     const own = newKey();
     for (let at = 0; at < 10; at += 1) await change(`${own}-${at}`);
     expect(await change(`${own}-9`)).toMatchObject({ kind: 'replayed' });

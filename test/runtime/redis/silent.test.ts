@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Caller } from '../../../src/ledger/caller.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { openStoreFolder } from '../../../src/runtime/redis/folder.js';
 import { ensureServer } from '../../../src/runtime/redis/server.js';
 import { openStore, type Store } from '../../../src/runtime/redis/store.js';
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-async function open(): Promise<{ store: Store; caller: Caller; net: TcpProxy; pid: number }> {
+async function open(): Promise<{ store: Store; scripts: ScriptClient; net: TcpProxy; pid: number }> {
   const server = await startRedis();
   ended.push(() => server.stop());
   const net = await TcpProxy.open(server.port);
@@ -29,7 +29,7 @@ async function open(): Promise<{ store: Store; caller: Caller; net: TcpProxy; pi
   const options = { dataFolder: '/nowhere', clientName: 'test', logger, answerMs: ANSWER_MS };
   const store = await openStore({ redisUrl, ...options });
   ended.push(() => store.close());
-  return { store, caller: new Caller(store.ledger, 4_000, () => {}), net, pid: server.pid };
+  return { store, scripts: new ScriptClient(store.ledger, 4_000, () => {}), net, pid: server.pid };
 }
 
 const freeze = (pid: number) => {
@@ -39,29 +39,29 @@ const freeze = (pid: number) => {
 
 describe('a store that says nothing and keeps the connection', () => {
   it('is given up after a while: a new connection is made, and the call is asked again on it', async () => {
-    const { store, caller, net } = await open();
+    const { store, scripts, net } = await open();
     const first = await store.ledger.client('ID');
     net.silence();
-    await caller.patiently('count', () => store.ledger.incr('n'));
+    await scripts.retryWhileAway('count', () => store.ledger.incr('n'));
     expect(await store.ledger.client('ID')).not.toBe(first);
   });
 
   it('frozen for longer than one call waits: the call is asked again and answered when it is back', async () => {
     const { store, pid } = await open();
-    const patient = new Caller(store.ledger, Number.POSITIVE_INFINITY, () => {});
+    const patient = new ScriptClient(store.ledger, Number.POSITIVE_INFINITY, () => {});
     const closed = new Promise((resolve) => store.ledger.once('close', resolve));
     freeze(pid);
-    const name = patient.patiently('name', () => store.ledger.set('name', 'a'));
+    const name = patient.retryWhileAway('name', () => store.ledger.set('name', 'a'));
     await closed;
     process.kill(pid, 'SIGCONT');
     expect(await name).toBe('OK');
   });
 
   it('ends a call that has only so much patience with the error that names the store', async () => {
-    const { store, caller, pid } = await open();
+    const { store, scripts, pid } = await open();
     freeze(pid);
     const startedAt = performance.now();
-    await expect(caller.patiently('read', () => store.ledger.get('n'))).rejects.toMatchObject({
+    await expect(scripts.retryWhileAway('read', () => store.ledger.get('n'))).rejects.toMatchObject({
       code: 'ALM_STORE_UNREACHABLE',
       exit: 5,
     });

@@ -4,7 +4,7 @@ import { readBody, readCurrency, readTokens } from '../request-body.js';
 import { keyReused, outOfRange, REPLAYED, tooSmall } from './write-answers.js';
 
 /** Call 4: adds (positive tokens) or subtracts (negative tokens). */
-export const changeBalance: Handler = async (call, books, maxTokens) => {
+export const changeBalance: Handler = async (call, ledger, maxTokens) => {
   const member = readMemberId(call);
   if (!member.ok) return member.refusal;
   const body = readBody(call.contentType, call.bodyText);
@@ -16,7 +16,7 @@ export const changeBalance: Handler = async (call, books, maxTokens) => {
 
   const { idempotencyKey, requestId } = call;
   const change = { member: member.value, tokens: tokens.value, idempotencyKey, requestId };
-  const result = await books.change(call.realmId, change);
+  const result = await ledger.change(call.realmId, change);
   switch (result.kind) {
     case 'applied':
       return ok({ newBalance: result.balance });

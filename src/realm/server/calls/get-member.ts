@@ -3,10 +3,10 @@ import { type Handler, memberNotFound, readMemberId } from '../call.js';
 import { CURRENCY } from '../request-body.js';
 
 /** Call 1: a member's data. */
-export const getMember: Handler = async (call, books) => {
+export const getMember: Handler = async (call, ledger) => {
   const member = readMemberId(call);
   if (!member.ok) return member.refusal;
-  const record = await books.member(call.realmId, member.value);
+  const record = await ledger.member(call.realmId, member.value);
   if (record === undefined) return memberNotFound(member.value);
   return ok({
     id: member.value,

@@ -4,7 +4,7 @@ import { readBody, readCurrency, readRecipient, readTokens } from '../request-bo
 import { keyReused, outOfRange, REPLAYED, tooSmall } from './write-answers.js';
 
 /** Call 5: moves points from the member in the path to the recipient, whole or not at all. */
-export const transfer: Handler = async (call, books, maxTokens) => {
+export const transfer: Handler = async (call, ledger, maxTokens) => {
   const member = readMemberId(call);
   if (!member.ok) return member.refusal;
   const body = readBody(call.contentType, call.bodyText);
@@ -21,7 +21,7 @@ export const transfer: Handler = async (call, books, maxTokens) => {
 
   const { idempotencyKey, requestId } = call;
   const ends = { member: member.value, recipient: recipient.value };
-  const result = await books.transfer(call.realmId, {
+  const result = await ledger.transfer(call.realmId, {
     ...ends,
     tokens: tokens.value,
     idempotencyKey,

@@ -51,13 +51,13 @@ const detail = z.discriminatedUnion('event', [
   z.object({ event: z.literal('retried'), at: z.number(), who: z.string(), why: z.string().nullable() }),
   z.object({ event: z.literal('discarded'), at: z.number(), who: z.string(), why: z.string() }),
 ]);
-export type Detail = z.infer<typeof detail>;
+export type OrderEvent = z.infer<typeof detail>;
 
 /** With the nonce of the call that notes it, the scripts know a repeated call by its detail. */
-export function encodeDetail(value: Detail, nonce?: string): string {
+export function encodeEvent(value: OrderEvent, nonce?: string): string {
   return JSON.stringify(nonce === undefined ? value : { ...value, nonce });
 }
 
-export function decodeDetail(json: string): Detail {
+export function decodeEvent(json: string): OrderEvent {
   return detail.parse(JSON.parse(json));
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { AlmonerError } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
 import { isAtWork } from '../core/what-waits.js';
-import { allBooks } from '../ledger/books.js';
 import { PlanReader } from '../ledger/plan-store.js';
+import { allLedgers } from '../ledger/realm-ledger.js';
 import { readSigns } from '../ledger/signs.js';
 import { standsStill } from '../operations/batches/batch-status.js';
 import { reportBatch } from '../operations/batches/report.js';
@@ -32,17 +32,17 @@ import { refuseUnsafeStore } from '../operations/services/store-safety.js';
 import type { App } from '../runtime/app.js';
 import { pickProfile } from '../runtime/config/config.js';
 import type { OrderPlace } from './by.js';
-import type { DeskParts, DoubtEvidence, Mended, PlannedUpload } from './parts.js';
+import type { DeskDeps, DoubtEvidence, Mended, PlannedUpload } from './deps.js';
 
 /** The operations of the command line, handed to the desk: both do the same thing in the same way. */
-export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolder' | 'rules'>): DeskParts {
-  const { config, logger, caller, store } = app;
+export function deskDeps(app: App, given: Pick<DeskDeps, 'version' | 'webFolder' | 'rules'>): DeskDeps {
+  const { config, logger, scripts, store } = app;
   // Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace.
   const asking = new Line(1);
   return {
     ...given,
     logger,
-    caller,
+    scripts,
     store: { embedded: store.embedded, address: store.address },
     connect: (use) => store.connect(use),
     profiles: config.profiles,
@@ -57,7 +57,7 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
       else await cancel(ref, by);
     },
     async writeReport(ref) {
-      await reportBatch(ref, new PlanReader(ref.books), config);
+      await reportBatch(ref, new PlanReader(ref.ledger), config);
     },
     async undo(ref, write) {
       const { rows, leftOut } = await writeUndo(ref, write);
@@ -86,10 +86,10 @@ export function deskParts(app: App, given: Pick<DeskParts, 'version' | 'webFolde
   };
 }
 
-async function processes(app: App): ReturnType<DeskParts['processes']> {
-  const found = new Map<string, Awaited<ReturnType<DeskParts['processes']>>[number]>();
-  for (const books of await allBooks(app.caller)) {
-    const { nowMs, signs } = await readSigns(books);
+async function processes(app: App): ReturnType<DeskDeps['processes']> {
+  const found = new Map<string, Awaited<ReturnType<DeskDeps['processes']>>[number]>();
+  for (const ledger of await allLedgers(app.scripts)) {
+    const { nowMs, signs } = await readSigns(ledger);
     for (const sign of signs) {
       const { session, kind, machine, life } = sign;
       const known = found.get(session);
@@ -101,14 +101,14 @@ async function processes(app: App): ReturnType<DeskParts['processes']> {
         kind,
         machine,
         state,
-        realms: [...(known?.realms ?? []), books.owner.name],
+        realms: [...(known?.realms ?? []), ledger.realm.name],
       });
     }
   }
   return [...found.values()];
 }
 
-async function planUpload(app: App, file: Parameters<DeskParts['plan']>[0]): Promise<PlannedUpload> {
+async function planUpload(app: App, file: Parameters<DeskDeps['plan']>[0]): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, file.realm);
   await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);

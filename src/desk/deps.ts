@@ -3,20 +3,20 @@ import type { Logger } from 'pino';
 import type { RealmProfile } from '../core/profile.js';
 import type { Waiting } from '../core/waiting.js';
 import type { BatchRef } from '../ledger/batches.js';
-import type { Caller } from '../ledger/caller.js';
+import type { ScriptClient } from '../ledger/script-client.js';
 import type { BatchView, Reason } from '../ledger/views.js';
 import type { PlanReply, WorkerRow } from './api-types.js';
 import type { By, OrderPlace } from './by.js';
-import type { RuleParts } from './rule-parts.js';
+import type { RuleDeps } from './rule-deps.js';
 
 /**
  * What the desk is given. It reads the ledger itself; everything that changes something or asks a realm is a
  * function handed in, the same one that the command line calls.
  */
-export type DeskParts = {
+export type DeskDeps = {
   readonly version: string;
   readonly logger: Logger;
-  readonly caller: Caller;
+  readonly scripts: ScriptClient;
   readonly store: { readonly embedded: boolean; readonly address: string };
   readonly connect: (use: string) => Redis;
   readonly profiles: readonly RealmProfile[];
@@ -51,7 +51,7 @@ export type DeskParts = {
   ) => Promise<Mended>;
   /** Throws where the request of one of these may still arrive: a person confirms that before saying unpaid. */
   readonly checkArriving: (places: readonly OrderPlace[]) => Promise<void>;
-  readonly rules: RuleParts | null;
+  readonly rules: RuleDeps | null;
 };
 
 export type Mended = {

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { RealmIdentity } from '../core/profile.js';
-import type { Argument, Caller } from './caller.js';
-import { Gathered } from './gathered.js';
+import { CallBatcher } from './call-batcher.js';
 import { REALMS_KEY, realmHash, realmKey } from './keys.js';
+import type { Argument, ScriptClient } from './script-client.js';
 
 /** The books of one realm: its key in the store and the way to call its scripts. */
-export type Books = {
-  readonly caller: Caller;
-  readonly realm: string;
-  readonly owner: RealmOwner;
+export type RealmLedger = {
+  readonly scripts: ScriptClient;
+  readonly keyPrefix: string;
+  readonly realm: KnownRealm;
   readonly mark: FenceMark;
   /** What every order passes, many in a call; see the scripts for what is asked. */
-  readonly claims: Gathered<OrderAsk, string[]>;
-  readonly begins: Gathered<OrderAsk, string[]>;
-  readonly settles: Gathered<OrderAsk, string[]>;
+  readonly claims: CallBatcher<OrderAsk, string[]>;
+  readonly begins: CallBatcher<OrderAsk, string[]>;
+  readonly settles: CallBatcher<OrderAsk, string[]>;
 };
 
 export type OrderAsk = readonly unknown[];
@@ -32,28 +32,31 @@ export type FenceMark = {
 };
 
 /** What was seen once must never be forgotten by the store; the next claim asks. */
-export function noteSeq(books: Books, seq: string | undefined): void {
-  books.mark.seen = Math.max(books.mark.seen, Number(seq ?? 0));
+export function noteSeq(ledger: RealmLedger, seq: string | undefined): void {
+  ledger.mark.seen = Math.max(ledger.mark.seen, Number(seq ?? 0));
 }
 
 /** What is known of a realm besides its books, so that every command can name it without a profile. */
-const realmOwner = z.object({
+const knownRealm = z.object({
   name: z.string(),
   baseUrl: z.string(),
   realmId: z.string(),
   rehearsal: z.boolean(),
 });
-export type RealmOwner = z.infer<typeof realmOwner>;
+export type KnownRealm = z.infer<typeof knownRealm>;
 
-export function openBooks(caller: Caller, owner: RealmOwner): Books {
-  const realm = realmKey(owner);
+export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedger {
+  const keyPrefix = realmKey(realm);
   const mark: FenceMark = { seen: 0, era: '', session: '' };
   const gathered = (script: 'claim' | 'begin-sending' | 'settle', head: () => Argument[]) =>
-    new Gathered((asks: readonly OrderAsk[]) => caller.orders(script, realm, head(), asks), ORDERS_IN_A_CALL);
+    new CallBatcher(
+      (asks: readonly OrderAsk[]) => scripts.orders(script, keyPrefix, head(), asks),
+      ORDERS_IN_A_CALL,
+    );
   return {
-    caller,
+    scripts,
+    keyPrefix,
     realm,
-    owner,
     mark,
     claims: gathered('claim', () => [mark.seen, mark.era, mark.session]),
     begins: gathered('begin-sending', () => [mark.seen, mark.era, mark.session]),
@@ -62,23 +65,23 @@ export function openBooks(caller: Caller, owner: RealmOwner): Books {
 }
 
 /** The folder of a realm's archives: its hash, because names change and may hold anything. */
-export function realmFolder({ owner }: Books): string {
-  return realmHash(owner);
+export function realmFolder({ realm }: RealmLedger): string {
+  return realmHash(realm);
 }
 
 /** Notes the realm in the store; done before its first batch is opened. */
-export async function registerRealm(books: Books): Promise<void> {
-  await books.caller.patiently('register realm', () =>
-    books.caller.redis.hset(REALMS_KEY, realmHash(books.owner), JSON.stringify(books.owner)),
+export async function registerRealm(ledger: RealmLedger): Promise<void> {
+  await ledger.scripts.retryWhileAway('register realm', () =>
+    ledger.scripts.redis.hset(REALMS_KEY, realmHash(ledger.realm), JSON.stringify(ledger.realm)),
   );
 }
 
-export async function forgetRealm(caller: Caller, identity: RealmIdentity): Promise<void> {
-  await caller.patiently('forget realm', () => caller.redis.hdel(REALMS_KEY, realmHash(identity)));
+export async function forgetRealm(scripts: ScriptClient, identity: RealmIdentity): Promise<void> {
+  await scripts.retryWhileAway('forget realm', () => scripts.redis.hdel(REALMS_KEY, realmHash(identity)));
 }
 
 /** All realms that ever had a batch in this store. */
-export async function allBooks(caller: Caller): Promise<Books[]> {
-  const entries = await caller.patiently('list realms', () => caller.redis.hgetall(REALMS_KEY));
-  return Object.values(entries).map((json) => openBooks(caller, realmOwner.parse(JSON.parse(json))));
+export async function allLedgers(scripts: ScriptClient): Promise<RealmLedger[]> {
+  const entries = await scripts.retryWhileAway('list realms', () => scripts.redis.hgetall(REALMS_KEY));
+  return Object.values(entries).map((json) => openLedger(scripts, knownRealm.parse(JSON.parse(json))));
 }

@@ -11,7 +11,7 @@ type Deliver = (ref: OrderRef) => Promise<Delivered>;
  * again later, so that there is no second job for the same order and none is lost in between; those of its
  * orders that are settled by then answer so. BullMQ is told null: what became of them stands in the ledger.
  */
-export async function carryOut(
+export async function processJob(
   job: Job<OrderJob>,
   token: string | undefined,
   deliver: Deliver,

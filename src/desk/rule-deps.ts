@@ -3,7 +3,7 @@ import type { ExplainReply, RulePlanPage, RuleRow } from './api-types.js';
 import type { By } from './by.js';
 
 /** What the desk is given about reward rules. */
-export type RuleParts = {
+export type RuleDeps = {
   list(): Promise<readonly RuleRow[]>;
   /** Reads the members at the realm's pace, which may take long; answers the plan's id. */
   plan(rule: string, by: By, onProgress: (done: number, total: number | null) => void): Promise<string>;

@@ -79,7 +79,7 @@ export type Argument = string | number | Buffer;
 /** What is told in passing has so long before the connection closes. */
 const ASIDES_LIMIT_MS = 2_000;
 
-export class Caller {
+export class ScriptClient {
   private readonly asides = new Set<Promise<unknown>>();
 
   constructor(
@@ -101,7 +101,7 @@ export class Caller {
     argsAgain: readonly Argument[] = args,
   ): Promise<unknown> {
     let given = args;
-    return this.patiently(name, () => {
+    return this.retryWhileAway(name, () => {
       const call = this.once(name, realm, given);
       given = argsAgain;
       return call;
@@ -132,7 +132,7 @@ export class Caller {
     orders: readonly unknown[],
   ): Promise<(string[] | Error)[]> {
     const list = JSON.stringify(orders);
-    return this.patiently(name, async () => {
+    return this.retryWhileAway(name, async () => {
       const replies: unknown = JSON.parse(String(await this.once(name, realm, [...head, list])));
       if (!Array.isArray(replies)) throw new TypeError(`expected a list from the script ${name}`);
       return replies.map((reply) => {
@@ -158,7 +158,7 @@ export class Caller {
   }
 
   /** For reads, and for writes that do no harm when done twice. */
-  async patiently<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  async retryWhileAway<T>(what: string, ask: () => Promise<T>): Promise<T> {
     const end = performance.now() + this.patienceMs;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       try {

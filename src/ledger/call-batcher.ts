@@ -2,7 +2,7 @@
  * Calls that come while another is under way leave together in the next one. Sixty orders under way make a
  * handful of script calls instead of sixty, and share their fsync; a single order waits for nobody.
  */
-export class Gathered<Ask, Answer> {
+export class CallBatcher<Ask, Answer> {
   private waiting: Waiting<Ask, Answer>[] = [];
   private underWay = false;
 

@@ -15,19 +15,19 @@ export const RANKS = {
   exhausted: 4,
   doubt: 5,
 } as const satisfies Partial<Record<OrderState, number>>;
-export type AttentionState = keyof typeof RANKS;
+export type UnsettledState = keyof typeof RANKS;
 
 export const SPAN = 2 ** 32;
 const PAGE = 1000;
 
 /** Indexes of the orders in a state, in file order, read page by page. */
-export async function* attention(ref: BatchRef, state: AttentionState): AsyncGenerator<number> {
-  const { redis } = ref.books.caller;
-  const key = batchKeys(ref.books.realm, ref.no).attention;
+export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGenerator<number> {
+  const { redis } = ref.ledger.scripts;
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
   const floor = RANKS[state] * SPAN;
   let after = 0;
   for (;;) {
-    const page = await ref.books.caller.patiently('list orders', () =>
+    const page = await ref.ledger.scripts.retryWhileAway('list orders', () =>
       redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, PAGE),
     );
     for (const member of page) yield Number(member);
@@ -39,7 +39,7 @@ export async function* attention(ref: BatchRef, state: AttentionState): AsyncGen
 const ROWS_AT_ONCE = 64;
 
 /** The same orders as views, in file order; one that has left the state meanwhile is left out. */
-export async function* attentionRows(context: RowContext, state: AttentionState): AsyncGenerator<RowView> {
+export async function* attentionRows(context: RowContext, state: UnsettledState): AsyncGenerator<RowView> {
   let page: number[] = [];
   const read = async () => {
     const rows = await Promise.all(page.map((index) => readRow(context, index)));

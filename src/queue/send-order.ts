@@ -5,11 +5,11 @@ import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
-import type { Books } from '../ledger/books.js';
-import type { Detail } from '../ledger/detail.js';
-import { type Door, FENCED } from '../ledger/door.js';
+import { type Attempts, FENCED } from '../ledger/attempts.js';
+import type { OrderEvent } from '../ledger/order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../ledger/plan-block.js';
 import type { PlanReader } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { type Begun, claim, type NotBegun, type OrderRef } from '../ledger/sending.js';
 import type { Settled } from '../ledger/settling.js';
 import type { Manifest, Reason } from '../ledger/views.js';
@@ -27,13 +27,13 @@ import type { Unread } from './unread.js';
  * settle. The ledger decides at every step; a delivery that comes twice, late, or for a paid order ends
  * without a request. Once the request has left, nothing here aborts it.
  */
-export type RunnerParts = {
-  readonly books: Books;
+export type SenderDeps = {
+  readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
   readonly client: RealmClient;
   readonly pace: Pace;
   readonly plans: PlanReader;
-  readonly door: Door;
+  readonly door: Attempts;
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
   readonly readback: Readback;
@@ -70,14 +70,14 @@ const UNTIL_ARMED: Delivered = { againInMs: 250 };
 
 const NEXT_CODE = { paid: 'P', refused: 'R', exhausted: 'X', wait: 'w', unknown: 'u', doubt: 'D' } as const;
 
-export class OrderRunner {
+export class OrderSender {
   private readonly capReason: Reason;
 
-  constructor(private readonly parts: RunnerParts) {
+  constructor(private readonly parts: SenderDeps) {
     this.capReason = capReason(parts.profile);
   }
 
-  async deliver(ref: OrderRef): Promise<Delivered> {
+  async send(ref: OrderRef): Promise<Delivered> {
     const { plans, profile, pace, readback } = this.parts;
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await this.parts.manifestOf(ref.no);
@@ -90,7 +90,7 @@ export class OrderRunner {
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
-      const answer = await claim(this.parts.books, ref, this.parts.owner, held);
+      const answer = await claim(this.parts.ledger, ref, this.parts.owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
@@ -135,7 +135,7 @@ export class OrderRunner {
       capReason: this.capReason,
       hold,
     });
-    if ('no' in begun) {
+    if ('refusal' in begun) {
       slot.answered();
       return this.notBegun(ref, row, terms, begun);
     }
@@ -146,7 +146,7 @@ export class OrderRunner {
       return { againInMs: 0 };
     }
     const key = `${order}.${begun.keyNumber}`;
-    const outcome = await this.send(row.order, key, terms.currency);
+    const outcome = await this.request(row.order, key, terms.currency);
     failPoint('answered');
     slot.answered(outcome);
     const decision = this.decision(
@@ -176,7 +176,7 @@ export class OrderRunner {
     return 2 * settleMs <= keyLifetimeMs ? Math.max(settleMs, timeouts.totalMs) : timeouts.totalMs;
   }
 
-  private send(order: Order, idempotencyKey: string, currency: string | null): Promise<WriteOutcome> {
+  private request(order: Order, idempotencyKey: string, currency: string | null): Promise<WriteOutcome> {
     const { client } = this.parts;
     const { member } = order;
     return order.op === 'transfer'
@@ -194,15 +194,15 @@ export class OrderRunner {
     ref: OrderRef,
     row: PlannedOrder,
     terms: Terms,
-    { no, earlyByMs }: NotBegun,
+    { refusal, earlyByMs }: NotBegun,
   ): Promise<Delivered> {
-    if (FENCED.includes(no)) return UNTIL_ARMED;
+    if (FENCED.includes(refusal)) return UNTIL_ARMED;
     if (earlyByMs !== undefined) return { againInMs: earlyByMs };
     const { readback } = this.parts;
-    if (no === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
-    if (no === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
+    if (refusal === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
+    if (refusal === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return no === 'u' ? readback.resolve(ref, row, terms) : OVER;
+    return refusal === 'u' ? readback.resolve(ref, row, terms) : OVER;
   }
 
   private decision(
@@ -265,7 +265,7 @@ const KEY_OLD =
 const KEY_AGE_UNKNOWN =
   'the clocks disagree about how old its key is, so that asking again could pay a second time; nothing was sent';
 
-function attemptDetail(key: string, attempt: string, outcome: WriteOutcome, at: number): Detail {
+function attemptDetail(key: string, attempt: string, outcome: WriteOutcome, at: number): OrderEvent {
   const { kind, code, message, status, phase, requestId, latencyMs, body } = outcome;
   return {
     event: 'attempt',

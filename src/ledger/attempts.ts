@@ -1,13 +1,13 @@
 import { failPoint } from '../core/fail-point.js';
 import { type BatchId, type OrderId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import type { Books } from './books.js';
-import { encodeDetail } from './detail.js';
 import type { Journal } from './journal.js';
 import type { Intent, JournalResult } from './journal-line.js';
 import { type MergeContext, rollForward } from './merge.js';
+import { encodeEvent } from './order-event.js';
 import { park } from './parked.js';
 import type { PlanRow } from './plan-block.js';
+import type { RealmLedger } from './realm-ledger.js';
 import { encodeRecord } from './record.js';
 import { contentDigest } from './reference.js';
 import { type BeginRequest, type Begun, beginSending, type NotBegun, type OrderRef } from './sending.js';
@@ -25,8 +25,8 @@ import { type Settled, type Settlement, settle } from './settling.js';
  * attempt that has passed the script, but not yet the fsync, ask the ledger again. Without that, a process
  * frozen between the two would send what another has sent since.
  */
-export type DoorParts = {
-  readonly books: Books;
+export type AttemptsDeps = {
+  readonly ledger: RealmLedger;
   readonly journal: Journal;
   readonly session: string;
   readonly context: Omit<MergeContext, 'underWay'>;
@@ -38,11 +38,11 @@ export type DoorParts = {
 
 export const FENCED = ['disarmed', 'rollback', 'era', 'lost'];
 
-export class Door {
+export class Attempts {
   private merges = 0;
   private readonly underWay = new Map<string, Intent>();
 
-  constructor(private readonly parts: DoorParts) {}
+  constructor(private readonly parts: AttemptsDeps) {}
 
   /** What is being sent right now, by nonce. */
   sending(): ReadonlySet<string> {
@@ -60,16 +60,16 @@ export class Door {
     batch: BatchId,
     request: Omit<BeginRequest, 'batch'>,
   ): Promise<Begun | NotBegun> {
-    const { books, journal } = this.parts;
+    const { ledger, journal } = this.parts;
     const asked = { ...request, batch };
     const merges = this.merges;
-    const begun = await beginSending(books, ref, asked);
-    if ('no' in begun) {
-      if (FENCED.includes(begun.no)) this.parts.onFenced(begun.no);
+    const begun = await beginSending(ledger, ref, asked);
+    if ('refusal' in begun) {
+      if (FENCED.includes(begun.refusal)) this.parts.onFenced(begun.refusal);
       return begun;
     }
     failPoint('begun');
-    const intent = intentOf(books.realm, ref, batch, request, begun);
+    const intent = intentOf(ledger.keyPrefix, ref, batch, request, begun);
     this.underWay.set(request.nonce, intent);
     try {
       await journal.intent(intent);
@@ -81,8 +81,8 @@ export class Door {
     }
     failPoint('intent-written');
     if (merges === this.merges) return begun;
-    const again = await beginSending(books, ref, asked);
-    if (!('no' in again)) return again;
+    const again = await beginSending(ledger, ref, asked);
+    if (!('refusal' in again)) return again;
     this.isUnsent(request.nonce);
     return again;
   }
@@ -93,18 +93,18 @@ export class Door {
     row: PlanRow & { readonly order: Order },
     settlement: Settlement,
   ): Promise<Settled> {
-    const { books, journal } = this.parts;
+    const { ledger, journal } = this.parts;
     const result: JournalResult = {
       nonce,
       record: encodeRecord(settlement),
       dueInMs: settlement.dueInMs,
-      detail: settlement.detail === null ? '' : encodeDetail(settlement.detail),
+      detail: settlement.detail === null ? '' : encodeEvent(settlement.detail),
       requests: settlement.requests,
       limited: settlement.limited,
     };
     journal.result(result);
     failPoint('result-journaled');
-    const settled = await settle(books, ref, nonce, row, settlement);
+    const settled = await settle(ledger, ref, nonce, row, settlement);
     failPoint('settled');
     const intent = this.underWay.get(nonce);
     this.underWay.delete(nonce);
@@ -124,7 +124,7 @@ export class Door {
     const attempt = { session: this.parts.session, intent, result };
     const answer = await rollForward({ ...this.parts.context, underWay: this.sending() }, ref.no, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
-    if (answer === 'gone' || answer === 'misfit') await park(this.parts.books, attempt);
+    if (answer === 'gone' || answer === 'misfit') await park(this.parts.ledger, attempt);
     if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
     return { settled: true, code: answer, batchState: '', next: [], breakerOpened: false };
   }
@@ -147,7 +147,7 @@ export class Door {
     if (row.order === null) return;
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
     await settle(
-      this.parts.books,
+      this.parts.ledger,
       ref,
       nonce,
       { ...row, order: row.order },

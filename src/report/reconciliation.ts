@@ -8,7 +8,7 @@ import type { BatchView, RowView } from '../ledger/views.js';
  * nothing of the ledger's counters; it adds the rows up again while they stream into the files. A report
  * that does not tie is not printed, since a wrong report is worse than none.
  */
-export class Tie {
+export class Reconciliation {
   readonly counts = zeros(ORDER_STATES, 0);
   readonly sums = zeros(ORDER_STATES, 0n);
   readonly #opCounts = zeros(OPS, 0);

@@ -3,7 +3,7 @@ import { FEED_MAX, type FeedWindow } from './feeder.js';
 
 /** How long a crew waits for what, and how much it takes on at once. */
 
-export type CrewLimits = {
+export type WorkerLimits = {
   /** How long BullMQ believes in a delivery without a sign of life. Nothing safe rests on it. */
   readonly lockMs: number;
   /** Work waiting, none taken, for so long: the process ends. */
@@ -14,7 +14,7 @@ export type CrewLimits = {
   readonly breakerHaltMs: number;
 };
 
-export const CREW_LIMITS: CrewLimits = {
+export const CREW_LIMITS: WorkerLimits = {
   lockMs: 30_000,
   stalledMs: 60_000,
   mergePatienceMs: 15_000,

@@ -1,9 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { attentionPage } from '../../ledger/attention-page.js';
 import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
-import type { Caller } from '../../ledger/caller.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import { readRow } from '../../ledger/rows.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
+import { attentionPage } from '../../ledger/unsettled-page.js';
 import type { RowView } from '../../ledger/views.js';
 
 /** Walks the orders of some states over all batches, newest batch first, from any place on. */
@@ -25,15 +25,15 @@ export type Step = {
 
 const STEP_ROWS = 64;
 
-export async function* walkAttention(caller: Caller, walk: Walk): AsyncGenerator<Step> {
+export async function* walkAttention(scripts: ScriptClient, walk: Walk): AsyncGenerator<Step> {
   const start = walk.cursor === undefined ? null : parseWalkCursor(walk.cursor);
-  const refs = await batchesFor(caller, walk);
+  const refs = await batchesFor(scripts, walk);
   const first = start === null ? 0 : refs.findIndex((ref) => placeOf(ref) === start.place);
   for (const ref of first < 0 ? [] : refs.slice(first)) {
     const view = await readBatch(ref);
     if (view === undefined) continue;
     const here = start !== null && placeOf(ref) === start.place ? start : null;
-    const context = { ref, plans: new PlanReader(ref.books), cancelled: view.state === 'cancelled' };
+    const context = { ref, plans: new PlanReader(ref.ledger), cancelled: view.state === 'cancelled' };
     for (const state of walk.states) {
       if (here !== null && walk.states.indexOf(here.state) > walk.states.indexOf(state)) continue;
       let after = here?.state === state ? here.index : 0;
@@ -51,17 +51,17 @@ export async function* walkAttention(caller: Caller, walk: Walk): AsyncGenerator
 
 /** Newest first within each realm; the order never changes under a cursor but for batches that are new. */
 export async function batchesFor(
-  caller: Caller,
+  scripts: ScriptClient,
   { realm, batch }: Pick<Walk, 'realm' | 'batch'>,
 ): Promise<BatchRef[]> {
-  if (batch !== undefined) return [await findBatch(caller, batch, realm)];
-  return (await everyBatch(caller, realm)).sort(
-    (a, b) => compare(a.books.realm, b.books.realm) || Number(b.no) - Number(a.no),
+  if (batch !== undefined) return [await findBatch(scripts, batch, realm)];
+  return (await everyBatch(scripts, realm)).sort(
+    (a, b) => compare(a.ledger.keyPrefix, b.ledger.keyPrefix) || Number(b.no) - Number(a.no),
   );
 }
 
-export function placeOf({ books, no }: BatchRef): string {
-  return `${/\{(.+)\}/.exec(books.realm)?.[1] ?? ''}.${no}`;
+export function placeOf({ ledger, no }: BatchRef): string {
+  return `${/\{(.+)\}/.exec(ledger.keyPrefix)?.[1] ?? ''}.${no}`;
 }
 
 function parseWalkCursor(cursor: string): { place: string; state: WalkState; index: number } {

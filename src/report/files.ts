@@ -7,10 +7,10 @@ import { type Cell, csvLine } from './csv-line.js';
  * being sent or resolved when a report is made half-way stands with the doubts, because it must not be run
  * again from a file either.
  */
-export const PARTS = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
-export type Part = (typeof PARTS)[number];
+export const REPORT_FILES = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
+export type ReportFile = (typeof REPORT_FILES)[number];
 
-const PART_OF: Readonly<Record<OrderState, Part>> = {
+const PART_OF: Readonly<Record<OrderState, ReportFile>> = {
   paid: 'paid',
   refused: 'failed',
   exhausted: 'failed',
@@ -23,7 +23,7 @@ const PART_OF: Readonly<Record<OrderState, Part>> = {
   duplicate: 'duplicate',
 };
 
-export function partOf(state: OrderState): Part {
+export function fileOf(state: OrderState): ReportFile {
   return PART_OF[state];
 }
 
@@ -31,12 +31,12 @@ const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', '
 /** Left empty for a person to fill with `paid` or `unpaid`, and read by `doubt resolve --file`. */
 const DECISION_COLUMN = 'decision';
 
-export function partHeader(part: Part, manifest: Manifest): string {
+export function fileHeader(part: ReportFile, manifest: Manifest): string {
   const decision = part === 'doubt' ? [DECISION_COLUMN] : [];
   return csvLine([...manifest.header, ...ADDED_COLUMNS, ...decision], manifest.delimiter);
 }
 
-export function partLine(part: Part, row: RowView, manifest: Manifest): string {
+export function fileLine(part: ReportFile, row: RowView, manifest: Manifest): string {
   const { own, surplus } = fitCells(row, manifest);
   const added: Cell[] = [row.order, row.state, row.errorCode, row.error];
   if (part === 'doubt') added.push('');

@@ -3,14 +3,14 @@ import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
+import { Attempts } from '../ledger/attempts.js';
 import type { BatchRef } from '../ledger/batches.js';
-import type { Books } from '../ledger/books.js';
-import { newNonce } from '../ledger/caller.js';
-import { Door } from '../ledger/door.js';
 import type { PlannedOrder } from '../ledger/plan-block.js';
 import { PlanReader } from '../ledger/plan-store.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
 import type { StateCode } from '../ledger/record.js';
 import type { Recovered } from '../ledger/recovery.js';
+import { newNonce } from '../ledger/script-client.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { listSessions, type Session } from '../ledger/sessions.js';
 import type { Settled } from '../ledger/settling.js';
@@ -18,19 +18,17 @@ import { realmState } from '../ledger/steering.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
 import { Breaker } from './breaker.js';
-import { carryOut } from './carry-out.js';
 import { ClockWatch } from './clock-watch.js';
-import { CREW_LIMITS, type CrewLimits, feedWindow, usefulConcurrency } from './crew-limits.js';
 import { DeadLetters, deadLetter } from './dead-letters.js';
 import { OVER } from './delivery.js';
 import { Evidence } from './evidence.js';
 import { Feeder } from './feeder.js';
 import { KeyClocks } from './key-clocks.js';
 import { KnownBatches } from './known-batches.js';
-import { OrderRunner } from './order-runner.js';
 import { SilentSessions, takenBy } from './orphans.js';
 import { type First, OwnRun } from './own-run.js';
 import { Pace } from './pace.js';
+import { processJob } from './process-job.js';
 import { ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf, runQueue } from './queues.js';
 import { quietly } from './quiet.js';
 import { Readback } from './readback.js';
@@ -38,18 +36,20 @@ import { floorReason } from './reasons.js';
 import { Recovery } from './recovery.js';
 import { Rounds } from './rounds.js';
 import { Seals } from './seals.js';
+import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweeper.js';
 import { storeClock, TwoClocks } from './two-clocks.js';
 import { Unread } from './unread.js';
 import { Watchdog } from './watchdog.js';
+import { CREW_LIMITS, feedWindow, usefulConcurrency, type WorkerLimits } from './worker-limits.js';
 
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
  * adoption of orphans and the breaker. Every step of each is a conditional script, so any number of crews
  * in any number of processes may do the same at once.
  */
-export type CrewOptions = {
-  readonly books: Books;
+export type RealmWorkerOptions = {
+  readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
   readonly client: RealmClient;
   readonly session: Session;
@@ -63,13 +63,13 @@ export type CrewOptions = {
   readonly onOutcome?: (outcome: WriteOutcome) => void;
   /** The process does not take work although there is some; only a new one would. */
   readonly onStalled?: (error: AlmonerError) => void;
-  readonly limits?: Partial<CrewLimits>;
+  readonly limits?: Partial<WorkerLimits>;
 };
 
 /** However slowly orders are tried again: a realm that is back should not wait to be found. */
 const PROBE_EVERY_MAX_MS = 5_000;
 
-export class Crew {
+export class RealmWorker {
   readonly pace: Pace;
   private readonly plans: PlanReader;
   private readonly queue: Queue<OrderJob>;
@@ -77,10 +77,10 @@ export class Crew {
   private readonly feeder: Feeder;
   private readonly sweeper: Sweeper;
   private readonly breaker: Breaker;
-  private readonly runner: OrderRunner;
+  private readonly runner: OrderSender;
   private readonly recovery: Recovery;
   private readonly watchdog: Watchdog;
-  private readonly limits: CrewLimits;
+  private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
   private readonly connections: Redis[] = [];
   private readonly batches: KnownBatches;
@@ -90,33 +90,33 @@ export class Crew {
   private worker: Worker<OrderJob> | undefined;
   private stopping = false;
 
-  private readonly options: CrewOptions;
+  private readonly options: RealmWorkerOptions;
 
-  constructor(given: CrewOptions) {
+  constructor(given: RealmWorkerOptions) {
     const options = { ...given, onTrouble: quietly(given.onTrouble) };
     this.options = options;
-    const { books, profile, client, session, run } = options;
+    const { ledger, profile, client, session, run } = options;
     const owner = run === null ? '' : session.id;
-    this.ownRun = run && new OwnRun({ ...run, books }, session.id, options.first ?? null);
+    this.ownRun = run && new OwnRun({ ...run, ledger }, session.id, options.first ?? null);
     this.limits = { ...CREW_LIMITS, ...options.limits };
-    this.plans = new PlanReader(books);
-    this.pace = new Pace(books, profile, options.onTrouble, session.id);
-    this.queue = openQueue(books, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
-    this.deadLetters = new DeadLetters(books, this.connection('dead'));
-    this.batches = new KnownBatches(books);
-    this.seals = new Seals(books, profile, this.batches);
+    this.plans = new PlanReader(ledger);
+    this.pace = new Pace(ledger, profile, options.onTrouble, session.id);
+    this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
+    this.deadLetters = new DeadLetters(ledger, this.connection('dead'));
+    this.batches = new KnownBatches(ledger);
+    this.seals = new Seals(ledger, profile, this.batches);
     const mayFeed = (no: string) => this.seals.fit(no);
-    this.feeder = new Feeder(books, this.queue, owner, feedWindow(options), mayFeed);
-    this.sweeper = new Sweeper(books, this.queue, owner);
-    const evidence = new Evidence(books, client, this.pace, profile);
+    this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed);
+    this.sweeper = new Sweeper(ledger, this.queue, owner);
+    const evidence = new Evidence(ledger, client, this.pace, profile);
     const batchOf = (no: string) => this.batches.ref(no);
-    const clocks = new TwoClocks(storeClock(books));
-    this.clockWatch = new ClockWatch(books, profile.settleMs, options.onTrouble);
+    const clocks = new TwoClocks(storeClock(ledger));
+    this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
-    this.breaker = new Breaker(books, client, this.pace, probeMs, this.limits.breakerHaltMs);
-    const context = { books, plans: this.plans, termsOf: (no: string) => this.seals.termsOf(no) };
-    const door: Door = new Door({
-      books,
+    this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
+    const context = { ledger, plans: this.plans, termsOf: (no: string) => this.seals.termsOf(no) };
+    const door: Attempts = new Attempts({
+      ledger,
       journal: session.journal,
       session: session.id,
       context,
@@ -125,7 +125,7 @@ export class Crew {
         options.onTrouble(`order ${order} was paid twice, or may have been: see its audit`),
     });
     this.recovery = new Recovery({
-      books,
+      ledger,
       context,
       self: { session, door },
       patienceMs: this.limits.mergePatienceMs,
@@ -144,13 +144,13 @@ export class Crew {
       onRecovered: (recovered) => this.goOn(recovered),
     });
     this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
-    const watch = new BalanceWatch(books, options.onTrouble);
+    const watch = new BalanceWatch(ledger, options.onTrouble);
     const manifestOf = (no: string) => this.batches.manifest(no);
     const unread = new Unread(profile, batchOf, manifestOf, (ref, row, code, why, { attempts }) =>
       this.postDead(ref, row, code, why, attempts),
     );
-    this.runner = new OrderRunner({
-      books,
+    this.runner = new OrderSender({
+      ledger,
       profile,
       client,
       pace: this.pace,
@@ -171,14 +171,14 @@ export class Crew {
   }
 
   async start(): Promise<void> {
-    const { books, session, profile } = this.options;
-    await session.register(books, profile.settleMs);
+    const { ledger, session, profile } = this.options;
+    await session.register(ledger, profile.settleMs);
     await this.lookAtStore();
     await this.takeOverQueue();
     await this.seals.lookAll(this.options.run === null ? '' : session.id);
     this.worker = new Worker<OrderJob>(this.queue.name, (job, token) => this.deliver(job, token), {
       connection: this.connection('worker'),
-      prefix: queuePrefixOf(books),
+      prefix: queuePrefixOf(ledger),
       concurrency: usefulConcurrency(this.options),
       name: session.id,
       // A stalled delivery is made again; the ledger says whether there is anything left to do.
@@ -204,13 +204,13 @@ export class Crew {
       whileArmed(() => this.sweeper.tick()),
     );
     this.rounds.every(2_000, 'adopt orphans', () => this.recovery.adoptOrphans());
-    const silent = new SilentSessions(books, this.queue, session.id);
+    const silent = new SilentSessions(ledger, this.queue, session.id);
     this.rounds.every(
       5_000,
       'take over from the silent',
       whileArmed(async () => this.deliverAgain(await silent.deliveries())),
     );
-    this.rounds.every(10_000, 'say alive', () => session.sayAlive(books));
+    this.rounds.every(10_000, 'say alive', () => session.sayAlive(ledger));
     this.rounds.every(500, 'probe', () => this.breaker.tick());
     this.rounds.every(1_000, 'watch for a stall', () => this.watchStall());
   }
@@ -223,14 +223,14 @@ export class Crew {
     if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
     await this.deadLetters.close();
     await this.queue.close();
-    await this.options.session.deregister(this.options.books);
+    await this.options.session.deregister(this.options.ledger);
     for (const connection of this.connections) connection.disconnect();
   }
 
   /** A process that finds no other alive need not wait for BullMQ to notice: the queue is filled anew. */
   private async takeOverQueue(): Promise<void> {
-    const { books, session, run } = this.options;
-    const others = (await listSessions(books)).filter(({ id }) => id !== session.id);
+    const { ledger, session, run } = this.options;
+    const others = (await listSessions(ledger)).filter(({ id }) => id !== session.id);
     if (others.length > 0 && run === null) return;
     await this.queue.obliterate({ force: true });
     await this.sweeper.all();
@@ -258,7 +258,7 @@ export class Crew {
   }
 
   private async watchStall(): Promise<void> {
-    const { halt, breakerSince } = await realmState(this.options.books);
+    const { halt, breakerSince } = await realmState(this.options.ledger);
     const idle = !this.recovery.isArmed || this.stopping || halt !== null || breakerSince !== null;
     await this.watchdog.tick(idle);
   }
@@ -274,7 +274,7 @@ export class Crew {
 
   private deliver(job: Job<OrderJob>, token: string | undefined): Promise<null> {
     return this.watchdog.during(() =>
-      carryOut(job, token, (ref) => (this.stopping ? Promise.resolve(OVER) : this.runner.deliver(ref))),
+      processJob(job, token, (ref) => (this.stopping ? Promise.resolve(OVER) : this.runner.send(ref))),
     );
   }
 
