@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ensureProgram, findProgram } from './system-packages.mjs';
 
-// The same places as src/runtime/redis/server-binary.ts, which this runs before the build of.
+// The same places as src/runtime/redis/server.ts, which this runs before the build of.
 const FURTHER_FOLDERS = [
   '/usr/sbin',
   '/usr/local/bin',

@@ -35,7 +35,7 @@ const SABOTAGES = [
   },
   {
     name: 'halted-by-nobody',
-    file: 'src/queue/seals.ts',
+    file: 'src/queue/known-batches.ts',
     find: '    return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;',
     put: '    return null;',
     test: 'test/queue/seals.test.ts',

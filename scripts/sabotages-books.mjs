@@ -195,7 +195,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-pot-is-no-limit',
-    file: 'src/rules/open-run.ts',
+    file: 'src/rules/plan-run.ts',
     find: "award.kind === 'share' ? award.pot : null",
     put: 'null',
     test: 'test/cli/rules-account.test.ts',
@@ -209,7 +209,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-number-for-each-asking',
-    file: 'src/rules/run-number.ts',
+    file: 'src/rules/run-store.ts',
     find: '(open === 1 ? 0 : 1)',
     put: '1',
     test: 'test/rules/run-number.test.ts',
@@ -237,7 +237,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'binary-fractions',
-    file: 'src/rules/rounding.ts',
+    file: 'src/rules/decide.ts',
     find: '      return amount.floor();',
     put: '      return BigInt(Math.floor((Number(amount.numerator) / Number(amount.denominator)) * (1 + 1e-9)));',
     test: 'test/rules/exact-awards.property.test.ts',
@@ -258,7 +258,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'retried-beside-a-later-file',
-    file: 'src/planning/paid-since.ts',
+    file: 'src/planning/looks-paid.ts',
     find: '    if (other !== undefined)',
     put: "    if (other === '')",
     test: 'test/planning/stand-ins.test.ts',
@@ -322,7 +322,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'stands-in-under-any-reference',
-    file: 'src/planning/judge-stand-in.ts',
+    file: 'src/planning/judge-undo.ts',
     find: '  if (reference === null || reference === row.reference) return null;',
     put: "  if (reference !== '') return null;",
     test: 'test/planning/stand-ins.test.ts',

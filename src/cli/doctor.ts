@@ -1,8 +1,10 @@
 import { type AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
-import { type DescribedSetting, describeConfig } from '../runtime/config/config.js';
+import { type Config, type DescribedSetting, describeConfig } from '../runtime/config/config.js';
 import { type Check, type CheckResult, failed, ok } from './doctor/check.js';
-import { nodeVersion } from './doctor/checks/node-version.js';
-import { checksFor } from './doctor/checks.js';
+import { folderWritable, keyPlace, nodeVersion, transport } from './doctor/checks/folder.js';
+import { realmAnswers } from './doctor/checks/realm.js';
+import { recovery, storeSafe } from './doctor/checks/recovery.js';
+import { waiting } from './doctor/checks/waiting.js';
 import type { Colours } from './frame/colour.js';
 import type { CommandBase } from './frame/command.js';
 
@@ -63,4 +65,21 @@ function renderCheck(check: Finding, colours: Colours): readonly string[] {
     ...more.map((line) => `             - ${line}`),
   ];
   return check.state === 'ok' ? lines : [...lines, `           remedy: ${check.remedy}`];
+}
+
+/** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
+function checksFor(config: Config, { env, logger }: Pick<CommandBase, 'env' | 'logger'>): readonly Check[] {
+  return [
+    folderWritable('data', config.dataFolder, 'ALMONER_DATA'),
+    folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
+    folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
+    storeSafe(config, env, logger),
+    recovery(config, env, logger),
+    waiting(config, env, logger),
+    ...config.profiles.flatMap((profile) => [
+      transport(profile),
+      keyPlace(profile, env),
+      realmAnswers(profile, env),
+    ]),
+  ];
 }

@@ -6,9 +6,8 @@ import { createContext } from './frame/context.js';
 import { hasOption, locate } from './frame/locate.js';
 import { usage } from './frame/options.js';
 import { createOutput } from './frame/output.js';
-import { groupOverview, overview } from './frame/overview.js';
 import { parseCommandLine } from './frame/program.js';
-import { loadCommand, TABLE } from './frame/table.js';
+import { groupOverview, loadCommand, overview, TABLE } from './frame/table.js';
 import { version } from './frame/version.js';
 
 // `almoner help run` is what many try first.

@@ -1,7 +1,7 @@
 import { type BatchStatus, batchStatus, exitOf } from '../operations/batches/batch-status.js';
 import type { Planned } from '../operations/pay/plan-file.js';
 import { importRun, payRun } from '../operations/rules/run.js';
-import { countWorkers } from '../operations/services/count-workers.js';
+import { countWorkers } from '../operations/services/run-workers.js';
 import type { RunMeta } from '../rules/run-record.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { listenForStop } from '../runtime/stop-signals.js';

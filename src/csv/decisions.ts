@@ -5,8 +5,7 @@ import { headerKey } from './columns.js';
 import { type HeaderLine, headerCells, openQuote, readHeaderLine } from './header-line.js';
 import { INTAKE_LIMITS } from './limits.js';
 import { openSource } from './open.js';
-import { recordFaults } from './record-faults.js';
-import { readRecords } from './records.js';
+import { readRecords, recordFaults } from './records.js';
 import type { Delimiter, Finding } from './row.js';
 
 /**

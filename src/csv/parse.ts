@@ -1,5 +1,5 @@
 import { BrokenFile } from './broken-file.js';
-import type { ColumnMap } from './column-map.js';
+import type { ColumnMap } from './columns.js';
 import { readHeaderLine } from './header-line.js';
 import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
 import type { Source } from './open.js';

@@ -25,8 +25,7 @@ import {
   type Verdict,
 } from '../operations/doubts/resolve.js';
 import { enqueue, handToWorkers, standing } from '../operations/pay/pay-file.js';
-import { planDocument } from '../operations/pay/plan-document.js';
-import { type Planned, planFile } from '../operations/pay/plan-file.js';
+import { type Planned, planDocument, planFile } from '../operations/pay/plan-file.js';
 import { mergeIfRestored } from '../operations/services/recover.js';
 import { refuseUnsafeStore } from '../operations/services/store-safety.js';
 import type { App } from '../runtime/app.js';

@@ -6,17 +6,15 @@ import { cookieRules } from './access/cookie.js';
 import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
 import type { Visitor } from './access/guard.js';
 import { securityHeaders } from './access/headers.js';
-import { BOARD_PATH } from './board-adapter.js';
-import { Connections, limitBodies } from './connections.js';
+import { BOARD_PATH, openQueueBoard } from './board-adapter.js';
 import type { DeskDeps } from './deps.js';
 import { type Desk, openDesk } from './desk.js';
 import { errorAnswer } from './error-reply.js';
 import { DeskMetrics } from './metrics.js';
-import { openQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';
 import { ROUTES } from './routes.js';
 import { fileFor, loadStaticFiles } from './static-files.js';
-import type { UploadLimits } from './upload-watch.js';
+import { Connections, limitBodies, type UploadLimits } from './upload-watch.js';
 
 /** The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one door. */
 export type DeskOptions = {

@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AlmonerError } from '../core/errors/error.js';
+import { ACCESSES, type Identity } from './access/tokens.js';
 
 export type UploadLimits = {
   readonly bytesMax: number;
@@ -61,4 +64,86 @@ export function tooLarge({ bytesMax }: UploadLimits): AlmonerError {
     'ALM_DESK_UPLOAD_TOO_LARGE',
     `The file is larger than the ${size} that the desk takes. Nothing of it was kept.`,
   );
+}
+
+/** Of all places, those that are kept for connections over which nobody was admitted yet. */
+const NEWCOMERS = 1 / 4;
+
+type Holder = { readonly rank: number; readonly sockets: Set<Socket> };
+
+/**
+ * At most so many connections, and nobody is turned away: where all are taken, one gives way. Strangers have a share
+ * for themselves, because everybody is one until the first request is read: where it is used up, the stranger's gives
+ * way that came longest ago. Otherwise it is one of the token that holds most, a viewer's before an operator's, and
+ * the one that was of use longest ago. So nobody keeps an operator out, from however many addresses, with a token or
+ * without. A share for each address would not do that: behind a proxy, and on this machine, all have one.
+ */
+export class Connections {
+  private readonly strangers: Holder = { rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
+  /** By token; the sockets of each in the order in which they were of use. */
+  private readonly known = new Map<string, Holder>();
+  private readonly holderOf = new Map<Socket, Holder>();
+
+  constructor(private readonly most: number) {}
+
+  add(socket: Socket): void {
+    if (this.holderOf.size >= this.most) {
+      const [least] = this.givesWay().sockets;
+      least?.destroy();
+      if (least !== undefined) this.leave(least);
+    }
+    this.take(socket, this.strangers);
+    socket.once('close', () => this.leave(socket));
+  }
+
+  admitted(socket: Socket, { role, tokenHash }: Pick<Identity, 'role' | 'tokenHash'>): void {
+    if (!this.leave(socket)) return;
+    const holder = this.known.get(tokenHash) ?? { rank: ACCESSES.indexOf(role), sockets: new Set() };
+    this.known.set(tokenHash, holder);
+    this.take(socket, holder);
+  }
+
+  private givesWay(): Holder {
+    if (this.strangers.sockets.size >= this.most * NEWCOMERS) return this.strangers;
+    let found: Holder | undefined;
+    for (const holder of this.known.values()) {
+      if (holder.sockets.size === 0) continue;
+      const lower = (found?.rank ?? ACCESSES.length) - holder.rank;
+      if (lower > 0 || (lower === 0 && holder.sockets.size > (found?.sockets.size ?? 0))) found = holder;
+    }
+    return found ?? this.strangers;
+  }
+
+  private take(socket: Socket, holder: Holder): void {
+    holder.sockets.add(socket);
+    this.holderOf.set(socket, holder);
+  }
+
+  private leave(socket: Socket): boolean {
+    const holder = this.holderOf.get(socket);
+    holder?.sockets.delete(socket);
+    return this.holderOf.delete(socket);
+  }
+}
+
+/**
+ * A body that trickles holds a connection, whether or not anybody reads it. `unlimited` is for uploads, which
+ * watch over themselves once somebody takes them.
+ */
+export function limitBodies(
+  app: FastifyInstance,
+  bodyMs: number,
+): { unlimited(request: FastifyRequest): void } {
+  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+  app.addHook('onRequest', async (request) => {
+    const { raw } = request;
+    const timer = setTimeout(() => raw.complete || raw.socket.destroy(), bodyMs).unref();
+    timers.set(request, timer);
+    raw.once('close', () => clearTimeout(timer));
+  });
+  // What is left of a body would be waited for, and then be taken for the next request.
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (!raw.complete) reply.header('connection', 'close');
+  });
+  return { unlimited: (request) => clearTimeout(timers.get(request)) };
 }

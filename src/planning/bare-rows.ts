@@ -1,5 +1,4 @@
-import { DenseIndex, mix } from '../csv/dense-index.js';
-import { words32 } from '../csv/paged-column.js';
+import { DenseIndex, mix, words32 } from '../csv/dense-index.js';
 import type { ContentWords } from '../ledger/reference.js';
 
 /**

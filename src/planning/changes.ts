@@ -5,7 +5,7 @@ import { hasParked } from '../ledger/parked.js';
 import { decodePlanBlock } from '../ledger/plan-block.js';
 import type { RealmLedger } from '../ledger/realm-ledger.js';
 import { maybeForgotten } from './earlier.js';
-import { lineRanges } from './line-ranges.js';
+import { lineRanges } from './findings.js';
 import type { Plan } from './plan.js';
 import { findRepeats, type Repeats } from './repeats.js';
 

@@ -13,9 +13,7 @@ import {
   referenceHash,
 } from '../ledger/reference.js';
 import { denial, idOfBatch, isoTime } from './denial.js';
-import { type EarlierBatch, EarlierBatches } from './earlier-batches.js';
-import { judgeStandIn } from './judge-stand-in.js';
-import { UndoJudge } from './judge-undo.js';
+import { type EarlierBatch, EarlierBatches, judgeStandIn, UndoJudge } from './judge-undo.js';
 
 /**
  * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,

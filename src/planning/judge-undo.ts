@@ -1,8 +1,12 @@
-import { orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
 import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
-import { accountOf } from '../ledger/accounts.js';
+import { show } from '../csv/visible.js';
+import { accountOf, parseAward } from '../ledger/accounts.js';
+import { batchNumber } from '../ledger/batches.js';
+import { batchKeys } from '../ledger/keys.js';
+import { decodeManifest } from '../ledger/manifest.js';
 import type { PlanRow } from '../ledger/plan-block.js';
 import type { PlanReader } from '../ledger/plan-store.js';
 import type { RealmLedger } from '../ledger/realm-ledger.js';
@@ -10,7 +14,6 @@ import { CODE_OF_STATE } from '../ledger/record.js';
 import { referenceKey } from '../ledger/reference.js';
 import { readRecord, stateOf } from '../ledger/rows.js';
 import { type Denial, denial } from './denial.js';
-import { currencyName, type EarlierBatches } from './earlier-batches.js';
 
 /**
  * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
@@ -81,4 +84,73 @@ function spelled({ op, member, recipient, tokens }: Order): string {
   return op === 'transfer'
     ? `transfer of ${tokens} from ${member} to ${recipient}`
     : `${op} of ${tokens} for ${member}`;
+}
+
+/**
+ * What stands in for an order is the same payment: in its currency and under its reference, so that neither that
+ * reference nor the account of its rule is passed by. Only a run of a rule makes awards that take points; their stand-ins
+ * take points too, and no others do.
+ */
+export function judgeStandIn(
+  row: OrderRow,
+  old: { readonly batch: EarlierBatch; readonly row: PlanRow },
+  currency: string | null,
+  referenceColumn: string,
+): Denial | null {
+  if (old.batch.currency !== currency)
+    return {
+      column: 'almoner_order',
+      code: 'ALM_ROW_CURRENCY_OTHER',
+      message: `Order ${row.replaces} is in ${currencyName(old.batch.currency)}; this run is in ${currencyName(currency)}.`,
+    };
+  const { reference, order } = old.row;
+  const took = order?.op === 'debit' && reference === row.reference;
+  if (
+    row.reference !== null &&
+    parseAward(row.reference) !== undefined &&
+    took !== (row.order.op === 'debit')
+  )
+    return {
+      column: referenceColumn,
+      code: 'ALM_ROW_REFERENCE_INVALID',
+      message: `The row is a ${row.order.op} under ${show(row.reference)}; order ${row.replaces}, for which it stands in, is ${took ? 'a debit under it' : 'no debit under it'}.`,
+    };
+  if (reference === null || reference === row.reference) return null;
+  return {
+    column: referenceColumn,
+    code: 'ALM_ROW_REFERENCE_OTHER',
+    message: `The row stands in for order ${row.replaces}, whose reference is ${show(reference)}; ${row.reference === null ? 'it has none' : `it has ${show(row.reference)}`}.`,
+  };
+}
+
+export type EarlierBatch = { readonly no: string; readonly rows: number; readonly currency: string | null };
+
+/** The batches of whose orders a file speaks, each asked for once. */
+export class EarlierBatches {
+  private readonly batches = new Map<BatchId, Promise<EarlierBatch | null>>();
+
+  constructor(private readonly ledger: RealmLedger) {}
+
+  /** Null where the books have none, or only an import that has not finished. */
+  find(id: BatchId): Promise<EarlierBatch | null> {
+    const known = this.batches.get(id) ?? this.read(id);
+    this.batches.set(id, known);
+    return known;
+  }
+
+  private async read(id: BatchId): Promise<EarlierBatch | null> {
+    const { scripts, keyPrefix } = this.ledger;
+    const no = await batchNumber(this.ledger, id);
+    if (no === null) return null;
+    const manifest = await scripts.retryWhileAway('read batch', () =>
+      scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'manifest'),
+    );
+    if (manifest === null) return null;
+    const { rows, currency } = decodeManifest(manifest);
+    return { no, rows, currency };
+  }
+}
+
+function currencyName(currency: string | null): string {
+  return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
 }

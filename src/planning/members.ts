@@ -1,6 +1,5 @@
 import type { MemberId } from '../core/ids.js';
-import { DenseIndex, mix } from '../csv/dense-index.js';
-import { bytes, floats, words16, words32 } from '../csv/paged-column.js';
+import { bytes, DenseIndex, floats, mix, words16, words32 } from '../csv/dense-index.js';
 
 const GAINS = 1;
 const LOSES = 2;

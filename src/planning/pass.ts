@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { ColumnMap } from '../csv/column-map.js';
-import { type Column, columnNamed } from '../csv/columns.js';
-import type { Row, Sheet } from '../csv/row.js';
+import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
+import type { Finding, Row, Sheet } from '../csv/row.js';
 import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
 import { encodePlanBlock } from '../ledger/plan-block.js';
 import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
@@ -12,7 +11,6 @@ import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../ledger/ref
 import { BatchDigest } from './digest.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
-import { HeldBack } from './held-back.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { ComparedRows } from './repeats.js';
 
@@ -169,5 +167,33 @@ export class Pass {
       tokens: others.reduce((sum, [, { tokens }]) => sum + tokens, 0n),
       batches: ids.flatMap((id) => (id === null ? [] : [batchId(id)])),
     };
+  }
+}
+
+const HELD_BACK_MAX = 1000;
+
+/**
+ * Rows whose order a row of another batch stands in for, by that batch's number. Which batch the file is, is known
+ * only at its end: a million rows of a file that is given again are held back, and none of them is a fault.
+ */
+class HeldBack {
+  private readonly batches = new Map<string, { kept: Finding[]; more: number }>();
+
+  add(no: string, finding: Finding): void {
+    const held = this.batches.get(no) ?? { kept: [], more: 0 };
+    this.batches.set(no, held);
+    if (held.kept.length < HELD_BACK_MAX) held.kept.push(finding);
+    else held.more += 1;
+  }
+
+  /** Orders for which this very batch stands in already are no faults. */
+  fault(findings: Findings, ownNo: string | null): void {
+    for (const [no, { kept, more }] of this.batches) {
+      if (no === ownNo) continue;
+      for (const finding of kept) findings.fault(finding);
+      const last = kept.at(-1);
+      if (more > 0 && last !== undefined)
+        findings.fault({ ...last, message: `${last.message} So were those of ${more} rows after it.` });
+    }
   }
 }

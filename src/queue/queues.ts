@@ -99,3 +99,8 @@ function jobsOf(no: string, indexes: readonly number[], most: number): OrderJob[
   }
   return jobs;
 }
+
+/** What becomes of a delivery: over (with orders that waited for this one), or made again after a while. */
+export type Delivered = { readonly next: readonly OrderRef[] } | { readonly againInMs: number };
+
+export const OVER: Delivered = { next: [] };

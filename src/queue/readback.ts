@@ -9,9 +9,8 @@ import { readDetails, readRecord } from '../ledger/rows.js';
 import type { OrderRef } from '../ledger/sending.js';
 import { type Conclusion, conclude } from '../ledger/settling.js';
 import type { BalanceWatch, Expected } from './balance-watch.js';
-import { type Delivered, OVER } from './delivery.js';
-import type { Evidence } from './evidence.js';
-import type { ReadTrouble } from './read-trouble.js';
+import type { Evidence, ReadTrouble } from './evidence.js';
+import { type Delivered, OVER } from './queues.js';
 import type { TwoClocks } from './two-clocks.js';
 import type { Unread } from './unread.js';
 

@@ -14,12 +14,12 @@ import { type Begun, claim, type NotBegun, type OrderRef } from '../ledger/sendi
 import type { Settled } from '../ledger/settling.js';
 import type { Manifest, Reason } from '../ledger/views.js';
 import type { RealmClient } from '../realm/client/client.js';
-import { type Delivered, OVER } from './delivery.js';
 import type { Evidence } from './evidence.js';
-import { type KeyClocks, settleTime } from './key-clocks.js';
 import type { Pace, Slot } from './pace.js';
+import { type Delivered, OVER } from './queues.js';
 import type { BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
+import { type KeyClocks, settleTime } from './two-clocks.js';
 import type { Unread } from './unread.js';
 
 /**

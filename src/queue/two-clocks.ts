@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import type { Resend } from '../core/decide.js';
+import type { OrderId } from '../core/ids.js';
 import type { RealmLedger } from '../ledger/realm-ledger.js';
+import type { Begun, KeyAge } from '../ledger/sending.js';
 
 /**
  * How long ago something was, by the store's clock and this process's monotonic clock together. A wall
@@ -58,3 +61,94 @@ export function storeClock({ scripts }: RealmLedger): () => Promise<number> {
 /** A reply may be slow and clocks are slewed; a step is larger. */
 export const TOLERANCE_MS = 2_000;
 export const TOLERANCE = 0.01;
+
+/**
+ * Watches the store's clock by this process's own. What the scripts judge by the store's clock alone, void marks
+ * and the time in which a request that was called unpaid may arrive, a step forward would end early. It is noted in
+ * the ledger, for everybody: for another settle time nothing of before is over. After a step that nobody saw, and
+ * before the next look, the store's clock is all there is.
+ */
+export class ClockWatch {
+  private last: { readonly storeMs: number; readonly askedMs: number } | undefined;
+
+  constructor(
+    private readonly ledger: RealmLedger,
+    private readonly settleMs: number,
+    private readonly onTrouble: (message: string) => void,
+    private readonly storeMs: () => Promise<number> = storeClock(ledger),
+    private readonly ownMs: () => number = () => performance.now(),
+  ) {}
+
+  async look(): Promise<void> {
+    const askedMs = this.ownMs();
+    const storeMs = await this.storeMs();
+    if (this.last !== undefined) {
+      // From the question before to this answer: a slow reply is no step.
+      const ownMs = this.ownMs() - this.last.askedMs;
+      const aheadMs = storeMs - this.last.storeMs - ownMs;
+      if (aheadMs > TOLERANCE_MS + ownMs * TOLERANCE) await this.note(storeMs, aheadMs);
+    }
+    this.last = { storeMs, askedMs };
+  }
+
+  private async note(storeMs: number, aheadMs: number): Promise<void> {
+    const { scripts, keyPrefix } = this.ledger;
+    const until = Math.floor(storeMs + this.settleMs);
+    await scripts.retryWhileAway('note the clock', () =>
+      scripts.redis.hset(keyPrefix, 'steppedUntil', until),
+    );
+    this.onTrouble(
+      `the store's clock went ${Math.round(aheadMs / 1000)} s ahead of this process's: what was waiting for the settle time waits for it anew`,
+    );
+  }
+}
+
+/**
+ * What this process knows by its own clock of the orders that it saw unknown: since when their key is in use,
+ * and since when an attempt under it stays unanswered. It is about that very key: an order may end elsewhere
+ * and come back under another one.
+ */
+type Seen = { readonly keyNumber: number; readonly first: Moment; readonly unanswered: Moment };
+
+type KnownKey = NonNullable<KeyAge['known']> & { readonly unanswered: Elapsed };
+
+/** Of one that was dropped no more is known than after a restart. */
+const SEEN_MAX = 20_000;
+
+export class KeyClocks {
+  private readonly seen = new LRUCache<OrderId, Seen>({ max: SEEN_MAX });
+
+  constructor(private readonly clocks: TwoClocks) {}
+
+  async of(order: OrderId): Promise<KnownKey | null> {
+    const seen = this.seen.get(order);
+    if (seen === undefined) return null;
+    const age = await this.clocks.elapsed(seen.first);
+    const unanswered = await this.clocks.elapsed(seen.unanswered);
+    return { keyNumber: seen.keyNumber, ms: age.agree ? age.ms : null, unanswered };
+  }
+
+  /** An attempt that is unknown. From one without an answer the settle time counts anew, the life of its key does not. */
+  async unknown(order: OrderId, { keyNumber, resend }: Begun, answered: boolean): Promise<void> {
+    const now = await this.clocks.now();
+    const seen = resend ? this.seen.get(order) : undefined;
+    const known = seen?.keyNumber === keyNumber ? seen : { first: now, unanswered: now };
+    this.seen.set(order, { ...known, keyNumber, ...(!answered && { unanswered: now }) });
+  }
+
+  forget(order: OrderId): void {
+    this.seen.delete(order);
+  }
+}
+
+/** Whether what stayed unanswered before a resend can still arrive, by the store's clock and by this process's own. */
+export function settleTime(begun: Begun, known: KnownKey | null, settleMs: number): Resend {
+  const own = known?.keyNumber === begun.keyNumber ? known.unanswered : NEVER_SEEN;
+  const byStoreMs = begun.sentAt - (begun.unansweredUntil ?? begun.firstSentAt);
+  const settleLeftMs = Math.max(0, settleMs - Math.min(own.ms, byStoreMs));
+  if (!own.agree || byStoreMs < 0) return { settleTime: 'clocks-disagree', settleLeftMs };
+  return { settleTime: settleLeftMs > 0 ? 'not-yet' : 'over', settleLeftMs };
+}
+
+/** A process that sees an unknown for the first time begins to count: it only waits longer. */
+const NEVER_SEEN: Elapsed = { ms: 0, agree: true };

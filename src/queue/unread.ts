@@ -9,8 +9,8 @@ import type { OrderRef } from '../ledger/sending.js';
 import { haltRealm } from '../ledger/steering.js';
 import { type TurnDown, turnDown } from '../ledger/turning-down.js';
 import type { Manifest } from '../ledger/views.js';
-import { type Delivered, OVER } from './delivery.js';
-import type { ReadTrouble } from './read-trouble.js';
+import type { ReadTrouble } from './evidence.js';
+import { type Delivered, OVER } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';
 
 /**

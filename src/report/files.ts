@@ -1,6 +1,7 @@
 import type { OrderState } from '../core/states.js';
 import type { Manifest, RowView } from '../ledger/views.js';
 import { type Cell, csvLine } from './csv-line.js';
+import { isoTime } from './spelling.js';
 
 /**
  * The five files that together are the input, row for row: each state has exactly one place. A row that is
@@ -53,4 +54,53 @@ export function fitCells(row: RowView, manifest: Manifest): { own: Cell[]; surpl
   const own: Cell[] = row.cells.slice(0, columns);
   while (own.length < columns) own.push('');
   return { own, surplus: row.cells.slice(columns) };
+}
+
+/** results.csv: one line per input row, in input order. The columns' names and order are a promise. */
+const RESULT_COLUMNS = [
+  'line',
+  'order',
+  'op',
+  'member',
+  'recipient',
+  'tokens',
+  'state',
+  'attempts',
+  'http_status',
+  'balance_after',
+  'error_code',
+  'error',
+  'evidence',
+  'sent_at',
+  'settled_at',
+] as const;
+
+export function resultsHeader(manifest: Manifest): string {
+  return csvLine([...RESULT_COLUMNS, ...manifest.header.map((name) => `in_${name}`)], manifest.delimiter);
+}
+
+export function resultsLine(row: RowView, manifest: Manifest): string {
+  const { own, surplus } = fitCells(row, manifest);
+  return csvLine(
+    [
+      row.line,
+      row.order,
+      row.op,
+      row.member,
+      row.recipient,
+      row.tokens,
+      row.state,
+      row.attempts,
+      row.httpStatus,
+      row.balanceAfter,
+      row.errorCode,
+      row.error,
+      row.evidence,
+      isoTime(row.sentAt),
+      isoTime(row.settledAt),
+      ...own,
+      ...surplus,
+    ],
+    manifest.delimiter,
+  );
 }

@@ -3,8 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
-import { hasCode, onDisk } from './disk-failure.js';
-import { WholeFile } from './whole-file.js';
+import { hasCode, onDisk, WholeFile } from './whole-file.js';
 
 /**
  * One file that a person asked for, at a place of their choice. It appears whole or not at all, and never

@@ -1,8 +1,8 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { OrderId } from '../core/ids.js';
 import { OPS, type Op } from '../core/order.js';
-import type { OrderMark } from '../core/states.js';
+import type { OrderMark, OrderState } from '../core/states.js';
 import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/views.js';
-import { FailingGroups } from './failing-groups.js';
-import { Slowest } from './slowest.js';
 
 export type RunSpan = { readonly from: number; readonly to: number };
 
@@ -60,4 +60,120 @@ export class RunFacts {
     if (lastSlice !== undefined) known.push(lastSlice.at);
     return audit.reduce((latest, entry) => Math.max(latest, entry.at), Math.max(...known));
   }
+}
+
+const SLOWEST_MAX = 10;
+
+type SlowOrder = {
+  readonly row: Pick<RowView, 'order' | 'line' | 'op' | 'member' | 'tokens' | 'state' | 'attempts'>;
+  readonly tookMs: number;
+};
+
+type SlowGroup = { readonly name: string; count: number; totalMs: number; maxMs: number };
+
+/** Time between sending an order and knowing what became of it: the slowest orders, and by kind of order. */
+export class Slowest {
+  #orders: SlowOrder[] = [];
+  readonly #groups = new Map<string, SlowGroup>();
+
+  add(row: RowView): void {
+    if (row.sentAt === null || row.settledAt === null) return;
+    const tookMs = row.settledAt - row.sentAt;
+    if (tookMs < 0) return;
+    this.#addToGroup(`${row.op ?? 'row'}, ${row.state}`, tookMs);
+    const last = this.#orders[SLOWEST_MAX - 1];
+    if (last !== undefined && last.tookMs >= tookMs) return;
+    // Stable: of two that took equally long, the one earlier in the file stays first.
+    const { order, line, op, member, tokens, state, attempts } = row;
+    this.#orders.push({ row: { order, line, op, member, tokens, state, attempts }, tookMs });
+    this.#orders = this.#orders.sort((a, b) => b.tookMs - a.tookMs).slice(0, SLOWEST_MAX);
+  }
+
+  orders(): readonly SlowOrder[] {
+    return this.#orders;
+  }
+
+  /** The slowest kind first, by its mean. */
+  groups(): readonly SlowGroup[] {
+    const mean = (group: SlowGroup) => group.totalMs / group.count;
+    return [...this.#groups.values()].sort((a, b) => mean(b) - mean(a) || (a.name < b.name ? -1 : 1));
+  }
+
+  #addToGroup(name: string, tookMs: number): void {
+    const group = this.#groups.get(name) ?? { name, count: 0, totalMs: 0, maxMs: 0 };
+    group.count += 1;
+    group.totalMs += tookMs;
+    group.maxMs = Math.max(group.maxMs, tookMs);
+    this.#groups.set(name, group);
+  }
+}
+
+const GROUPS_MAX = 200;
+const EXAMPLES_MAX = 5;
+
+type FailingGroup = {
+  readonly code: ErrorCode | null;
+  /** The message of the first order in the group; null once messages were lumped together. */
+  readonly message: string | null;
+  readonly states: ReadonlySet<OrderState>;
+  readonly count: number;
+  readonly tokens: bigint;
+  readonly first: readonly { readonly order: OrderId; readonly line: number }[];
+};
+
+type Growing = { -readonly [K in keyof FailingGroup]: FailingGroup[K] } & {
+  states: Set<OrderState>;
+  first: { order: OrderId; line: number }[];
+};
+
+/**
+ * Orders that went wrong, by error code and message. Messages that differ only in an id or an amount are
+ * one group ("member 119… not found" 3,000 times is one problem). When a realm answers with ever new texts,
+ * what exceeds the limit is lumped together per code.
+ */
+export class FailingGroups {
+  readonly #groups = new Map<string, Growing>();
+
+  add(row: RowView): void {
+    // A duplicate may carry a code that says what spent its reference; nothing went wrong with it.
+    if (row.state === 'paid' || row.state === 'duplicate') return;
+    if (row.errorCode === null && row.error === null) return;
+    const group = this.#groupFor(row);
+    group.count += 1;
+    group.states.add(row.state);
+    if (row.tokens !== null) group.tokens += BigInt(row.tokens);
+    if (group.first.length < EXAMPLES_MAX) group.first.push({ order: row.order, line: row.line });
+  }
+
+  /** The largest first; equal ones by code and message, so that the order never depends on chance. */
+  list(): readonly FailingGroup[] {
+    return [...this.#groups]
+      .sort(([a, one], [b, two]) => two.count - one.count || (a < b ? -1 : 1))
+      .map(([, group]) => group);
+  }
+
+  #groupFor(row: RowView): Growing {
+    const code = row.errorCode ?? '';
+    const own = `${code} ${patternOf(row.error)}`;
+    const known = this.#groups.get(own);
+    if (known !== undefined) return known;
+    const full = this.#groups.size >= GROUPS_MAX;
+    const key = full ? `${code} ` : own;
+    const lump = this.#groups.get(key);
+    if (lump !== undefined) return lump;
+    const group: Growing = {
+      code: row.errorCode,
+      message: full ? null : row.error,
+      states: new Set(),
+      count: 0,
+      tokens: 0n,
+      first: [],
+    };
+    this.#groups.set(key, group);
+    return group;
+  }
+}
+
+function patternOf(message: string | null): string {
+  return (message ?? '').slice(0, 300).replaceAll(/[0-9a-f-]*[0-9]{2}[0-9a-f-]*/gi, '#');
 }

@@ -1,9 +1,8 @@
-import type { BatchRecord, Manifest } from '../ledger/views.js';
-import { latencyFacts } from './latency.js';
-import { paceUsed } from './pace-used.js';
+import type { Rate } from '../core/profile.js';
+import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/views.js';
 import type { Reconciliation } from './reconciliation.js';
-import type { RunFacts } from './run-facts.js';
-import { isoTime } from './spelling.js';
+import type { RunFacts, RunSpan } from './run-facts.js';
+import { isoTime, perMinute } from './spelling.js';
 import type { Summary } from './summary.js';
 import type { FileFacts } from './whole-file.js';
 
@@ -84,4 +83,64 @@ function manifestFacts(manifest: Manifest): Summary['manifest'] {
 function mapped<K extends string, V, W>(record: Readonly<Record<K, V>>, to: (value: V) => W): Record<K, W>;
 function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W): Record<string, W> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
+}
+
+/**
+ * Percentiles from buckets: the upper bound of the bucket that holds the rank, so never smaller than the
+ * truth. Null where nothing was measured, or where the rank lies in a bucket without a bound.
+ */
+type LatencyFacts = {
+  readonly count: number;
+  readonly p50: number | null;
+  readonly p90: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+};
+
+export function latencyFacts(histogram: LatencyHistogram): LatencyFacts {
+  const buckets = [...histogram].sort((a, b) => a.upToMs - b.upToMs);
+  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const atRank = (share: number): number | null => {
+    let left = Math.ceil(count * share);
+    if (left === 0) return null;
+    for (const bucket of buckets) {
+      left -= bucket.count;
+      if (left <= 0) return Number.isFinite(bucket.upToMs) ? bucket.upToMs : null;
+    }
+    return null;
+  };
+  return { count, p50: atRank(0.5), p90: atRank(0.9), p99: atRank(0.99), max: atRank(1) };
+}
+
+type PaceUsed = {
+  readonly allowed: Rate | null;
+  readonly allowedPerMinute: number | null;
+  readonly usedPerMinute: number | null;
+  /** Used ÷ allowed; 1 is the whole rate. */
+  readonly share: number | null;
+  /** Time in which requests were under way: pauses and nights do not count. */
+  readonly activeMs: number | null;
+};
+
+/**
+ * The time a run was at work is the slices that saw a request, cut to the span between first and last
+ * request: a run of 300 ms must not be measured against a slice of ten seconds.
+ */
+export function paceUsed(batch: BatchView, series: RunSeries, span: RunSpan | null): PaceUsed {
+  const busy = series.slices.filter((slice) => slice.requests > 0).length * series.sliceMs;
+  const wall = span === null ? 0 : span.to - span.from;
+  const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
+  const allowedPerMinute = batch.rate === null ? null : rounded(perMinute(batch.rate));
+  const used = activeMs > 0 ? (batch.requests * 60_000) / activeMs : null;
+  return {
+    allowed: batch.rate,
+    allowedPerMinute,
+    usedPerMinute: used === null ? null : rounded(used),
+    share: used === null || batch.rate === null ? null : rounded(used / perMinute(batch.rate)),
+    activeMs: activeMs > 0 ? activeMs : null,
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { onDisk } from './disk-failure.js';
+import { AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
 
 const BUFFER_CHARS_MAX = 128 * 1024;
 
@@ -61,4 +61,26 @@ export class WholeFile {
         from += (await this.handle.write(data, from, data.length - from)).bytesWritten;
     });
   }
+}
+
+/** Runs one step on the disk; what the system refuses becomes an error that a person can act on. */
+export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (isAlmonerError(error)) throw error;
+    throw new AlmonerError(
+      'ALM_BATCH_REPORT_NOT_WRITTEN',
+      `The report could not be written at ${path}: ${messageOf(error)}. No payment is affected, and every report file that stood there is still whole.`,
+      { cause: error },
+    );
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT');
+}
+
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -1,7 +1,22 @@
-import type { BatchRecord } from '../ledger/views.js';
-import { writeFullReport } from './full-report.js';
-import { writePublicReport } from './public-report.js';
+import type { AuditEntry, BatchRecord, RowView } from '../ledger/views.js';
+import { csvLine, type Delimiter } from './csv-line.js';
+import {
+  fileHeader,
+  fileLine,
+  fileOf,
+  REPORT_FILES,
+  type ReportFile,
+  resultsHeader,
+  resultsLine,
+} from './files.js';
+import { type PublicLine, type PublicSums, publicPage } from './html/page.js';
+import { reportPage } from './html/report-page.js';
+import { Reconciliation } from './reconciliation.js';
+import { RunFacts } from './run-facts.js';
+import { isoTime } from './spelling.js';
 import { Staging } from './staging.js';
+import { summarize } from './summarize.js';
+import type { FileFacts, WholeFile } from './whole-file.js';
 
 export type ReportOptions = {
   /** The reports folder; the batch gets a folder of its own in it. */
@@ -32,4 +47,110 @@ export async function writeReport(
     await staging.discard();
     throw error;
   }
+}
+
+/**
+ * All files of a batch's report, in the order in which they will replace older ones: the rows first, the
+ * summary last.
+ */
+async function writeFullReport(record: BatchRecord, staging: Staging): Promise<void> {
+  const { batch } = record;
+  const tie = new Reconciliation();
+  const facts = new RunFacts();
+  const files = await writeRows(record, staging, (row) => {
+    tie.add(row);
+    facts.add(row);
+  });
+  tie.check(batch);
+
+  files.push(await staging.write('audit.csv', auditCsv(record.audit, batch.manifest.delimiter)));
+  const page = reportPage(record, summarize(record, tie, facts, files), facts);
+  files.push(await staging.write('report.html', page));
+  const summary = summarize(record, tie, facts, files);
+  await staging.write('summary.json', `${JSON.stringify(summary, null, 2)}\n`);
+}
+
+/** The one pass over the rows: each goes into results.csv and into exactly one of the five parts. */
+async function writeRows(
+  { batch: { manifest }, rows }: BatchRecord,
+  staging: Staging,
+  see: (row: Parameters<typeof resultsLine>[0]) => void,
+): Promise<FileFacts[]> {
+  const results = await staging.create('results.csv');
+  await results.add(resultsHeader(manifest));
+  const parts = new Map<ReportFile, WholeFile>();
+  for (const part of REPORT_FILES) {
+    const file = await staging.create(`${part}.csv`);
+    await file.add(fileHeader(part, manifest));
+    parts.set(part, file);
+  }
+
+  for await (const row of rows) {
+    see(row);
+    const full = results.add(resultsLine(row, manifest));
+    if (full !== undefined) await full;
+    const part = fileOf(row.state);
+    const partFull = parts.get(part)?.add(fileLine(part, row, manifest));
+    if (partFull !== undefined) await partFull;
+  }
+
+  const facts: FileFacts[] = [];
+  for (const file of [results, ...parts.values()]) facts.push(await file.finish());
+  return facts;
+}
+
+/** audit.csv: who did what to the batch, when and why. */
+function auditCsv(entries: readonly AuditEntry[], delimiter: Delimiter): string {
+  const lines = entries.map((entry) =>
+    csvLine([isoTime(entry.at), entry.who, entry.what, entry.why], delimiter),
+  );
+  return csvLine(['at', 'who', 'what', 'why'], delimiter) + lines.join('');
+}
+
+const LINES_ON_PAGE_MAX = 200;
+
+/**
+ * What a community may see: member, tokens, reason, time and sums of what was paid, and nothing else. Not
+ * who failed and why, no balances, no columns of the input, no realm, key's place or operator. A transfer
+ * shows its giver only: who received it is not on the list of what may be published, and a reader must not
+ * learn from a public page who paid whom. A rehearsal says so, because its sums are not real.
+ */
+async function writePublicReport(record: BatchRecord, staging: Staging): Promise<void> {
+  const { manifest } = record.batch;
+  const tie = new Reconciliation();
+  const facts = new RunFacts();
+  const shown: PublicLine[] = [];
+
+  const list = await staging.create('public.csv');
+  await list.add(csvLine(['member', 'tokens', 'reason', 'time'], manifest.delimiter));
+  for await (const row of record.rows) {
+    tie.add(row);
+    facts.add(row);
+    const line = publicLine(row);
+    if (line === undefined) continue;
+    if (shown.length < LINES_ON_PAGE_MAX) shown.push(line);
+    const full = list.add(csvLine([line.member, line.tokens, line.reason, line.time], manifest.delimiter));
+    if (full !== undefined) await full;
+  }
+  await list.finish();
+  tie.check(record.batch);
+
+  const sums = (op: 'credit' | 'debit' | 'transfer'): PublicSums => ({
+    orders: facts.paid[op].orders,
+    tokens: String(facts.paid[op].tokens),
+  });
+  const totals = { given: sums('credit'), taken: sums('debit'), passedOn: sums('transfer') };
+  await staging.write('public.html', publicPage({ rehearsal: manifest.rehearsal, totals, shown }));
+  const document = { ...(manifest.rehearsal ? { rehearsal: true } : {}), sums: totals };
+  await staging.write('public.json', `${JSON.stringify(document, null, 2)}\n`);
+}
+
+function publicLine(row: RowView): PublicLine | undefined {
+  if (row.state !== 'paid' || row.member === null || row.tokens === null) return undefined;
+  return {
+    member: row.member,
+    tokens: row.op === 'credit' ? row.tokens : -row.tokens,
+    reason: row.reason,
+    time: isoTime(row.settledAt),
+  };
 }

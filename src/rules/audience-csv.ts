@@ -2,15 +2,15 @@ import { isAlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
 import { BrokenFile } from '../csv/broken-file.js';
 import { columnNamed, headerKey } from '../csv/columns.js';
-import { readHeaderLine } from '../csv/header-line.js';
+import { type HeaderLine, headerCells, openQuote, readHeaderLine } from '../csv/header-line.js';
 import { INTAKE_LIMITS } from '../csv/limits.js';
 import { readMemberCell } from '../csv/member-cell.js';
 import { openSource, type Source } from '../csv/open.js';
 import { readRecords } from '../csv/records.js';
+import type { Delimiter } from '../csv/row.js';
 import { show } from '../csv/visible.js';
 import { AUDIENCE_MEMBERS_MAX, type AudienceRow } from './audience-row.js';
 import type { RuleFault } from './fault.js';
-import { splitHeader } from './split-header.js';
 
 /**
  * An audience as a CSV: a column `member` and any others, read with the guards of an order file (encoding,
@@ -83,3 +83,20 @@ async function read(
 }
 
 const FAULTS_MAX = 50;
+
+/** The header of an audience: the delimiter that a `sep=` line names, else the one that shows a member column. */
+function splitHeader(head: HeaderLine): {
+  readonly delimiter: Delimiter;
+  readonly names: readonly string[];
+} {
+  const candidates: readonly Delimiter[] = head.delimiter === null ? [',', ';', '\t'] : [head.delimiter];
+  const splits = candidates.flatMap((delimiter) => {
+    const names = headerCells(head.text, delimiter);
+    return names === undefined ? [] : [{ delimiter, names }];
+  });
+  const [first] = splits;
+  if (first === undefined) throw openQuote(head.line);
+  const score = (names: readonly string[]) =>
+    (names.some((name) => columnNamed(name) === 'member') ? 1000 : 0) + Math.min(names.length, 999);
+  return splits.reduce((best, one) => (score(one.names) > score(best.names) ? one : best), first);
+}

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { MemberId } from '../core/ids.js';
 
 /** One member of the audience, with the columns that stand beside it. */
@@ -29,4 +30,51 @@ export function walletColumn(columns: readonly string[]): number {
 export function walletOf(audience: Omit<Audience, 'rows'>, row: AudienceRow): string | null {
   if (!audience.checkWallets) return null;
   return (row.cells[walletColumn(audience.columns)] ?? '').trim();
+}
+
+/**
+ * An audience outside of the thread that reads or judges it: slices of its rows, each one text. A million members
+ * are two thousand strings then; as millions of objects they would be carried about by the collector, and the
+ * process would not answer meanwhile.
+ */
+export type PackedAudience = Omit<Audience, 'rows'> & {
+  readonly members: number;
+  readonly slices: readonly string[];
+};
+
+/** So many members are gone through at a stretch: a few milliseconds. */
+const SLICE_MEMBERS = 500;
+
+export function slicesOf(members: number): number {
+  return Math.ceil(members / SLICE_MEMBERS);
+}
+
+export function packSlice(rows: readonly AudienceRow[], slice: number): string {
+  return JSON.stringify(rows.slice(slice * SLICE_MEMBERS, (slice + 1) * SLICE_MEMBERS));
+}
+
+/** What `packSlice` made: it never leaves the process. */
+export function unpackSlice(slice: string): AudienceRow[] {
+  return JSON.parse(slice);
+}
+
+export function packAudience({ rows, ...audience }: Audience): PackedAudience {
+  const slices = Array.from({ length: slicesOf(rows.length) }, (_, slice) => packSlice(rows, slice));
+  return { ...audience, members: rows.length, slices };
+}
+
+/** All rows, slice by slice, with a turn for everything else that the process does before each of them. */
+export async function* rowsOf({
+  slices,
+}: Pick<PackedAudience, 'slices'>): AsyncGenerator<AudienceRow[], void, undefined> {
+  for (const slice of slices) {
+    await turn();
+    yield unpackSlice(slice);
+  }
+}
+
+/** Who stands at this place of the audience, counted from 0. */
+export function memberAt({ slices }: PackedAudience, index: number): string {
+  const slice = slices[Math.floor(index / SLICE_MEMBERS)];
+  return slice === undefined ? '' : (unpackSlice(slice)[index % SLICE_MEMBERS]?.member ?? '');
 }

@@ -1,9 +1,15 @@
 import { batchId, orderId } from '../core/ids.js';
+import type { Order } from '../core/order.js';
+import { tokens } from '../core/points.js';
+import type { OrderRow, Sheet } from '../csv/row.js';
 import { accountName, heldOf } from '../ledger/accounts.js';
 import { batchKeys } from '../ledger/keys.js';
 import { findSpent } from '../ledger/plan-store.js';
 import type { RealmLedger } from '../ledger/realm-ledger.js';
+import { hashRow } from '../ledger/reference.js';
 import type { AudienceRow } from './audience-row.js';
+import type { Decision } from './decision.js';
+import type { RunEntry, RunMeta } from './run-record.js';
 
 /** What the ledger knows of a rule's awards in a period. */
 
@@ -47,4 +53,38 @@ export async function alreadyAwarded(
 /** What orders of the period hold, whichever way they came: paid, or still to be paid. */
 export function awardedInPeriod(ledger: RealmLedger, rule: string, period: string): Promise<bigint> {
   return heldOf(ledger, accountName(rule, period));
+}
+
+/** The columns under which a rule's orders stand in reports; a failed.csv of them can be run as it is. */
+export const AWARD_SHEET: Sheet = {
+  delimiter: ',',
+  header: ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'],
+};
+
+export function runSource({ rule, period }: Pick<RunMeta, 'rule' | 'period'>): string {
+  return `rule ${rule} ${period}`;
+}
+
+/** The orders of a run, block by block in the audience's order: all of them at once are for no process to hold. */
+export async function* awardRows(
+  run: RunMeta,
+  entries: AsyncIterable<readonly RunEntry[]>,
+): AsyncGenerator<OrderRow[], void, undefined> {
+  for await (const block of entries)
+    yield block.flatMap(({ decision }) => (decision.leftOut === null ? [awardRow(run, decision)] : []));
+}
+
+/** A line is that of the audience. */
+function awardRow(run: RunMeta, { member, line, tokens: amount }: Decision): OrderRow {
+  const order = orderOf(run, member, amount);
+  const reference = awardReference(run.rule, run.period, member);
+  const cells = [order.member, order.recipient ?? '', order.op, String(order.tokens), reference, run.reason];
+  const hashes = hashRow({ order, reference });
+  return { kind: 'order', line, order, reference, reason: run.reason, replaces: null, hashes, cells };
+}
+
+function orderOf(run: RunMeta, member: Decision['member'], amount: number): Order {
+  if (run.op !== 'transfer') return { op: run.op, member, recipient: null, tokens: tokens(amount) };
+  if (run.from === null) throw new Error('a transfer without a giver');
+  return { op: 'transfer', member: run.from, recipient: member, tokens: tokens(amount) };
 }

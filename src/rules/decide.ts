@@ -1,12 +1,10 @@
+import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
 import type { Candidate, Decided, Stop } from './decision.js';
-import { type Draft, finishDraft, leaveOut, startDraft } from './draft.js';
+import { Fraction } from './fraction.js';
 import { type Judged, type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
-import { applyLimits } from './limits.js';
-import { missingStops } from './missing-stops.js';
-import { wholePoints } from './rounding.js';
-import { awardExpression, type Rule } from './rule.js';
-import { sharePot } from './share.js';
+import { applyLimits, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
+import { awardExpression, type Rounding, type Rule } from './rule.js';
 
 /** What the books and the realm allow besides the rule. */
 export type Bounds = {
@@ -150,4 +148,95 @@ function holdFloor(rule: Rule, draft: Draft): void {
     );
     draft.tokens = Number(above);
   }
+}
+
+/** Whole points from a number that is not negative; null where it is beyond what can be counted exactly. */
+function wholePoints(amount: bigint | Fraction, rounding: Rounding | null): number | null {
+  const whole = amount instanceof Fraction ? rounded(amount, rounding) : amount;
+  return whole === null || whole > BigInt(TOKENS_MAX) ? null : Number(whole);
+}
+
+function rounded(amount: Fraction, rounding: Rounding | null): bigint | null {
+  switch (rounding) {
+    case 'floor':
+      return amount.floor();
+    case 'ceil':
+      return amount.ceil();
+    case 'round':
+      return amount.round();
+    // An expression that is whole by its type never comes here.
+    case null:
+      return null;
+  }
+}
+
+/**
+ * Shares of a pot in proportion to weights, in whole points: everybody gets the whole part of the share, and
+ * the points left over go to the largest remainders, the earlier member first where two are equal. The sum is
+ * the pot, or nothing where no weight is above zero. The same input always gives the same shares.
+ */
+export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): number[] {
+  const exact = weights.map(scaled);
+  const sum = exact.reduce((total, weight) => total + weight, 0n);
+  if (sum === 0n || pot <= 0) return weights.map(() => 0);
+  const points = BigInt(pot);
+  const shares = exact.map((weight) => (points * weight) / sum);
+  const left = Number(points - shares.reduce((total, share) => total + share, 0n));
+  const byRemainder = exact
+    .map((weight, index) => ({ index, remainder: (points * weight) % sum }))
+    .sort((a, b) => (a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1));
+  const lucky = new Set(byRemainder.slice(0, left).map(({ index }) => index));
+  return shares.map((share, index) => Number(share) + (lucky.has(index) ? 1 : 0));
+}
+
+/** Weights are compared to a millionth: a common denominator of all of them could fill the memory. */
+const SCALE = new Fraction(1_000_000n, 1n);
+
+function scaled(weight: bigint | Fraction): bigint {
+  return Fraction.of(weight).times(SCALE).round();
+}
+
+/** Too many members without a fact, or a wallet that the realm said nothing about: nobody is paid then. */
+function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
+  const stops: Stop[] = [];
+  const undetermined = drafts.filter(({ candidate }) => candidate.wallet === 'undetermined');
+  if (undetermined.length > 0)
+    stops.push({
+      code: 'ALM_RULE_WALLETS',
+      message: `The realm did not say whether the wallet of ${named(undetermined)} belongs to a member.`,
+      line: null,
+      column: null,
+    });
+  // Members who were out before any fact was asked for say nothing about the facts.
+  const asked = drafts.filter(
+    ({ leftOut }) => leftOut !== 'already' && leftOut !== 'wallet' && leftOut !== 'giver',
+  );
+  const missing = asked.filter(({ leftOut }) => leftOut === 'missing');
+  if (missing.length > asked.length * rule.maxMissing)
+    stops.push({
+      code: 'ALM_RULE_MISSING_FACTS',
+      message: `${missing.length} of ${asked.length} members lack a fact, more than maxMissing ${percent(rule.maxMissing)} allows: ${causes(missing)}.`,
+      line: null,
+      column: null,
+    });
+  return stops;
+}
+
+function causes(missing: readonly Draft[]): string {
+  const counts = new Map<string, number>();
+  for (const { detail } of missing) counts.set(detail ?? '', (counts.get(detail ?? '') ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 3)
+    .map(([fact, count]) => `${fact} (${count})`)
+    .join(', ');
+}
+
+function named(drafts: readonly Draft[]): string {
+  const first = drafts.slice(0, 3).map(({ candidate }) => candidate.row.member);
+  return `${first.join(', ')}${drafts.length > 3 ? ` and ${drafts.length - 3} more` : ''}`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(2))}%`;
 }

@@ -1,6 +1,6 @@
 import { ACCOUNT_MOST } from '../ledger/accounts.js';
-import type { Stop } from './decision.js';
-import { type Draft, leaveOut } from './draft.js';
+import type { Candidate, Decision, LeftOut, Stop } from './decision.js';
+import type { Fraction } from './fraction.js';
 import type { LimitName, Rule } from './rule.js';
 
 type Bounds = { readonly awardedInPeriod: bigint; readonly maxTokensPerOrder: number | null };
@@ -107,4 +107,39 @@ function members(drafts: readonly Draft[]): string {
   return drafts.length > 3
     ? `${drafts.length} members (${named.join(', ')}, …)`
     : `${drafts.length === 1 ? 'Member' : 'Members'} ${named.join(', ')}`;
+}
+
+/** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
+export type Draft = {
+  readonly candidate: Candidate;
+  leftOut: LeftOut | null;
+  detail: string | null;
+  condition: boolean | null;
+  amount: bigint | Fraction | null;
+  computed: string | null;
+  tokens: number;
+  readonly steps: string[];
+};
+
+export function startDraft(candidate: Candidate): Draft {
+  return {
+    candidate,
+    leftOut: null,
+    detail: null,
+    condition: null,
+    amount: null,
+    computed: null,
+    tokens: 0,
+    steps: [],
+  };
+}
+
+export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = null): void {
+  draft.leftOut = why;
+  draft.detail = detail;
+  draft.tokens = 0;
+}
+
+export function finishDraft({ candidate, amount: _, ...draft }: Draft): Decision {
+  return { member: candidate.row.member, line: candidate.row.line, ...draft };
 }

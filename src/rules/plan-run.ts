@@ -1,12 +1,24 @@
 import type { RealmProfile } from '../core/profile.js';
+import type { RealmLedger } from '../ledger/realm-ledger.js';
+import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from './awarded.js';
-import { decideAudience } from './decide-audience.js';
+import type { Bounds } from './decide.js';
 import type { FactReader } from './gather-facts.js';
-import { type OpenRunRequest, openRun } from './open-run.js';
-import { rowsOf } from './packed-audience.js';
-import type { RuleThread } from './rule-thread.js';
-import type { RunMeta } from './run-record.js';
-import { changeRun, forgetOldRuns, openFacts, putEntries } from './run-store.js';
+import { periodName } from './period.js';
+import { type ReadRequest, readCandidates } from './read-candidates.js';
+import { awardExpression, type Rule } from './rule.js';
+import type { Outcome } from './rule-jobs.js';
+import { type RuleThread, withRuleThread } from './rule-thread.js';
+import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
+import {
+  changeRun,
+  forgetOldRuns,
+  listRuns,
+  openFacts,
+  putEntries,
+  putRun,
+  takeReading,
+} from './run-store.js';
 
 export type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
@@ -57,4 +69,139 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   await facts.drop();
   await forgetOldRuns(ledger, rule.name, rule.keepRuns);
   return { meta: planned, resumed };
+}
+
+type OpenRunRequest = {
+  readonly ledger: RealmLedger;
+  readonly rule: Rule;
+  readonly audience: PackedAudience;
+  /** The time that the run stands for. */
+  readonly at: number;
+  readonly now: number;
+  readonly newId: string;
+  readonly who: string;
+  readonly scheduled: boolean;
+};
+
+/** An unfinished plan is gone on with for this long; after that its facts are too old. */
+const RESUMED_WITHIN_MS = 24 * 3_600_000;
+
+/**
+ * Goes on with a plan of the same rule, audience and period whose reading was interrupted, or begins one. Either way the
+ * run has a new id, under which nobody else writes.
+ */
+async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
+  const { ledger, rule, audience, at, now } = request;
+  const period = periodName(rule.period, at, rule.zone);
+  const audienceHash = audience.hash;
+  const isOpen = (run: RunMeta) =>
+    run.state === 'reading' &&
+    run.rule === rule.name &&
+    run.ruleHash === rule.hash &&
+    run.audienceHash === audienceHash &&
+    run.period === period &&
+    run.scheduled === request.scheduled &&
+    (!run.scheduled || run.at === at) &&
+    now - run.startedAt < RESUMED_WITHIN_MS;
+  for (const open of (await listRuns(ledger)).filter(isOpen).reverse()) {
+    const taken = { ...open, id: request.newId };
+    if (await takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
+  }
+  const meta: RunMeta = {
+    id: request.newId,
+    rule: rule.name,
+    ruleHash: rule.hash,
+    audienceHash,
+    file: rule.path,
+    period,
+    at,
+    zone: rule.zone,
+    startedAt: now,
+    plannedAt: null,
+    state: 'reading',
+    scheduled: request.scheduled,
+    who: request.who,
+    op: rule.op,
+    condition: rule.condition?.text ?? null,
+    award: awardText(rule),
+    reason: rule.reason,
+    from: rule.from,
+    periodMax: periodMax(rule),
+    columns: [...audience.columns],
+    members: audience.members,
+    awards: 0,
+    tokens: '0',
+    leftOut: {},
+    stops: [],
+    requests: 0,
+    blocks: 0,
+    number: null,
+    batch: null,
+  };
+  await putRun(ledger, meta);
+  return { meta, resumed: false };
+}
+
+function periodMax({ limits, award }: Rule): number | null {
+  const bounds = [limits.perPeriod, award.kind === 'share' ? award.pot : null].filter(
+    (bound) => bound !== null,
+  );
+  return bounds.length === 0 ? null : Math.min(...bounds);
+}
+
+function awardText(rule: Rule): string {
+  const { award } = rule;
+  if (award.kind === 'fixed') return String(award.tokens);
+  const text = awardExpression(rule)?.text ?? '';
+  return award.kind === 'share' ? `a share of ${award.pot} by ${text}` : text;
+}
+
+type DecideRequest = Omit<ReadRequest, 'judging'> & {
+  /** The time that the run stands for. */
+  readonly at: number;
+  /** In place of the rule's own, where one member is tried. */
+  readonly maxMissing?: number;
+  readonly bounds: () => Promise<Bounds>;
+  readonly thread?: RuleThread;
+  /** Keeps a block of decisions with their facts. */
+  readonly keep: (block: number, bytes: Uint8Array) => Promise<void>;
+};
+
+/**
+ * Reads the facts that are needed, and decides over a whole audience in a thread of its own: what is heavy
+ * happens there, and this process goes on answering.
+ */
+export async function decideAudience(
+  request: DecideRequest,
+): Promise<{ readonly decided: Outcome; readonly requests: number; readonly blocks: number }> {
+  const { rule, audience, at, maxMissing = rule.maxMissing } = request;
+  const { members, slices } = audience;
+  const judging = <T>(work: (thread: RuleThread) => Promise<T>) =>
+    withRuleThread(
+      request.stop,
+      async (thread) => {
+        await thread.ask('begin', { rule: { ...rule, maxMissing }, columns: audience.columns, at });
+        return work(thread);
+      },
+      request.thread,
+    );
+  const { readOf, requests } = await readCandidates({
+    ...request,
+    judging: (work) =>
+      judging((thread) =>
+        work((some) => {
+          const judged = { rule, members, memberAt: (index: number) => some[index]?.row.member ?? '' };
+          return thread.judge(judged, 'meeting', some);
+        }),
+      ),
+  });
+  const blocks = Math.ceil(members / RUN_BLOCK_MEMBERS);
+  const decided = await judging(async (thread) => {
+    for (const slice of slices) await thread.ask('add', slice, unpackSlice(slice).map(readOf));
+    const judged = { rule, members, memberAt: (index: number) => memberAt(audience, index) };
+    const outcome = await thread.judge(judged, 'decide', await request.bounds());
+    for (let block = 0; block < blocks; block++) await request.keep(block, await thread.ask('block', block));
+    return outcome;
+  });
+  return { decided, requests, blocks };
 }

@@ -1,12 +1,18 @@
 import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
-import { type AudienceRow, walletOf } from './audience-row.js';
+import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './audience-row.js';
 import type { Candidate, FactRead } from './decision.js';
 import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
-import { type Call, callsFor, type FactReader, factField, gatherFacts, NOT_FOUND } from './gather-facts.js';
-import { gatherWallets } from './gather-wallets.js';
-import { type PackedAudience, rowsOf } from './packed-audience.js';
+import {
+  type Call,
+  callsFor,
+  type FactReader,
+  factField,
+  type GatherOptions,
+  gatherFacts,
+  NOT_FOUND,
+} from './gather-facts.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { FactsKept } from './run-store.js';
 
@@ -159,4 +165,31 @@ class Counting {
   get sofar(): number {
     return this.before + this.count;
   }
+}
+
+const field = (wallet: string) => `v:${wallet}`;
+const VERDICTS: readonly WalletVerdict[] = ['member', 'not-member', 'undetermined'];
+
+/** Asks the realm about wallets, so many at once as the profile says; what it did not say is asked again later. */
+async function gatherWallets(
+  wallets: ReadonlySet<string>,
+  chunk: number,
+  { reads, facts, stop, onRead }: GatherOptions,
+): Promise<(wallet: string) => WalletVerdict> {
+  const open = [...wallets].filter((wallet) => !facts.known.has(field(wallet)));
+  const silent = new Set<string>();
+  for (let start = 0; start < open.length && !stop.aborted; start += chunk) {
+    const asked = open.slice(start, start + chunk);
+    const verdicts = await reads.wallets(asked);
+    onRead();
+    for (const wallet of asked) {
+      const verdict = verdicts.get(wallet) ?? 'undetermined';
+      if (verdict === 'undetermined') silent.add(wallet);
+      else await facts.keep(field(wallet), verdict);
+    }
+  }
+  return (wallet) => {
+    const known = VERDICTS.find((verdict) => verdict === facts.known.get(field(wallet)));
+    return silent.has(wallet) ? 'undetermined' : (known ?? 'undetermined');
+  };
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { Line } from '../core/line.js';
+import { slicesOf } from './audience-row.js';
 import type { RuleFault } from './fault.js';
 import { fileStamp } from './file-stamp.js';
-import { slicesOf } from './packed-audience.js';
 import type { PackedRule } from './rule.js';
 import type { Looked, RuleHead } from './rule-jobs.js';
 import { withRuleThread } from './rule-thread.js';

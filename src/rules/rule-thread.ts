@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { arrived, type Carried } from '../core/errors/carried.js';
-import { AlmonerError } from '../core/errors/error.js';
+import { AlmonerError, arrived, type Carried } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
 import type { Rule } from './rule.js';
 import type { Jobs } from './rule-jobs.js';

@@ -1,8 +1,7 @@
 import type { MemberId } from '../core/ids.js';
-import type { Audience } from './audience-row.js';
+import type { Audience, PackedAudience } from './audience-row.js';
 import type { Expression } from './expression.js';
 import type { RuleFault } from './fault.js';
-import type { PackedAudience } from './packed-audience.js';
 import type { Period } from './period.js';
 import type { Schedule } from './schedule.js';
 import type { LIMITS, ROUNDINGS } from './schema.js';

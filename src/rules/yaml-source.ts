@@ -14,8 +14,6 @@ import { misleadingIn, nameOf } from '../csv/visible.js';
 import { tooDeepAt } from '../yaml/nesting.js';
 import type { RuleFault } from './fault.js';
 import { Fraction } from './fraction.js';
-import { innerPlace } from './inner-place.js';
-
 /** A place inside a value: field names and list positions. */
 export type ValuePath = readonly (string | number)[];
 
@@ -184,4 +182,32 @@ function placeIn(text: string, offset: number): Place {
 function sentence(message: string): string {
   const first = message.split('\n')[0]?.trim() ?? '';
   return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+/**
+ * Where a character of a YAML text value stands in its source. A value is its lines without indentation,
+ * joined by a blank or a line feed, so both sides can be walked together. Escapes in double quotes shift the
+ * place by a character or two, which still leads to the right line.
+ */
+function innerPlace(source: string, offset: number): number {
+  const header = /^[|>][^\n]*\n/.exec(source)?.[0];
+  const blockIndent = header === undefined ? Number.POSITIVE_INFINITY : indentOf(source.slice(header.length));
+  let at = header?.length ?? (/^["']/.test(source) ? 1 : 0);
+  let left = offset;
+  for (let first = header === undefined; at < source.length; first = false) {
+    const end = source.indexOf('\n', at);
+    const line = source.slice(at, end === -1 ? source.length : end);
+    const indent = first ? 0 : Math.min(blockIndent, line.length - line.trimStart().length);
+    const length = line.length - indent;
+    if (left <= length || end === -1) return Math.min(at + indent + left, source.length);
+    // One character of the value, a blank or a line feed, stands for the line's end.
+    left -= length + 1;
+    at = end + 1;
+  }
+  return Math.min(at, source.length);
+}
+
+/** A block is indented as its first line that is not blank. */
+function indentOf(lines: string): number {
+  return /^(?:[ \t]*\n)*( *)/.exec(lines)?.[1]?.length ?? 0;
 }

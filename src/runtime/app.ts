@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { JournalLimits } from '../ledger/journal.js';
@@ -10,7 +11,6 @@ import { Session } from '../ledger/sessions.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
-import { archiveFolder } from './archive-folder.js';
 import type { Config } from './config/config.js';
 import { readKey } from './config/key.js';
 import { type Logger, registerSecret } from './logger.js';
@@ -165,4 +165,8 @@ function throttled(say: (message: string) => void): (message: string) => void {
     quietUntil = now + 1000;
     say(message);
   };
+}
+
+export function archiveFolder(dataFolder: string): string {
+  return join(dataFolder, 'archive');
 }

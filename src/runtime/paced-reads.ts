@@ -1,7 +1,7 @@
 import type { MemberId } from '../core/ids.js';
 import { type Answer, Pace } from '../queue/pace.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
-import { readWithRetries } from '../realm/client/retry-read.js';
+import { readWithRetries } from '../realm/client/read-result.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
 import type { OpenRealm } from './app.js';
 

@@ -2,10 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { folderWritable } from '../../src/cli/doctor/checks/folder.js';
-import { keyPlace } from '../../src/cli/doctor/checks/key-place.js';
-import { nodeVersion } from '../../src/cli/doctor/checks/node-version.js';
-import { transport } from '../../src/cli/doctor/checks/transport.js';
+import { folderWritable, keyPlace, nodeVersion, transport } from '../../src/cli/doctor/checks/folder.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { almoner } from '../support/almoner.js';
 

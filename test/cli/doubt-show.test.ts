@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFaultDice } from '../../src/realm/server/fault-dice.js';
-import { parseFaults } from '../../src/realm/server/faults.js';
+import { createFaultDice, parseFaults } from '../../src/realm/server/faults.js';
 import { document, textField } from '../support/document.js';
 import { startTown, type Town } from '../support/town.js';
 

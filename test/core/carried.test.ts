@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { arrived, type Carried, carry } from '../../src/core/errors/carried.js';
-import { AlmonerError } from '../../src/core/errors/error.js';
+import { AlmonerError, arrived, type Carried, carry } from '../../src/core/errors/error.js';
 
 /** As it comes out at the other end of a thread. */
 async function across<T>(work: () => T): Promise<T> {

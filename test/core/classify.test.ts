@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptFacts, classify } from '../../src/core/classify.js';
-import { classifyResend } from '../../src/core/classify-resend.js';
+import { classifyResend } from '../../src/core/decide.js';
 import { OUTCOME_ERRORS } from '../../src/core/errors/outcome.js';
 import { OUTCOME_KINDS, type OutcomeKind, type WriteOutcome } from '../../src/core/outcome.js';
 

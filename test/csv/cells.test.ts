@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readMemberCell } from '../../src/csv/member-cell.js';
-import { readOpCell } from '../../src/csv/op-rules.js';
-import { readReferenceCell } from '../../src/csv/reference-cell.js';
+import { readMemberCell, readReferenceCell } from '../../src/csv/member-cell.js';
+import { readOpCell } from '../../src/csv/read-row.js';
 import { readTokensCell } from '../../src/csv/tokens-cell.js';
 
 function messageOf(read: unknown): string {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ColumnMap } from '../../src/csv/column-map.js';
+import type { ColumnMap } from '../../src/csv/columns.js';
 import type { IntakeLimits } from '../../src/csv/limits.js';
 import { openSource, type Source } from '../../src/csv/open.js';
 import { parseSheet } from '../../src/csv/parse.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ColumnMap, parseColumnMap } from '../../src/csv/column-map.js';
-import { nearlyNamed } from '../../src/csv/columns.js';
+import { type ColumnMap, nearlyNamed, parseColumnMap } from '../../src/csv/columns.js';
 import { readBytes } from './read-file.js';
 
 const codes = (findings: readonly { code: string }[]) => findings.map((finding) => finding.code);

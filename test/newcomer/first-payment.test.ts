@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRealmAdmin } from '../../src/realm/server/admin.js';
-import type { AppliedChange } from '../../src/realm/server/applied-log.js';
+import { type AppliedChange, createRealmAdmin } from '../../src/realm/server/admin.js';
 import type { Ran } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
 import { bareHttp } from '../support/bare-http.js';

@@ -8,7 +8,7 @@ import { openBatch, PlanReader } from '../../src/ledger/plan-store.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
-import { AWARD_SHEET } from '../../src/rules/award-rows.js';
+import { AWARD_SHEET } from '../../src/rules/awarded.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';

@@ -5,7 +5,7 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
-import { PaidSince } from '../../src/planning/paid-since.js';
+import { PaidSince } from '../../src/planning/looks-paid.js';
 import {
   bareCsv as bare,
   faultCodes as codes,

@@ -4,7 +4,7 @@ import { batchId } from '../../src/core/ids.js';
 import { listBatches } from '../../src/ledger/batches.js';
 import { mergeParked } from '../../src/ledger/merge.js';
 import { park } from '../../src/ledger/parked.js';
-import { PaidSince } from '../../src/planning/paid-since.js';
+import { PaidSince } from '../../src/planning/looks-paid.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { planCsv, putPlan } from '../support/csv-plans.js';
 import { importing } from '../support/importing.js';

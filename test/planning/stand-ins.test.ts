@@ -4,7 +4,7 @@ import { readRecord } from '../../src/ledger/rows.js';
 import { cancelBatch } from '../../src/ledger/steering.js';
 import { orderStory } from '../../src/operations/batches/order-story.js';
 import { heldByImports } from '../../src/operations/dead/dead-letters.js';
-import { PaidSince } from '../../src/planning/paid-since.js';
+import { PaidSince } from '../../src/planning/looks-paid.js';
 import {
   bareCsv as bare,
   faultCodes as codes,

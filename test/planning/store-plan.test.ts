@@ -7,7 +7,7 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { PlanReader } from '../../src/ledger/plan-store.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { AWARD_SHEET } from '../../src/rules/award-rows.js';
+import { AWARD_SHEET } from '../../src/rules/awarded.js';
 import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/dead.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readRecord } from '../../src/ledger/rows.js';
-import { ClockWatch } from '../../src/queue/clock-watch.js';
+import { ClockWatch } from '../../src/queue/two-clocks.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { SETTLE_MS } from '../support/little-realm.js';
 import { Machines } from '../support/machine.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quietly } from '../../src/queue/quiet.js';
+import { quietly } from '../../src/queue/rounds.js';
 
 test('the same trouble is said once in a while, another one at once', () => {
   const said: string[] = [];

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { FailingGroups } from '../../src/report/failing-groups.js';
 import { html } from '../../src/report/html/markup.js';
 import { roundTop } from '../../src/report/html/plot.js';
 import { binned } from '../../src/report/html/run-chart.js';
-import { latencyFacts } from '../../src/report/latency.js';
-import { paceUsed } from '../../src/report/pace-used.js';
-import { Slowest } from '../../src/report/slowest.js';
+import { FailingGroups, Slowest } from '../../src/report/run-facts.js';
 import { duration, grouped, rateWords } from '../../src/report/spelling.js';
+import { latencyFacts, paceUsed } from '../../src/report/summarize.js';
 import { recordOf, rowOf } from '../support/batch-record.js';
 
 describe('failing groups', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dueRuns, ON_TIME_MS } from '../../src/rules/due-runs.js';
-import { cronFault, nextTime, type Schedule } from '../../src/rules/schedule.js';
+import { cronFault, dueRuns, nextTime, ON_TIME_MS, type Schedule } from '../../src/rules/schedule.js';
 import { momentOf, spellMoment } from '../../src/rules/zone.js';
 
 const at = (iso: string) => Date.parse(iso);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { TOKENS_MAX } from '../../src/core/points.js';
+import { sharePot } from '../../src/rules/decide.js';
 import { ROUNDINGS } from '../../src/rules/schema.js';
-import { sharePot } from '../../src/rules/share.js';
 import { awardsOf, decided, found } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
-import { decide } from '../../src/rules/decide.js';
+import { decide, sharePot } from '../../src/rules/decide.js';
 import type { Candidate } from '../../src/rules/decision.js';
 import type { LimitName, Rule } from '../../src/rules/rule.js';
-import { sharePot } from '../../src/rules/share.js';
 import { found, settingOf } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { parseAward } from '../../src/ledger/accounts.js';
 import { awardReference } from '../../src/rules/awarded.js';
 import { hadBegun, periodName } from '../../src/rules/period.js';
-import { readAt } from '../../src/rules/read-at.js';
 import { PERIODS } from '../../src/rules/schema.js';
+import { readAt } from '../../src/rules/zone.js';
 
 const at = (iso: string) => Date.parse(iso);
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import type { MemberId } from '../../src/core/ids.js';
-import { decideAudience } from '../../src/rules/decide-audience.js';
-import { memberAt, packAudience, packSlice } from '../../src/rules/packed-audience.js';
+import { memberAt, packAudience, packSlice } from '../../src/rules/audience-row.js';
+import { decideAudience } from '../../src/rules/plan-run.js';
 import type { LoadedRule } from '../../src/rules/rule.js';
 import {
   JUDGING_LIMITS,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runNumber } from '../../src/rules/run-number.js';
+import { runNumber } from '../../src/rules/run-store.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { feedAll, sendAs } from '../support/order-moves.js';
 

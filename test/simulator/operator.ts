@@ -12,7 +12,7 @@ import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/le
 import type { Reason } from '../../src/ledger/views.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
-import { PaidSince } from '../../src/planning/paid-since.js';
+import { PaidSince } from '../../src/planning/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
 import { namedOrders } from '../support/named-orders.js';
 import { Intake } from './intake.js';

@@ -4,7 +4,7 @@ import { accountName, heldOf } from '../../src/ledger/accounts.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import type { SealedRun } from '../../src/ledger/sealing.js';
 import { alreadyAwarded, awardReference } from '../../src/rules/awarded.js';
-import { runNumber } from '../../src/rules/run-number.js';
+import { runNumber } from '../../src/rules/run-store.js';
 import { type Given, type Row, rowsGiven } from './sheet.js';
 
 /** A rule that rewards each member once in its period, as long as the period's limit lasts. */

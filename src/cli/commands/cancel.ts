@@ -4,10 +4,8 @@ import { cancelImport } from '../../operations/rules/unfinished-runs.js';
 import { counted } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
-import { argument } from '../frame/options.js';
-import { REASON } from '../frame/reason-option.js';
-import { batchLines } from '../text/batch-text.js';
-import { underWayLines } from '../text/steering-text.js';
+import { argument, REASON } from '../frame/options.js';
+import { batchLines, underWayLines } from '../text/batch-text.js';
 
 export const command = defineCommand({
   name: 'cancel',

@@ -5,8 +5,7 @@ import { counted, grouped } from '../../report/spelling.js';
 import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
-import { usage } from '../frame/options.js';
-import { needReason, REASON } from '../frame/reason-option.js';
+import { needReason, REASON, usage } from '../frame/options.js';
 import { refusalLines, slowProgress } from '../text/order-text.js';
 
 export const command = defineCommand({

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/batches.js';
-import { heldByImports } from '../../operations/dead/dead-letters.js';
-import { exportDead } from '../../operations/dead/export.js';
+import { exportDead, heldByImports } from '../../operations/dead/dead-letters.js';
 import { NewFile } from '../../report/new-file.js';
 import { counted } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';

@@ -4,14 +4,13 @@ import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/
 import { idOf } from '../../operations/batches/find-orders.js';
 import { chooseDead } from '../../operations/dead/dead-letters.js';
 import { batchesOf, retryDead } from '../../operations/dead/retry-discard.js';
-import { countWorkers } from '../../operations/services/count-workers.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
 import { counted, grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
-import { flag, usage } from '../frame/options.js';
-import { REASON } from '../frame/reason-option.js';
+import { flag, REASON, usage } from '../frame/options.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { refusalLines, slowProgress } from '../text/order-text.js';
 import { needWorkable, workOff } from '../work-off.js';

@@ -3,8 +3,7 @@ import { orderStory } from '../../operations/batches/order-story.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';
-import { orderWords } from '../text/order-text.js';
-import { detailLines, oneLine } from '../text/story-text.js';
+import { detailLines, oneLine, orderWords } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'dead show',

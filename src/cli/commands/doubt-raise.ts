@@ -5,8 +5,7 @@ import { checkRaisable, raiseDoubts } from '../../operations/doubts/raise.js';
 import { counted } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
-import { argumentList, usage } from '../frame/options.js';
-import { needReason, REASON } from '../frame/reason-option.js';
+import { argumentList, needReason, REASON, usage } from '../frame/options.js';
 import { batchLines } from '../text/batch-text.js';
 import { refusalLines } from '../text/order-text.js';
 

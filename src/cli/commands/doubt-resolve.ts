@@ -19,8 +19,7 @@ import { counted } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { confirmRisk } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';
-import { argumentList, flag, text, usage } from '../frame/options.js';
-import { needReason, REASON } from '../frame/reason-option.js';
+import { argumentList, flag, needReason, REASON, text, usage } from '../frame/options.js';
 import { batchLines } from '../text/batch-text.js';
 import { refusalLines } from '../text/order-text.js';
 

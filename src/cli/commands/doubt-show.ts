@@ -4,8 +4,7 @@ import { grouped } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';
-import { orderWords, slowProgress } from '../text/order-text.js';
-import { detailLines, oneLine } from '../text/story-text.js';
+import { detailLines, oneLine, orderWords, slowProgress } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'doubt show',

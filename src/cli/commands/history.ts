@@ -4,8 +4,7 @@ import { counted, grouped } from '../../report/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, text, usage } from '../frame/options.js';
-import { slowProgress } from '../text/order-text.js';
-import { oneLine } from '../text/story-text.js';
+import { oneLine, slowProgress } from '../text/order-text.js';
 
 export const command = defineCommand({
   name: 'history',

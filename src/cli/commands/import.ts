@@ -1,8 +1,8 @@
 import { batchStatus } from '../../operations/batches/batch-status.js';
 import { enqueue, handToWorkers } from '../../operations/pay/pay-file.js';
 import { planFile } from '../../operations/pay/plan-file.js';
-import { countWorkers } from '../../operations/services/count-workers.js';
 import { mergeJournals } from '../../operations/services/recover.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { defineCommand } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';

@@ -7,8 +7,8 @@ import { type FirstRealm, firstFiles, writeFirstFiles } from '../../operations/s
 import { loadConfig, pickProfile } from '../../runtime/config/config.js';
 import { type CheckResult, failed } from '../doctor/check.js';
 import { realmAnswers } from '../doctor/checks/realm.js';
-import { withQuestions } from '../frame/ask.js';
 import { defineCommand } from '../frame/command.js';
+import { withQuestions } from '../frame/confirm.js';
 import { choice, flag, text, usage } from '../frame/options.js';
 
 export const command = defineCommand({

@@ -1,10 +1,9 @@
 import { findBatch } from '../../ledger/batches.js';
 import { resume } from '../../operations/batches/steer.js';
-import { countWorkers } from '../../operations/services/count-workers.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
-import { argument } from '../frame/options.js';
-import { REASON } from '../frame/reason-option.js';
+import { argument, REASON } from '../frame/options.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 
 export const command = defineCommand({

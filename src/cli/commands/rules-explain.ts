@@ -4,7 +4,7 @@ import { spellMoment } from '../../rules/zone.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';
-import { explanationDocument, explanationLines } from '../text/rules-explanation.js';
+import { explanationDocument, explanationLines } from '../text/rules-text.js';
 
 export const command = defineCommand({
   name: 'rules explain',

@@ -4,7 +4,7 @@ import { defineCommand } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, text, usage } from '../frame/options.js';
 import { openRuleSession } from '../rules-session.js';
-import { explanationDocument, explanationLines } from '../text/rules-explanation.js';
+import { explanationDocument, explanationLines } from '../text/rules-text.js';
 
 export const command = defineCommand({
   name: 'rules try',

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
-import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
-import { allPaceNotes } from '../../operations/batches/pace-notes.js';
+import {
+  allPaceNotes,
+  type BatchStatus,
+  batchStatus,
+  exitOf,
+} from '../../operations/batches/batch-status.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
-import { countWorkers } from '../../operations/services/count-workers.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
 import { grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { listenForStop } from '../../runtime/stop-signals.js';

@@ -1,4 +1,4 @@
-import { checkWallets } from '../../realm/client/check-wallets.js';
+import { checkWallets } from '../../realm/client/wallet-reply.js';
 import { counted } from '../../report/spelling.js';
 import { defineCommand } from '../frame/command.js';
 import { argumentList, text, usage } from '../frame/options.js';

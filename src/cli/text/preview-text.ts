@@ -8,7 +8,7 @@ import { counted, duration, grouped } from '../../report/spelling.js';
 import type { Colours } from '../frame/colour.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
-export { planDocument } from '../../operations/pay/plan-document.js';
+export { planDocument } from '../../operations/pay/plan-file.js';
 
 export function planLines(
   { plan, preview }: Planned,

@@ -1,8 +1,8 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
+import type { Explained } from '../../operations/rules/explain.js';
 import { duration, grouped } from '../../report/spelling.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
-import { histogram } from '../../rules/histogram.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { spellMoment } from '../../rules/zone.js';
 import type { Colours } from '../frame/colour.js';
@@ -142,4 +142,84 @@ function cutsOf(decisions: readonly Decision[]): readonly Decision[] {
 
 function more(total: number): string[] {
   return total > SHOWN_MAX ? [`    … and ${grouped(total - SHOWN_MAX)} more; --json lists all`] : [];
+}
+
+/** Awards by size, for a person who wants to see at a glance whether the amounts are what was meant. */
+type Bar = {
+  readonly from: number;
+  readonly to: number;
+  readonly members: number;
+  readonly tokens: bigint;
+};
+
+const BARS_MAX = 8;
+
+/** Each amount its own bar where there are few; otherwise ranges of equal width with round bounds. */
+function histogram(amounts: readonly number[]): Bar[] {
+  const distinct = [...new Set(amounts)].sort((a, b) => a - b);
+  const bounds =
+    distinct.length <= BARS_MAX ? distinct.map((amount) => ({ from: amount, to: amount })) : ranges(distinct);
+  return bounds
+    .map(({ from, to }) => {
+      const within = amounts.filter((amount) => amount >= from && amount <= to);
+      return {
+        from,
+        to,
+        members: within.length,
+        tokens: within.reduce((sum, amount) => sum + BigInt(amount), 0n),
+      };
+    })
+    .filter(({ members }) => members > 0);
+}
+
+function ranges(distinct: readonly number[]): { from: number; to: number }[] {
+  const largest = distinct.at(-1) ?? 0;
+  const width = roundUp(largest / BARS_MAX);
+  return Array.from({ length: Math.ceil(largest / width) }, (_, index) => ({
+    from: index * width + 1,
+    to: (index + 1) * width,
+  }));
+}
+
+/** The next of 1, 2, 5, 10, 20, 50… */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
+}
+
+/** One member's decision, step by step: what `rules try` and `rules explain` print. */
+
+export function explanationLines(explained: Explained): string[] {
+  const { decision } = explained;
+  const row = explained.columns.map((name, at) => `${name}=${explained.cells[at] ?? ''}`).join(', ');
+  const held = decision.condition === null ? 'not judged' : decision.condition ? 'held' : 'did not hold';
+  return [
+    `  row        ${row}`,
+    ...(explained.member === null ? [] : [`  member     ${explained.member}`]),
+    ...(explained.balance === null ? [] : [`  balance    ${explained.balance}`]),
+    ...(explained.web3 === null ? [] : [`  web3       ${explained.web3}`]),
+    ...(explained.wallet === null ? [] : [`  wallet     ${explained.wallet}`]),
+    `  condition  ${explained.condition === null ? 'none: everybody' : `${explained.condition}  → ${held}`}`,
+    ...(decision.computed === null ? [] : [`  award      ${explained.award}  → ${decision.computed}`]),
+    ...decision.steps.map((step) => `             ${step}`),
+    decision.leftOut === null
+      ? `  result     ${grouped(decision.tokens)} tokens`
+      : `  result     left out: ${LEFT_OUT_WORDS[decision.leftOut]}${decision.detail === null ? '' : ` (${decision.detail})`}`,
+  ];
+}
+
+/** Facts as JSON again, digit by digit where JSON.parse keeps them. */
+export function explanationDocument(explained: Explained) {
+  const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+  return {
+    ...explained.decision,
+    facts: {
+      row: Object.fromEntries(explained.columns.map((name, at) => [name, explained.cells[at] ?? ''])),
+      member: json(explained.member),
+      balance: explained.balance,
+      web3: json(explained.web3),
+      wallet: explained.wallet,
+    },
+    expressions: { condition: explained.condition, award: explained.award },
+  };
 }

@@ -3,7 +3,6 @@ import { messageOf } from '../../core/errors/error.js';
 import type { BatchSummary } from '../api-types.js';
 import type { OverviewBoard } from '../overview/overview.js';
 import { eventsFor, keyOf, type Notice, type Target, type Told, toldOf } from './notice.js';
-import { Outbox } from './outbox.js';
 import type { ToldStore } from './told-store.js';
 
 /**
@@ -112,4 +111,50 @@ export class Notifier {
 
 function isSame(a: Told, b: Told): boolean {
   return a.state === b.state && a.doubts === b.doubts && a.lost === b.lost;
+}
+
+/**
+ * Notices on their way to one target, one after the other. Of a batch only the newest progress waits; when
+ * a target is away for long, the oldest notices are dropped rather than memory grown.
+ */
+const WAITING_MAX = 200;
+
+class Outbox {
+  private waiting: Notice[] = [];
+  private sending: Promise<void> = Promise.resolve();
+  private busy = false;
+
+  constructor(
+    private readonly target: Target,
+    private readonly logger: Logger,
+  ) {}
+
+  put(notice: Notice): void {
+    if (!this.target.wants.includes(notice.event)) return;
+    this.waiting = this.waiting.filter(
+      ({ event, batch }) => event !== 'progress' || batch.batch !== notice.batch.batch,
+    );
+    this.waiting.push(notice);
+    if (this.waiting.length > WAITING_MAX) {
+      this.waiting.shift();
+      this.logger.warn({}, 'a notice was dropped: its target has been away for too long');
+    }
+    if (!this.busy) this.sending = this.drain();
+  }
+
+  settled(): Promise<void> {
+    return this.sending;
+  }
+
+  private async drain(): Promise<void> {
+    this.busy = true;
+    for (let notice = this.waiting.shift(); notice !== undefined; notice = this.waiting.shift())
+      try {
+        await this.target.send(notice);
+      } catch {
+        // Whatever it was may quote the secret address; the target has logged what can be said.
+        this.logger.warn({ event: notice.event, batch: notice.batch.batch }, 'a notice was not sent');
+      }
+    this.busy = false;
+  }
 }

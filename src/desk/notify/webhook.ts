@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type DeliverOptions, deliver } from './deliver.js';
-import type { Notice, Target } from './notice.js';
+import { type DeliverOptions, deliver, type Notice, type Target } from './notice.js';
 
 /**
  * JSON by POST. With a secret the body is signed: `x-almoner-signature: sha256=<hex>` is the HMAC-SHA256 of

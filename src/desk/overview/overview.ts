@@ -8,12 +8,10 @@ import { realmState } from '../../ledger/steering.js';
 import type { BatchSummary, Overview } from '../api-types.js';
 import type { DeskDeps } from '../deps.js';
 import type { Tasks } from '../tasks.js';
-import { batchSummary } from './batch-summary.js';
-import { BatchViews, type SeenBatch } from './batch-views.js';
+import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory } from './pace-history.js';
-import { isForWorkers, realmCard } from './realm-card.js';
+import { batchSummary, isForWorkers, realmCard } from './realm-card.js';
 import { SettleRates } from './settle-rates.js';
-import { StoreHealth } from './store-health.js';
 
 /**
  * The one picture of everything, for the front page, the live line and the metrics. Whoever asks within a

@@ -7,10 +7,9 @@ import { readAudit } from '../../ledger/snapshot.js';
 import type { AuditPage, BatchesPage } from '../api-types.js';
 import { describeBatch, sealedBatch } from '../batch-page.js';
 import { ordersPage } from '../orders/orders-page.js';
-import { downloadReportFile, reportFiles } from '../report-files.js';
+import { downloadReportFile, reportFiles, written } from '../report-files.js';
 import { Download, route } from '../route.js';
 import { batchParams, cursor, indexCursor, limit, name, realm, reason } from '../schemas.js';
-import { written } from '../written.js';
 
 /** Batches: looked at, steered, reported, taken back. */
 const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>

@@ -1,11 +1,15 @@
+import type { ExitCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, readBatch, settlingMs } from '../../ledger/batches.js';
+import { readPaceState } from '../../ledger/pace-state.js';
 import { listSessions } from '../../ledger/sessions.js';
 import type { BatchView, Reason } from '../../ledger/views.js';
+import { limitNotice, othersNotice } from '../../queue/pace.js';
 import { reasonOf } from '../../queue/reasons.js';
+import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
-import type { ExitStatus } from '../../runtime/exit-status.js';
 import { type DeadGone, deadGone } from '../dead/dead-gone.js';
 import { haltedHere } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
@@ -148,4 +152,22 @@ export function exitOf(status: BatchStatus): ExitStatus {
     (name) => (counts[name] ?? 0) > 0,
   );
   return bad || state === 'cancelled' ? 4 : 0;
+}
+
+type ExitStatus = 0 | ExitCode;
+
+/** What a person should know of the pace of a realm, in sentences; empty when everything is as configured. */
+async function paceNotes(app: App, profile: RealmProfile): Promise<string[]> {
+  const { learnt, others, holdMs } = await readPaceState(app.ledger(profile), profile.rate, Date.now());
+  const notes: string[] = [];
+  if (learnt !== null) notes.push(limitNotice(learnt.requests, learnt.windowMs, learnt.by === 'headers'));
+  if (others > 0) notes.push(othersNotice(others));
+  if (holdMs > 0)
+    notes.push(`The realm asked for patience: nothing is sent for another ${Math.ceil(holdMs / 1000)} s.`);
+  return notes.map((note) => `${profile.name}: ${note}`);
+}
+
+export async function allPaceNotes(app: App, realm: string | undefined): Promise<string[]> {
+  const profiles = app.config.profiles.filter(({ name }) => realm === undefined || name === realm);
+  return (await Promise.all(profiles.map((profile) => paceNotes(app, profile)))).flat();
 }

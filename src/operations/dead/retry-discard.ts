@@ -2,8 +2,8 @@ import { type EarlierAddress, earlierAddresses } from '../../ledger/addresses.js
 import type { BatchRef } from '../../ledger/batches.js';
 import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
 import { isPlannedOrder } from '../../ledger/plan-block.js';
+import { type Letter, PaidSince } from '../../planning/looks-paid.js';
 import { passAddresses, refuseAddresses, whyMoved } from '../../planning/other-address.js';
-import { type Letter, PaidSince } from '../../planning/paid-since.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';

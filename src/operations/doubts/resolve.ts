@@ -9,7 +9,7 @@ import { conclude } from '../../ledger/settling.js';
 import { attention } from '../../ledger/unsettled.js';
 import { counted, duration, isoTime } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
-import { SETTLE_MS } from '../../runtime/config/realm-schema.js';
+import { SETTLE_MS } from '../../runtime/config/settings.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';
 import { type BoardChange, followOnBoard } from '../dead/dead-board.js';

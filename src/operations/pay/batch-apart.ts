@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { arrived, type Carried } from '../../core/errors/carried.js';
+import { arrived, type Carried } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
 import type { BatchRef } from '../../ledger/batches.js';
 import type { Imported } from '../../planning/store-plan.js';

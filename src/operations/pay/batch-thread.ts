@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { carry } from '../../core/errors/carried.js';
+import { carry } from '../../core/errors/error.js';
 import { findRun } from '../../rules/run-store.js';
 import { App } from '../../runtime/app.js';
 import { pickProfile } from '../../runtime/config/config.js';

@@ -12,7 +12,7 @@ import { letRealmGoOn } from '../batches/realm-halt.js';
 import { reportBatch } from '../batches/report.js';
 import { mergeIfRestored } from '../services/recover.js';
 import type { Planned } from './plan-file.js';
-import { makeMembers } from './rehearsal-members.js';
+import { makeMembers } from './rehearsals.js';
 import { isOver, isOwnedByLiving, runBatch, type ShowProgress } from './run-batch.js';
 
 /** From a confirmed plan to a batch in the books, and, for a run, on to its report. */

@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { parseColumnMap } from '../../csv/column-map.js';
+import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
 import { overLimits, overLimitText } from '../../ledger/accounts.js';
 import type { PlanReader } from '../../ledger/plan-store.js';
 import type { RealmLedger } from '../../ledger/realm-ledger.js';
-import { Findings, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
+import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import { type Plan, planSource } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
 
@@ -115,4 +115,42 @@ export function writeFaultsFile(
   const file = join(reportsFolder, `${name}.faults.csv`);
   plan.findings.writeFaults(file);
   return file;
+}
+
+/** A plan as the JSON document of the contract: `plan --json`, and the desk's preview. */
+export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
+  const { totals, findings } = plan;
+  return {
+    batch: plan.existing?.id ?? plan.batch,
+    realm: profile.name,
+    rehearsal: profile.rehearsal,
+    baseUrl: profile.baseUrl,
+    currency: profile.currency,
+    certainty: profile.certainty,
+    existing: plan.existing?.view != null,
+    existingState: plan.existing?.view?.state ?? null,
+    source: plan.source,
+    rows: totals.rows,
+    orders: totals.orders,
+    tokens: totals.tokens,
+    members: totals.members,
+    duplicates: preview.duplicates,
+    duplicatesOf: plan.spent.batches,
+    looksPaid: plan.repeats.batches.map(({ batch, rows }) => ({
+      batch,
+      rows: rows.length,
+      lines: lineRanges(rows.map(([, line]) => line)),
+    })),
+    invalid: totals.invalid,
+    faults: findings.faults(1000),
+    faultCount: findings.faultCount,
+    faultsFile,
+    warnings: findings.warnings(1000),
+    requests: preview.requests,
+    seconds: preview.seconds,
+    payable: { orders: preview.payable, tokens: preview.payableTokens },
+    books: preview.past,
+    dayLeft: preview.dayLeft,
+    netEffects: totals.busiest,
+  };
 }

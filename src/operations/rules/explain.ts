@@ -1,11 +1,10 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
-import type { AudienceRow } from '../../rules/audience-row.js';
+import { type AudienceRow, packAudience, rowsOf } from '../../rules/audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from '../../rules/awarded.js';
-import { decideAudience } from '../../rules/decide-audience.js';
 import type { Decision, Stop } from '../../rules/decision.js';
-import { packAudience, rowsOf } from '../../rules/packed-audience.js';
 import { periodName } from '../../rules/period.js';
+import { decideAudience } from '../../rules/plan-run.js';
 import { awardExpression, type PackedRule } from '../../rules/rule.js';
 import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-record.js';
 import { findRun, readEntries } from '../../rules/run-store.js';

@@ -3,8 +3,7 @@ import { messageOf } from '../../core/errors/error.js';
 import { type Archived, archiveBatch } from '../../ledger/archive.js';
 import { type BatchRef, everyBatch } from '../../ledger/batches.js';
 import { batchKeys } from '../../ledger/keys.js';
-import type { App } from '../../runtime/app.js';
-import { archiveFolder } from '../../runtime/archive-folder.js';
+import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
  * Finished batches leave the store after `retentionDays`: into the data folder of whoever serves, or of the

@@ -12,9 +12,8 @@ import { PlanReader } from '../../ledger/plan-store.js';
 import { allLedgers, type RealmLedger, registerRealm } from '../../ledger/realm-ledger.js';
 import { recover } from '../../ledger/recovery.js';
 import { JOURNAL_FOLDER, listSessions, Session } from '../../ledger/sessions.js';
-import { KnownBatches } from '../../queue/known-batches.js';
+import { KnownBatches, Seals } from '../../queue/known-batches.js';
 import { floorReason } from '../../queue/reasons.js';
-import { Seals } from '../../queue/seals.js';
 import type { App } from '../../runtime/app.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */

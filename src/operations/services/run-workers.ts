@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
 import { openBatches } from '../../ledger/feeding.js';
 import { allLedgers, registerRealm } from '../../ledger/realm-ledger.js';
-import { quietly } from '../../queue/quiet.js';
+import { workersAtWork } from '../../ledger/signs.js';
 import { RealmWorker } from '../../queue/realm-worker.js';
-import { Rounds } from '../../queue/rounds.js';
+import { quietly, Rounds } from '../../queue/rounds.js';
 import type { App } from '../../runtime/app.js';
 import { waitingOf } from '../batches/waiting.js';
 
@@ -58,4 +58,10 @@ async function tellWaiting(app: App, say: (message: string) => void): Promise<vo
       for (const { why, orders, message } of await waitingOf({ ledger, no, id: batchId(id) }, app.config))
         if (why !== 'doubt') say(`${why} in batch ${id}: ${orders} orders wait. ${message}`);
   }
+}
+
+/** Worker processes that are neither dead nor silent, over all realms of the store. */
+export async function countWorkers(app: App): Promise<number> {
+  const all = await allLedgers(app.scripts);
+  return new Set((await Promise.all(all.map(workersAtWork))).flat()).size;
 }

@@ -12,12 +12,12 @@ import {
   type ScheduledRule,
   scheduledRules,
 } from '../../rules/approvals.js';
-import { type Due, dueRuns } from '../../rules/due-runs.js';
 import { periodName } from '../../rules/period.js';
 import { readRule } from '../../rules/read-rule.js';
 import type { PackedRule } from '../../rules/rule.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
+import { type Due, dueRuns } from '../../rules/schedule.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { makeBatchApart } from '../pay/batch-apart.js';
 import { planRule } from '../rules/plan.js';

@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { isLosslessNumber, parse } from 'lossless-json';
+import { isLosslessNumber, parse, stringify } from 'lossless-json';
 import type { BodyVerdict } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
 import { ANSWER_BYTES_MAX } from './instances.js';
@@ -114,4 +114,23 @@ export function requestIdIn(body: AnswerBody): string | null {
   if (!body.readable || !isJsonObject(body.json)) return null;
   const value = body.json.requestId ?? body.json.request_id;
   return typeof value === 'string' && value !== '' ? oneLine(value).slice(0, 200) : null;
+}
+
+/**
+ * A record for programs that know only JavaScript's numbers: what such a number holds exactly becomes one,
+ * every other one (ids of 17 to 19 digits) becomes its text.
+ */
+export function plainJson(value: unknown): unknown {
+  if (isLosslessNumber(value)) {
+    const number = Number(value.value);
+    return String(number) === value.value ? number : value.value;
+  }
+  if (Array.isArray(value)) return value.map(plainJson);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainJson(item)]));
+}
+
+/** The record as the realm wrote it, digit by digit, indented for a person. */
+export function prettyJson(value: unknown): string {
+  return stringify(value, undefined, 2) ?? '';
 }

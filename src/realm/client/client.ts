@@ -5,12 +5,18 @@ import type { RealmProfile } from '../../core/profile.js';
 import { createAgents } from './agents.js';
 import { memberBalance } from './balance.js';
 import { type Credential, createCredentialReader, keyTrouble } from './credential.js';
-import { createEndpoints } from './endpoints.js';
 import { type ExchangeRequest, exchange } from './exchange.js';
 import { createInstances } from './instances.js';
-import { keylessRead, type ReadResult, type ReadSubject, readResult } from './read-result.js';
-import { balanceBody, structuredString, transferBody, walletsBody } from './request-body.js';
-import { NO_PACE, type Pace, readWithRetries } from './retry-read.js';
+import {
+  keylessRead,
+  NO_PACE,
+  type Pace,
+  type ReadResult,
+  type ReadSubject,
+  readResult,
+  readWithRetries,
+} from './read-result.js';
+import { balanceBody, createEndpoints, structuredString, transferBody, walletsBody } from './request-body.js';
 import { decodeWalletReply, type WalletVerdicts } from './wallet-reply.js';
 import { keylessOutcome, writeOutcome } from './write.js';
 

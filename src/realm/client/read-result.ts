@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmErrorCode } from '../../core/errors/realm.js';
 import { oneLine } from '../../core/one-line.js';
 import type { RateHeaders } from '../../core/outcome.js';
+import type { RealmProfile } from '../../core/profile.js';
 import {
   type AnswerBody,
   isJsonObject,
@@ -10,10 +12,9 @@ import {
   reportsError,
   requestIdIn,
 } from './answer-body.js';
-import { headerFacts } from './answer-headers.js';
+import { failureSentence, headerFacts } from './answer-headers.js';
 import type { Credential } from './credential.js';
 import type { Exchange } from './exchange.js';
-import { failureSentence } from './failure-sentence.js';
 
 /** What a pacer or a metric wants to know of a request, whatever it came to. */
 export type AnswerFacts = {
@@ -148,4 +149,37 @@ function maskDeep(value: unknown, credential: Credential): unknown {
     maskDeep(item, credential),
   ]);
   return Object.fromEntries(pairs);
+}
+
+/** Asked before each single request; told what came of it. Reads count against the rate like writes. */
+type Slot = { answered(facts: AnswerFacts): void | Promise<void> };
+export type Pace = () => Promise<Slot>;
+
+export const NO_PACE: Pace = async () => ({ answered() {} });
+
+type RetryOptions = {
+  readonly attempts: RealmProfile['attempts'];
+  readonly pace: Pace;
+  /** From 0 to 1; spreads the tries of many processes. */
+  readonly random: () => number;
+};
+
+/** A wait longer than this is told to the person instead of being sat out. */
+const RETRY_AFTER_MAX_MS = 120_000;
+
+/** Repeats a read while its failure may pass, and throws the last failure. Never to be used for a write. */
+export async function readWithRetries<T>(
+  once: () => Promise<ReadResult<T>>,
+  { attempts, pace, random }: RetryOptions,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const slot = await pace();
+    const result = await once();
+    await slot.answered(result.facts);
+    if (result.ok) return result.value;
+    const asked = result.facts.retryAfterMs ?? 0;
+    if (!result.retryable || attempt >= attempts.max || asked > RETRY_AFTER_MAX_MS) throw result.error;
+    const backoff = Math.min(attempts.backoffMaxMs, attempts.backoffMs * 2 ** (attempt - 1));
+    await sleep(Math.max(asked, backoff * (0.5 + random() / 2)));
+  }
 }

@@ -2,11 +2,10 @@ import { type AttemptFacts, type Classification, classify } from '../../core/cla
 import type { WriteOutcome } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type AnswerBody, messageIn, readAnswerBody, requestIdIn, verdictOf } from './answer-body.js';
-import { headerFacts } from './answer-headers.js';
+import { failureSentence, headerFacts } from './answer-headers.js';
 import { answerBalance } from './balance.js';
 import type { Credential } from './credential.js';
 import type { Exchange } from './exchange.js';
-import { failureSentence } from './failure-sentence.js';
 
 /** Of an answer's body; enough to recognize it, little enough to keep for every dead letter. */
 const EXCERPT_CHARS = 500;

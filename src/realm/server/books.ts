@@ -2,10 +2,9 @@ import type { Redis } from 'ioredis';
 import { parse } from 'lossless-json';
 import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
-import { type RealmKeys, realmKeys } from './keys.js';
-import { ADMIT, CHANGE_BALANCE, runScript, TRANSFER } from './scripts.js';
-import { asking } from './store-failure.js';
-import { comparableWallet } from './wallet.js';
+import { asking } from './answer.js';
+import { ADMIT, CHANGE_BALANCE, type RealmKeys, realmKeys, runScript, TRANSFER } from './keys.js';
+import { comparableWallet } from './member-seed.js';
 
 /**
  * The realm's books as the five calls see them. Every change is one script: balance, stored answer and

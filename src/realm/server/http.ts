@@ -6,15 +6,13 @@ import Fastify, {
 } from 'fastify';
 import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
-import { type Answer, invalid, refuse } from './answer.js';
-import type { ApiKeys } from './api-keys.js';
-import { authenticate } from './authenticate.js';
+import { type Answer, invalid, refuse, StoreFailure } from './answer.js';
+import { type ApiKeys, authenticate } from './api-keys.js';
 import { readIdempotencyKey } from './idempotency-key.js';
 import { OPENAPI } from './openapi.js';
 import { rateHeaders, tooManyRequests } from './rate-limit.js';
 import { PREFIX, ROUTES, type Route } from './routes.js';
 import { type Serving, serveCall, storeUnavailable } from './serve-call.js';
-import { StoreFailure } from './store-failure.js';
 import { openWire, sendAnswer } from './wire.js';
 
 export type HttpOptions = {

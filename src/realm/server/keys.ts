@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+
 /**
  * The names of everything the realm service keeps in Redis. All data of one realm carries one hash tag, so
  * that every script touches a single slot of a Redis Cluster. Only the index of API keys stands outside:
@@ -50,4 +54,39 @@ export function realmKeys(realmId: string): RealmKeys {
     applied: `${prefix}:applied`,
     requests: `${prefix}:requests`,
   };
+}
+
+/**
+ * The moves of the realm service. Each is one Lua file, read once when this module loads and run by its
+ * hash; `-- @include name` pulls in a fragment that several moves share.
+ */
+type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
+
+function readScript(name: string): Script {
+  const folder = new URL('./lua/', import.meta.url);
+  const text = readFileSync(new URL(`${name}.lua`, folder), 'utf8');
+  const lua = text.replaceAll(/^-- @include ([a-z-]+)$/gm, (_line, include) =>
+    readFileSync(new URL(`includes/${include}.lua`, folder), 'utf8').trimEnd(),
+  );
+  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
+}
+
+export const CHANGE_BALANCE = readScript('change-balance-4');
+export const TRANSFER = readScript('transfer-4');
+export const ADMIT = readScript('admit-1');
+export const PUT_MEMBERS = readScript('put-members-3');
+
+/** NOSCRIPT is answered before anything has run, so sending the text then can never apply a move twice. */
+export async function runScript(
+  redis: Redis,
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(script.sha1, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return await redis.eval(script.lua, keys.length, ...keys, ...args);
+  }
 }

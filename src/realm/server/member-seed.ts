@@ -1,6 +1,4 @@
 import { isMemberId } from '../../core/ids.js';
-import { comparableWallet, isWallet } from './wallet.js';
-
 /** A member as it is loaded: from a CSV, from the rows of a rehearsal, or from a test. */
 export type MemberSeed = {
   readonly member: string;
@@ -44,4 +42,19 @@ export function seedFault(seed: MemberSeed): { column: string; message: string }
 
 export function comparableWallets(seed: MemberSeed): string[] {
   return [...new Set((seed.wallets ?? []).map(comparableWallet))];
+}
+
+/**
+ * Wallets as they are compared and kept: EVM addresses ignore case, so they are kept in lower case; base58
+ * addresses and anything else are compared exactly as written.
+ */
+const WALLET = /^[\x21-\x7e]{1,128}$/;
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+export function isWallet(text: string): boolean {
+  return WALLET.test(text);
+}
+
+export function comparableWallet(text: string): string {
+  return EVM_ADDRESS.test(text) ? text.toLowerCase() : text;
 }

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { parse as csvParser } from 'csv-parse';
+import { isLosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { RealmAdmin } from './admin.js';
-import { headerFault, type MemberRow, memberRow } from './member-row.js';
-import type { MemberSeed } from './member-seed.js';
+import { isRealmId } from './keys.js';
+import { type MemberSeed, seedFault } from './member-seed.js';
 
 /**
  * Members from a CSV: `member`, `tokens`, `wallets` (separated by blanks or `|`), `web3` (JSON); every
@@ -104,4 +105,123 @@ async function delimiterOf(path: string): Promise<string> {
   const line = start.split(/\r?\n/, 1)[0] ?? '';
   const count = (delimiter: string) => line.split(delimiter).length;
   return [';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best), ',');
+}
+
+/** One line of a members file: a member, or what is wrong with it and where. */
+type MemberRow =
+  | { readonly seed: MemberSeed; readonly fault?: undefined }
+  | { readonly fault: MembersFault; readonly seed?: undefined };
+
+type MembersFault = {
+  readonly line: number;
+  readonly column: string | null;
+  readonly message: string;
+};
+
+const OWN_COLUMNS = ['member', 'tokens', 'wallets', 'web3'];
+const INTEGER = /^-?[0-9]{1,16}$/;
+/** Up to 15 digits are surely exact as a number; longer ones are ids and stay text. */
+const NUMBER = /^-?(0|[1-9][0-9]{0,14})$/;
+
+function headerFault(header: readonly string[]): string | undefined {
+  const names = header.map((name) => name.toLowerCase());
+  if (names.includes('')) return `column ${names.indexOf('') + 1} has no name`;
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) return `the column ${JSON.stringify(twice)} stands there twice`;
+  const missing = ['member', 'tokens'].filter((name) => !names.includes(name));
+  if (missing.length === 0) return undefined;
+  return `expected a header with member, tokens and perhaps wallets and web3; missing: ${missing.join(', ')}`;
+}
+
+function memberRow(header: readonly string[], cells: readonly string[], line: number): MemberRow {
+  const fault = (column: string | null, message: string): MemberRow => ({ fault: { line, column, message } });
+  if (cells.length !== header.length) {
+    return fault(null, `expected ${header.length} cells as in the header, got ${cells.length}`);
+  }
+  const own = new Map<string, string>();
+  const attributes = new Map<string, unknown>();
+  for (const [at, name] of header.entries()) {
+    const cell = (cells[at] ?? '').trim();
+    if (OWN_COLUMNS.includes(name.toLowerCase())) own.set(name.toLowerCase(), cell);
+    else if (cell !== '') attributes.set(name, attributeOf(cell));
+  }
+
+  const tokens = own.get('tokens') ?? '';
+  if (!INTEGER.test(tokens)) {
+    return fault('tokens', `expected a whole number in plain digits, got ${JSON.stringify(tokens)}`);
+  }
+  const web3 = web3From(own.get('web3') ?? '');
+  if (typeof web3 === 'string') return fault('web3', web3);
+  const wallets = (own.get('wallets') ?? '').split(/[\s|]+/).filter((wallet) => wallet !== '');
+  const seed = {
+    member: own.get('member') ?? '',
+    tokens: Number(tokens),
+    wallets,
+    web3,
+    attributes: Object.fromEntries(attributes),
+  };
+  const wrong = seedFault(seed);
+  return wrong === undefined ? { seed } : fault(wrong.column, wrong.message);
+}
+
+function attributeOf(cell: string): unknown {
+  if (NUMBER.test(cell)) return Number(cell);
+  if (cell === 'true' || cell === 'false') return cell === 'true';
+  return cell;
+}
+
+/** The facts, or a sentence that says why they cannot be read. */
+function web3From(cell: string): Record<string, unknown> | string {
+  if (cell === '') return {};
+  try {
+    const facts = parse(cell);
+    if (isFacts(facts)) return facts;
+    return 'expected a JSON object';
+  } catch (error) {
+    return `expected a JSON object: ${messageOf(error)}`;
+  }
+}
+
+function isFacts(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+type RealmPreparation = {
+  readonly realmId: string;
+  /** A key the operator brings along; null: the service makes one where the realm has none. */
+  readonly ownKey: string | null;
+  readonly rotateKey: boolean;
+  readonly membersFile: string | null;
+};
+
+type PreparedRealm = {
+  /** Only when it was made now: it is stored hashed and can never be shown again. */
+  readonly newKey: string | null;
+  readonly membersCreated: number;
+};
+
+/** Brings a realm to the state the operator asked for. Doing it again changes nothing that exists. */
+export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation): Promise<PreparedRealm> {
+  const { realmId } = wanted;
+  if (!isRealmId(realmId)) {
+    const message = `${JSON.stringify(realmId)} cannot be a realm id. The realm service was not started.`;
+    throw new AlmonerError('ALM_SERVICE_REALM_ID_INVALID', message);
+  }
+  // Members first: a file with faults must not leave a realm with a new key behind.
+  const membersCreated =
+    wanted.membersFile === null ? 0 : await loadMembersCsv(admin, realmId, wanted.membersFile);
+  await admin.createRealm(realmId);
+  return { newKey: await keyFor(admin, wanted), membersCreated };
+}
+
+async function keyFor(admin: RealmAdmin, wanted: RealmPreparation): Promise<string | null> {
+  const { realmId, ownKey } = wanted;
+  if (ownKey !== null) {
+    // With a key brought along, rotating means that every other one ends.
+    if (wanted.rotateKey) await admin.revokeKeys(realmId);
+    await admin.adoptKey(realmId, ownKey);
+    return null;
+  }
+  if (wanted.rotateKey) return admin.rotateKey(realmId);
+  return (await admin.keyCount(realmId)) === 0 ? admin.issueKey(realmId) : null;
 }

@@ -2,7 +2,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { messageOf } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
 import { type Read, read, refuse, unreadable } from './answer.js';
-import { isWallet } from './wallet.js';
+import { isWallet } from './member-seed.js';
 
 /**
  * Request bodies, read without ever turning digits into a double: an id beyond 2^53 or an amount like

@@ -1,9 +1,6 @@
 import type { Handler } from './call.js';
-import { changeBalance } from './calls/change-balance.js';
-import { checkWallets } from './calls/check-wallets.js';
-import { getMember } from './calls/get-member.js';
-import { getWeb3 } from './calls/get-web3.js';
-import { transfer } from './calls/transfer.js';
+import { checkWallets, getMember, getWeb3 } from './calls/get-member.js';
+import { changeBalance, transfer } from './calls/write-answers.js';
 
 export const PREFIX = '/api/v4';
 

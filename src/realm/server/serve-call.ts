@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
-import { type Answer, refuse } from './answer.js';
+import { type Answer, refuse, StoreFailure } from './answer.js';
 import type { RealmAccounts } from './books.js';
 import type { Call } from './call.js';
 import { keyRunning } from './calls/write-answers.js';
-import type { FaultDice, Misfortune } from './fault-dice.js';
+import type { FaultDice, Misfortune } from './faults.js';
 import type { RunningKeys } from './idempotency-key.js';
 import { tooManyRequests } from './rate-limit.js';
 import type { Route } from './routes.js';
-import { StoreFailure } from './store-failure.js';
 import type { Wire } from './wire.js';
 
 export type Serving = {

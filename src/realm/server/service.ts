@@ -6,8 +6,7 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { Rate } from '../../core/profile.js';
 import { openApiKeys } from './api-keys.js';
 import { openAccounts } from './books.js';
-import { createFaultDice } from './fault-dice.js';
-import type { FaultPlan } from './faults.js';
+import { createFaultDice, type FaultPlan } from './faults.js';
 import { buildHttp } from './http.js';
 import { RunningKeys } from './idempotency-key.js';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Html, html } from './markup.js';
+import { counted, grouped } from '../spelling.js';
+import { type Html, html, table } from './markup.js';
 import { STYLE } from './style.js';
 
 /**
@@ -28,4 +29,59 @@ ${body}
 </body>
 </html>
 `.markup;
+}
+
+/** What one line of a public list says, and all it says. */
+export type PublicLine = {
+  readonly member: string;
+  /** By how much the member's balance moved: what was given counts up, what was taken or passed on down. */
+  readonly tokens: number;
+  readonly reason: string | null;
+  readonly time: string | null;
+};
+
+export type PublicSums = { readonly orders: number; readonly tokens: string };
+
+type PublicFacts = {
+  readonly rehearsal: boolean;
+  readonly totals: {
+    readonly given: PublicSums;
+    readonly taken: PublicSums;
+    readonly passedOn: PublicSums;
+  };
+  readonly shown: readonly PublicLine[];
+};
+
+/** public.html: what a community may see. It gets nothing else to show, so it cannot show anything else. */
+export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
+  const count = totals.given.orders + totals.taken.orders + totals.passedOn.orders;
+  const tile = (name: string, { orders, tokens }: PublicSums): Html | null =>
+    orders === 0
+      ? null
+      : html`<div class="tile"><dt>${name}</dt><dd class="big">${grouped(BigInt(tokens))}</dd><dd class="note">points in ${counted(orders, 'entry', 'entries')}</dd></div>\n`;
+  const rows = shown.map((line) => [
+    line.member,
+    `${line.tokens > 0 ? '+' : '−'}${grouped(Math.abs(line.tokens))}`,
+    line.reason,
+    line.time === null ? null : `${line.time.slice(0, 19).replace('T', ' ')} UTC`,
+  ]);
+  const body = html`<header class="top"><h1>Points of our members</h1></header>
+<main>
+<dl class="tiles">
+${tile('Given', totals.given)}${tile('Taken', totals.taken)}${tile('Passed on', totals.passedOn)}</dl>
+<section><h2>${counted(count, 'entry', 'entries')}</h2>
+${table(
+  'Points by member',
+  [
+    { head: 'Member', kind: 'id' },
+    { head: 'Points', kind: 'number' },
+    { head: 'Reason', kind: 'wide' },
+    { head: 'Time', kind: 'id' },
+  ],
+  rows,
+)}
+${count > shown.length ? html`<p class="soft">The first ${grouped(shown.length)} of ${grouped(count)}; all are in public.csv.</p>` : null}
+</section>
+</main>`;
+  return page('Points of our members', rehearsal, body);
 }

@@ -1,4 +1,5 @@
-import { grouped } from '../spelling.js';
+import type { LatencyHistogram } from '../../ledger/views.js';
+import { counted, duration, grouped } from '../spelling.js';
 import { Html, html } from './markup.js';
 
 export type PlotColumn = {
@@ -65,4 +66,30 @@ function axis(value: number): string {
 /** Three decimals are a tenth of a pixel; more would only make the file larger. */
 function places(value: number): Html {
   return new Html(String(Math.round(value * 1_000) / 1_000));
+}
+
+/** How long the realm took to answer: one column per bucket, empty ones at both ends left out. */
+export function latencyChart(histogram: LatencyHistogram): Html | null {
+  const sorted = [...histogram].sort((a, b) => a.upToMs - b.upToMs);
+  const first = sorted.findIndex((bucket) => bucket.count > 0);
+  const last = sorted.findLastIndex((bucket) => bucket.count > 0);
+  if (first < 0) return null;
+  const buckets = sorted.slice(first, last + 1);
+  const lower = first === 0 ? 0 : (sorted[first - 1]?.upToMs ?? 0);
+  const columns = buckets.map((bucket) => ({
+    title: `${upTo(bucket.upToMs)}: ${counted(bucket.count, 'request')}`,
+    segments: [{ css: 'f-bucket', value: bucket.count }],
+  }));
+  const upper = buckets.at(-1)?.upToMs ?? 0;
+  return html`<h3>Requests by time to the answer</h3>
+${plot({
+  label: `Requests by time to the answer, from ${duration(lower)} to ${upTo(upper)}.`,
+  columns,
+  from: `from ${duration(lower)}`,
+  to: upTo(upper),
+})}`;
+}
+
+function upTo(ms: number): string {
+  return Number.isFinite(ms) ? `up to ${duration(ms)}` : 'longer';
 }

@@ -1,15 +1,13 @@
-import type { BatchRecord } from '../../ledger/views.js';
+import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/views.js';
 import type { RunFacts } from '../run-facts.js';
-import { counted, duration, grouped } from '../spelling.js';
+import { clockTime, counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';
-import { latencyChart } from './latency-chart.js';
-import { type Html, html } from './markup.js';
+import { type Content, type Html, html, prose, table } from './markup.js';
 import { headline, states, tiles } from './overview.js';
 import { page } from './page.js';
-import { audit, caveats, checks, origin } from './records.js';
+import { latencyChart } from './plot.js';
 import { runChart } from './run-chart.js';
 import { failing, slowest } from './troubles.js';
-import { doubts, standstill } from './unsettled.js';
 
 /** report.html: first what needs a person, then what happened, then how it is known. */
 export function reportPage(record: BatchRecord, summary: Summary, facts: RunFacts): string {
@@ -44,5 +42,120 @@ function course(record: BatchRecord, summary: Summary): Html | null {
 <p class="soft">${counted(summary.requests, 'request')}, ${counted(summary.retries, 'retry', 'retries')}, ${grouped(summary.rateLimited)} told to slow down (429).${answers}</p>
 ${chart}
 ${latencyChart(record.latency)}
+</section>`;
+}
+
+/** Why the batch stands still, and how it goes on. */
+function standstill({ reason, state }: Summary): Html | null {
+  if (reason === null) return null;
+  return html`<section class="stop"><h2>Why it is ${state}</h2>
+<p>${prose(reason.message)}</p>
+<p><strong>Next:</strong> ${prose(reason.next)} <span class="soft"><code>${reason.code}</code></span></p></section>`;
+}
+
+/**
+ * Doubts come before everything else: they are the only orders that the program cannot finish, and whoever
+ * pays them again by hand without looking may pay twice.
+ */
+function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
+  const count = summary.counts.doubt;
+  if (count === 0) return null;
+  const first = shown[0];
+  const rows = shown.map((row) => [
+    row.order,
+    row.line,
+    row.op,
+    row.recipient === null ? row.member : [row.member, ' → ', row.recipient],
+    row.tokens === null ? null : grouped(row.tokens),
+    row.sentAt === null ? null : clockTime(row.sentAt),
+    [
+      row.error,
+      row.errorCode === null ? null : html` <span class="soft"><code>${row.errorCode}</code></span>`,
+    ],
+  ]);
+  return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
+<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether ${grouped(BigInt(summary.tokens.doubt))} points were moved. Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
+<ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
+<pre tabindex="0">almoner doubt show ${first?.order ?? 'ORDER'}</pre></li>
+<li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
+<pre tabindex="0">almoner doubt resolve ${first?.order ?? 'ORDER'} --paid --reason "seen in the history"
+almoner doubt resolve ${first?.order ?? 'ORDER'} --unpaid --reason "not in the history"</pre></li>
+<li>Or, for many at once, fill the column <code>decision</code> of doubt.csv with <code>paid</code> or <code>unpaid</code>:
+<pre tabindex="0">almoner doubt resolve --file doubt.csv --reason "checked by hand"</pre></li></ol>
+${table(
+  'Orders in doubt',
+  [
+    { head: 'Order', kind: 'id' },
+    { head: 'Line', kind: 'number' },
+    { head: 'What' },
+    { head: 'Member', kind: 'id' },
+    { head: 'Points', kind: 'number' },
+    { head: 'Sent', kind: 'number' },
+    { head: 'What happened', kind: 'wide' },
+  ],
+  rows,
+)}
+${count > shown.length ? html`<p class="soft">The first ${shown.length} of ${grouped(count)}; all are in doubt.csv.</p>` : null}
+</section>`;
+}
+
+const AUDIT_SHOWN_MAX = 100;
+
+/** The two checks. A report that fails one is never written, so they always read as passed. */
+function checks({ manifest, rows }: Summary): Html {
+  const total =
+    BigInt(manifest.tokens.credit) + BigInt(manifest.tokens.debit) + BigInt(manifest.tokens.transfer);
+  return html`<section><h2>Checks</h2>
+<p class="soft">Every row was added up again, independently of the running counters.</p>
+<ul class="checks"><li><b>✓ Counts tie.</b> ${counted(rows, 'row')} of the input, each in exactly one state.</li>
+<li><b>✓ Sums tie.</b> ${grouped(total)} points over all states, as planned.</li></ul></section>`;
+}
+
+function caveats({ caveats: lines }: Summary): Html | null {
+  if (lines.length === 0) return null;
+  return html`<section class="alert"><h2>To know beside the numbers</h2>
+<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul></section>`;
+}
+
+const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
+  idempotent: 'idempotent: a lost answer is asked for again with the same key',
+  readback: 'readback: a lost answer is looked up in the member’s balance',
+  manual: 'manual: a lost answer becomes a doubt, and a person decides',
+};
+
+function origin({ manifest }: Summary, files: Summary['files']): Html {
+  const planned = (['credit', 'debit', 'transfer'] as const)
+    .filter((op) => manifest.orders[op] > 0)
+    .map((op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(BigInt(manifest.tokens[op]))}`);
+  const lines: [string, Content][] = [
+    ['Realm', `${manifest.realm} (${manifest.realmId}) at ${manifest.baseUrl}`],
+    ['Currency', manifest.currency ?? 'the realm’s default'],
+    ['Source', manifest.source === '-' ? 'standard input' : manifest.source],
+    ['Made by', `${manifest.createdBy}, ${clockTime(Date.parse(manifest.createdAt))}, with ${manifest.mode}`],
+    ['Planned', planned.length === 0 ? 'no orders' : `${planned.join(', ')} points`],
+    ['Members', grouped(manifest.members)],
+    ['Certainty', CERTAINTY_WORDS[manifest.certainty]],
+    ['SHA-256 of the orders', html`<code>${manifest.sha256}</code>`],
+  ];
+  if (manifest.again !== null) lines.push(['Paid again on purpose', manifest.again]);
+  if (manifest.inOrder) lines.push(['Order', 'strictly one after the other, as in the file']);
+  return html`<section><h2>Where it came from</h2>
+<dl class="facts">${lines.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
+<h3>Files beside this page</h3>
+<p class="soft">${files.map((file) => file.name).join(', ')} and summary.json, which holds their checksums.</p></section>`;
+}
+
+function audit(entries: readonly AuditEntry[]): Html | null {
+  if (entries.length === 0) return null;
+  const rows = entries
+    .slice(0, AUDIT_SHOWN_MAX)
+    .map((entry) => [clockTime(entry.at), entry.who, entry.what, entry.why]);
+  return html`<section><h2>Who did what</h2>
+${table(
+  'Audit',
+  [{ head: 'When', kind: 'id' }, { head: 'Who' }, { head: 'What' }, { head: 'Why', kind: 'wide' }],
+  rows,
+)}
+${entries.length > AUDIT_SHOWN_MAX ? html`<p class="soft">The first ${AUDIT_SHOWN_MAX} of ${grouped(entries.length)}; all are in audit.csv.</p>` : null}
 </section>`;
 }

@@ -2,8 +2,7 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { RunFacts } from '../run-facts.js';
 import { counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';
-import { type Content, type Html, html, prose } from './markup.js';
-import { table } from './table.js';
+import { type Content, type Html, html, prose, table } from './markup.js';
 
 const GROUPS_SHOWN_MAX = 20;
 

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { consistencyFaults } from './consistency.js';
 import { CONFIG_VARIABLE, unknownVariables, variable } from './environment.js';
 import { faultsOf } from './faults.js';
 import { type ConfigFile, isBlock, readConfigFile } from './file.js';
-import { defaultDataFolder, homeOf, resolvePath, systemUser } from './folders.js';
 import { type Layered, layer } from './layers.js';
 import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
 import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
-import { realmSchema } from './realm-schema.js';
-import { configSchema } from './schema.js';
+import { configSchema, realmSchema } from './settings.js';
 
 export { type DescribedSetting, describeConfig } from './describe.js';
 export type { Config, ConfigFlags, LogLevel, Notifications, SecretSource } from './model.js';
@@ -156,4 +155,32 @@ function deepFreeze<T>(value: T): T {
     for (const inner of Object.values(value)) deepFreeze(inner);
   }
   return value;
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string {
+  return env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : homedir();
+}
+
+/** `~` is the home folder, also where no shell has expanded it: in a YAML file or a compose file. */
+function resolvePath(text: string, base: string, home: string): string {
+  if (text === '~') return home;
+  return text.startsWith('~/') ? join(home, text.slice(2)) : resolve(base, text);
+}
+
+/** One data folder per user, so that books do not depend on where a command happens to be started. */
+export function defaultDataFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  const xdg = env.XDG_DATA_HOME;
+  // The XDG rules say that a relative value is to be ignored.
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'almoner');
+  if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support', 'almoner');
+  return join(homeOf(env), '.local', 'share', 'almoner');
+}
+
+/** Containers often run under a number that has no name; the audit then shows the number. */
+function systemUser(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env.USER ?? env.LOGNAME ?? `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { shown } from './describe.js';
+import { didYouMean } from './environment.js';
 import { isBlock } from './file.js';
-import { didYouMean } from './hint.js';
 import type { Layered } from './layers.js';
-import { shown } from './mask.js';
 import type { Origin, SettingPath } from './model.js';
 
 /** What people put into files most often and must not. */

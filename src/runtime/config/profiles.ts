@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Certainty, KeySource, Rate, RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
-import { type ParsedRealm, realmSchema } from './realm-schema.js';
+import { type ParsedRealm, realmSchema } from './settings.js';
 
 /** Turns a path as it was written into an absolute one; the setting's name says what it is relative to. */
 export type ResolveSetting = (setting: string, text: string) => string;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
-import { Cluster, type CommonRedisOptions, type Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from 'pino';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { StoreAddress, TlsFiles } from './address.js';
-import { SharingRedis } from './shared-writes.js';
 
 /**
  * What a connection is for decides what happens to a command whose reply was lost.
@@ -169,4 +169,49 @@ async function readTls(files: TlsFiles): Promise<ConnectionOptions> {
     }
   };
   return Object.assign({}, await read('ca'), await read('cert'), await read('key'));
+}
+
+/**
+ * A client whose commands of one moment leave in one write. ioredis writes each command by itself, and with
+ * sixty orders under way the system calls cost more than the commands. Nothing else changes: every command
+ * still has its own reply, its own error and its own fate when the connection breaks, which is why this is
+ * not a pipeline.
+ */
+class SharingRedis extends Redis {
+  private corked = false;
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const { stream } = this;
+    // A second argument is somebody's pipeline, which collects by itself.
+    if (args[1] === undefined && !this.corked && stream?.writable) {
+      this.corked = true;
+      stream.cork();
+      process.nextTick(() => {
+        this.corked = false;
+        stream.uncork();
+      });
+    }
+    return super.sendCommand(...args);
+  }
+}
+
+const QUIET_MS = 1000;
+
+/**
+ * Logs a connection's errors at most once a second: a Redis that is out of memory or gone makes thousands
+ * of them. What was left out is counted, not lost. Without a listener ioredis would print them to stderr.
+ */
+export function logErrorsOf(client: Redis | Cluster, use: string, logger: Logger): void {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
+  client.on('error', (error: unknown) => {
+    const now = performance.now();
+    if (now - lastAt < QUIET_MS) {
+      leftOut += 1;
+      return;
+    }
+    logger.warn({ connection: use, leftOut }, `Redis connection: ${messageOf(error)}`);
+    lastAt = now;
+    leftOut = 0;
+  });
 }

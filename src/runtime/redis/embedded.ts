@@ -3,8 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { createClient, type Joined, loadTarget, type Target, untilReady } from './connections.js';
-import { logErrorsOf } from './error-log.js';
+import {
+  createClient,
+  type Joined,
+  loadTarget,
+  logErrorsOf,
+  type Target,
+  untilReady,
+} from './connections.js';
 import { openStoreFolder, type StoreFolder } from './folder.js';
 import { closingName, othersArePresent, stay } from './presence.js';
 import { probePort } from './probe.js';

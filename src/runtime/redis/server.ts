@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { access, open, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AlmonerError } from '../../core/errors/error.js';
 import { openServerLog, replaceFile, type StoreFolder } from './folder.js';
 import { type Probe, probePort } from './probe.js';
-import { findServerBinary } from './server-binary.js';
-import { serverConfig } from './server-config.js';
 
 /** How long a command that finds the store on its way up or down begins again. */
 export const START_LIMIT_MS = 10_000;
@@ -152,4 +151,74 @@ function lives(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+const NAMES = ['redis-server', 'valkey-server'];
+/** Where packages put the server although the PATH of an ordinary user or a service does not lead there. */
+const USUAL_FOLDERS = [
+  '/usr/sbin',
+  '/usr/local/bin',
+  '/usr/local/sbin',
+  '/opt/homebrew/bin',
+  '/opt/homebrew/opt/redis/bin',
+  '/usr/local/opt/redis/bin',
+  '/home/linuxbrew/.linuxbrew/bin',
+];
+
+export async function findServerBinary(
+  path: string = process.env.PATH ?? '',
+  usualFolders: readonly string[] = USUAL_FOLDERS,
+): Promise<string> {
+  const folders = [...path.split(delimiter).filter((folder) => folder !== ''), ...usualFolders];
+  for (const name of NAMES)
+    for (const folder of folders) {
+      const file = join(folder, name);
+      if (
+        await access(file, constants.X_OK).then(
+          () => true,
+          () => false,
+        )
+      )
+        return file;
+    }
+  throw new AlmonerError(
+    'ALM_STORE_NO_SERVER',
+    'REDIS_URL is not set, and neither redis-server nor valkey-server is installed for the embedded store; nothing was started.',
+  );
+}
+
+/**
+ * The embedded server's settings. They go through a file for its owner only, so that the password never
+ * stands in argv, and not through stdin: a starter killed half-way would leave a server without settings.
+ */
+function serverConfig(folder: StoreFolder): string {
+  return [
+    '# Written by almoner before every start; changes made here are lost.',
+    'bind 127.0.0.1',
+    `port ${folder.port}`,
+    'protected-mode yes',
+    `requirepass ${quote(folder.password)}`,
+    `dir ${quote(folder.path)}`,
+    'daemonize no',
+    'logfile ""',
+    'loglevel notice',
+    '# A write is acknowledged only when it is on disk, also while the file is being rewritten.',
+    'appendonly yes',
+    'appendfsync always',
+    'no-appendfsync-on-rewrite no',
+    '# A torn tail is a write that nobody was told of: cut it and start.',
+    'aof-load-truncated yes',
+    'save ""',
+    'maxmemory 0',
+    'maxmemory-policy noeviction',
+    '',
+  ].join('\n');
+}
+
+/** Redis reads double quotes with C-like escapes; a folder's name may hold anything. */
+function quote(text: string): string {
+  const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f]/g, (control) => {
+    return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return `"${escaped}"`;
 }

@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { maskAddress, parseStoreAddress } from './address.js';
-import { createClient, type Joined, loadTarget, untilReady } from './connections.js';
+import { createClient, type Joined, loadTarget, logErrorsOf, untilReady } from './connections.js';
 import { joinEmbedded } from './embedded.js';
-import { logErrorsOf } from './error-log.js';
 import { newPresenceToken, presentName } from './presence.js';
 
 /** All connections of one command to its Redis. Nothing else opens any. */

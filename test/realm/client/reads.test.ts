@@ -4,10 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
 import { memberId } from '../../../src/core/ids.js';
 import type { RealmProfile } from '../../../src/core/profile.js';
-import { checkWallets } from '../../../src/realm/client/check-wallets.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import type { AnswerFacts } from '../../../src/realm/client/read-result.js';
-import type { Pace } from '../../../src/realm/client/retry-read.js';
+import type { AnswerFacts, Pace } from '../../../src/realm/client/read-result.js';
+import { checkWallets } from '../../../src/realm/client/wallet-reply.js';
 import { testProfile } from '../../support/realm-profile.js';
 import { freePort } from '../../support/redis-server.js';
 import {

@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isMemberId, type MemberId, memberId } from '../../../src/core/ids.js';
 import { createRealmClient } from '../../../src/realm/client/client.js';
-import { createEndpoints } from '../../../src/realm/client/endpoints.js';
-import { balanceBody, structuredString, transferBody } from '../../../src/realm/client/request-body.js';
+import {
+  balanceBody,
+  createEndpoints,
+  structuredString,
+  transferBody,
+} from '../../../src/realm/client/request-body.js';
 import { testProfile } from '../../support/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 

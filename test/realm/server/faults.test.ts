@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFaultDice } from '../../../src/realm/server/fault-dice.js';
-import { FAULT_NAMES, parseFaults } from '../../../src/realm/server/faults.js';
+import { createFaultDice, FAULT_NAMES, parseFaults } from '../../../src/realm/server/faults.js';
 import { startRealm, type TestRealm } from '../../support/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';

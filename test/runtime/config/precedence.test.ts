@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { defaultDataFolder } from '../../../src/runtime/config/folders.js';
+import { defaultDataFolder } from '../../../src/runtime/config/config.js';
 import { folderWith, load } from './workbench.js';
 
 describe('defaults < file < environment < flags', () => {

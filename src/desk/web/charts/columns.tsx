@@ -1,4 +1,6 @@
-import { grouped } from '../words/numbers.js';
+import type { BatchReply, RealmCard } from '../../api-types.js';
+import { counted, grouped } from '../words/numbers.js';
+import { clock, duration } from '../words/times.js';
 
 export type Column = {
   readonly key: number;
@@ -109,4 +111,80 @@ function axis(value: number): string {
 
 function places(value: number): string {
   return String(Math.round(value * 1_000) / 1_000);
+}
+
+/** How long the realm took to answer, in buckets that widen. */
+export function LatencyChart({ latency }: { readonly latency: BatchReply['latency'] }) {
+  const first = latency.findIndex(({ count }) => count > 0);
+  const last = latency.findLastIndex(({ count }) => count > 0);
+  if (first < 0) return <p class="soft chart-none">No request was answered yet.</p>;
+  const shown = latency.slice(first, last + 1);
+  const total = shown.reduce((sum, { count }) => sum + count, 0);
+  const median = upToShare(shown, total, 0.5);
+  const slow = upToShare(shown, total, 0.99);
+  return (
+    <figure>
+      <figcaption>
+        Answers by time
+        <span class="legend">
+          half within {reach(median)}, 99 % within {reach(slow)}
+        </span>
+      </figcaption>
+      <Columns
+        label={`${counted(total, 'answer')}: half within ${reach(median)}, 99 % within ${reach(slow)}.`}
+        from={reach(shown[0]?.upToMs ?? 0)}
+        to={reach(shown.at(-1)?.upToMs ?? 0)}
+        columns={shown.map(({ upToMs, count }) => ({
+          key: upToMs,
+          title: `Up to ${reach(upToMs)}: ${grouped(count)}`,
+          parts: [{ css: 'f-bucket', value: count }],
+        }))}
+      />
+    </figure>
+  );
+}
+
+function upToShare(latency: BatchReply['latency'], total: number, share: number): number {
+  let seen = 0;
+  for (const { upToMs, count } of latency) {
+    seen += count;
+    if (seen >= total * share) return upToMs;
+  }
+  return latency.at(-1)?.upToMs ?? 0;
+}
+
+/** The last bucket has no upper end; JSON says it as null or a number beyond all time-outs. */
+function reach(ms: number | null): string {
+  return ms === null || !Number.isFinite(ms) || ms > 3_600_000 ? 'longer' : duration(ms);
+}
+
+const COLUMNS_SHOWN = 60;
+
+/** Requests of the last minutes against what the realm allows. */
+export function PaceChart({ pace, realm }: { readonly pace: RealmCard['pace']; readonly realm: string }) {
+  const { sliceMs, endsAt, requests } = pace.recent;
+  // A quiet realm answers a short list; the chart keeps its width and fills from the right.
+  const shown = [...new Array(Math.max(0, COLUMNS_SHOWN - requests.length)).fill(0), ...requests].slice(
+    -Math.max(COLUMNS_SHOWN, 1),
+  );
+  const startsAt = endsAt - shown.length * sliceMs;
+  const allowed = pace.allowed === null ? null : (pace.allowed.requests * sliceMs) / pace.allowed.windowMs;
+  const columns = shown.map((value: number, at) => ({
+    key: startsAt + at * sliceMs,
+    title: `${clock(new Date(startsAt + at * sliceMs))}: ${grouped(value)} requests`,
+    parts: [{ css: 'f-requests', value }],
+  }));
+  const busiest = shown.reduce((most: number, value: number) => Math.max(most, value), 0);
+  const most = `at most ${grouped(busiest)} requests per ${duration(sliceMs)}`;
+  const limit = allowed === null ? 'no limit set' : `${Math.round(allowed * 10) / 10} allowed`;
+  return (
+    <Columns
+      low
+      label={`Requests to ${realm} since ${clock(new Date(startsAt))}: ${most}, ${limit}.`}
+      columns={columns}
+      limit={allowed}
+      from={clock(new Date(startsAt)).slice(0, 5)}
+      to={clock(new Date(endsAt)).slice(0, 5)}
+    />
+  );
 }

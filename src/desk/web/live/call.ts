@@ -1,4 +1,4 @@
-import type { ErrorReply } from '../../api-types.js';
+import type { ErrorReply, UploadReply } from '../../api-types.js';
 import { csrfToken, signedOut } from './session.js';
 
 /** What the server refused, in the words it found for it. */
@@ -91,4 +91,38 @@ export function asFailure(error: unknown): CallFailed {
   if (error instanceof CallFailed) return error;
   const text = error instanceof Error ? error.message : String(error);
   return new CallFailed(0, 'ALM_DESK_PAGE', `The page stumbled: ${text}`, 'Reload it; nothing was changed.');
+}
+
+/** Sends a file as it is. XMLHttpRequest, because fetch cannot tell how much of a body has left. */
+export function upload(
+  file: File,
+  onProgress: (sentBytes: number) => void,
+  signal: AbortSignal,
+): Promise<UploadReply> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/api/uploads?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader('content-type', 'text/csv');
+    request.setRequestHeader('x-almoner-csrf', csrfToken());
+    request.upload.addEventListener('progress', (event) => onProgress(event.loaded));
+    request.addEventListener('load', () => {
+      if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText));
+      else reject(refusalFrom(request.status, request.responseText));
+    });
+    request.addEventListener('error', () =>
+      reject(
+        new CallFailed(
+          0,
+          'ALM_DESK_UNREACHABLE',
+          'The upload broke off. Nothing was imported.',
+          'Check the connection and choose the file again.',
+        ),
+      ),
+    );
+    signal.addEventListener('abort', () => {
+      request.abort();
+      reject(signal.reason);
+    });
+    request.send(file);
+  });
 }

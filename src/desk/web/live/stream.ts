@@ -1,6 +1,6 @@
 import type { BatchReply, Overview } from '../../api-types.js';
 import { CallFailed, read } from './call.js';
-import { createStore } from './store.js';
+import { createStore, useStore } from './store.js';
 
 /**
  * The live picture over server-sent events.
@@ -139,4 +139,13 @@ function visibilityChanged(): void {
     close();
     expectWord();
   } else connect();
+}
+
+/** Tells by its name whether a realm is a rehearsal; orders and rules carry only the name. */
+export function useIsRehearsal(): (realm: string) => boolean {
+  const { overview } = useStore(live);
+  // Books of rehearsals that are over have no card; their batches still say what they were.
+  const known = [...(overview?.realms ?? []), ...(overview?.batches ?? [])];
+  const names = new Set(known.filter(({ rehearsal }) => rehearsal).map(({ realm }) => realm));
+  return (realm) => names.has(realm);
 }

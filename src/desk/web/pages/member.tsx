@@ -1,8 +1,7 @@
 import { useOrders } from '../live/orders.js';
-import { RealmFilter } from '../parts/filters.js';
+import { Pager, RealmFilter } from '../parts/filters.js';
 import { Empty } from '../parts/notice.js';
 import { OrdersTable } from '../parts/orders-table.js';
-import { Pager } from '../parts/pager.js';
 import { Panel } from '../parts/panel.js';
 import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
 import { Page } from '../shell/page.js';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { DeadSelection, OrderReply, TaskReply } from '../../api-types.js';
-import { useIsRehearsal } from '../live/rehearsals.js';
 import { useResource } from '../live/resource.js';
 import { mayChange, session } from '../live/session.js';
 import { useStore } from '../live/store.js';
+import { useIsRehearsal } from '../live/stream.js';
 import { Empty, Failure, Loading } from '../parts/notice.js';
 import { OrderHistory } from '../parts/order-history.js';
 import { Facts, Panel } from '../parts/panel.js';

@@ -1,7 +1,9 @@
+import { useEffect } from 'preact/hooks';
 import type { AuditPage } from '../../api-types.js';
+import { useResource } from '../live/resource.js';
 import { BatchLink } from '../shell/link.js';
-import { Empty } from './notice.js';
-import { Scroll } from './scroll.js';
+import { Empty, Failure, Loading } from './notice.js';
+import { Panel, Scroll } from './panel.js';
 import { Time } from './time.js';
 
 type AuditTableProps = {
@@ -39,5 +41,23 @@ export function AuditTable({ entries, label, withBatch = false }: AuditTableProp
         </tbody>
       </table>
     </Scroll>
+  );
+}
+
+export function BatchAudit({ batch, state }: { readonly batch: string; readonly state: string }) {
+  const { value, failure, reload } = useResource<AuditPage>(
+    `/api/batches/${encodeURIComponent(batch)}/audit`,
+  );
+  // Whoever changed its state has left an entry.
+  useEffect(reload, [state]);
+  return (
+    <Panel title="Who did what" flush>
+      {failure !== null && <Failure failure={failure} onRetry={reload} />}
+      {value === null ? (
+        failure === null && <Loading rows={4} />
+      ) : (
+        <AuditTable entries={value.entries} label="Audit of this batch" />
+      )}
+    </Panel>
   );
 }

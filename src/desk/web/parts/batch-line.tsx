@@ -2,9 +2,8 @@ import type { BatchSummary } from '../../api-types.js';
 import { StateBar } from '../charts/state-bar.js';
 import { Link } from '../shell/link.js';
 import { grouped, paceWords, percent } from '../words/numbers.js';
-import { Prose } from './prose.js';
-import { useSeenStates } from './seen-states.js';
-import { BatchStateMark, RehearsalChip, StateMark } from './state.js';
+import { Prose } from './panel.js';
+import { BatchStateMark, RehearsalChip, StateMark, useSeenStates } from './state.js';
 import { Eta, Time } from './time.js';
 import { WaitingList } from './waiting-list.js';
 

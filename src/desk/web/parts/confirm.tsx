@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { asFailure, type CallFailed } from '../live/call.js';
-import { Dialog } from './dialog.js';
 import { Failure } from './notice.js';
 
 type ConfirmProps = {
@@ -67,5 +66,41 @@ export function Confirm(props: ConfirmProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+type DialogProps = {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+/** The browser's own modal: it traps the focus, closes on Escape and gives the focus back where it was. */
+function Dialog({ title, onClose, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id} class="dialog-title">
+        {title}
+      </h2>
+      {children}
+    </dialog>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { CallFailed } from '../live/call.js';
-import { Prose } from './prose.js';
+import { Prose } from './panel.js';
 
 export type Tone = 'bad' | 'warn' | 'good' | 'plain' | 'loud';
 

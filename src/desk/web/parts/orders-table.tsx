@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { OrderRow } from '../../api-types.js';
 import type { OrdersFound } from '../live/orders.js';
-import { useIsRehearsal } from '../live/rehearsals.js';
+import { useIsRehearsal } from '../live/stream.js';
 import { MemberLink, OrderLink } from '../shell/link.js';
 import { grouped } from '../words/numbers.js';
 import { Failure, Loading } from './notice.js';
-import { Scroll } from './scroll.js';
+import { Scroll } from './panel.js';
 import { Marks, RehearsalChip, StateMark } from './state.js';
 import { Time } from './time.js';
 

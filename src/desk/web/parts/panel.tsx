@@ -38,3 +38,30 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
     </dl>
   );
 }
+
+/** Reachable by Tab, so that the arrow keys can scroll what does not fit. */
+const REACHABLE = { tabIndex: 0 };
+
+/** Only tables scroll sideways, never the page. */
+export function Scroll({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="scroll" aria-label={label} {...REACHABLE}>
+      {children}
+    </section>
+  );
+}
+
+/** Sentences of the program, in which `almoner …` between backticks is something to type. */
+export function Prose({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at} ${part}`}>{part}</code> : part))}
+    </>
+  );
+}

@@ -1,10 +1,9 @@
 import type { RealmCard } from '../../api-types.js';
-import { PaceChart } from '../charts/pace-chart.js';
+import { PaceChart } from '../charts/columns.js';
 import { grouped } from '../words/numbers.js';
 import { duration } from '../words/times.js';
 import { Notice } from './notice.js';
-import { Panel } from './panel.js';
-import { Prose } from './prose.js';
+import { Panel, Prose } from './panel.js';
 import { RehearsalChip } from './state.js';
 import { Time } from './time.js';
 

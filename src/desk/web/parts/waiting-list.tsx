@@ -1,7 +1,7 @@
 import type { Waiting } from '../../../core/waiting.js';
 import type { BatchSummary } from '../../api-types.js';
 import { counted, grouped } from '../words/numbers.js';
-import { Prose } from './prose.js';
+import { Prose } from './panel.js';
 import { Time } from './time.js';
 
 /** Orders that stand still: how many, why, since when, and what ends it. */

@@ -7,8 +7,8 @@ import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { grouped } from '../words/numbers.js';
 import { clock } from '../words/times.js';
-import { Announcer } from './announce.js';
 import { Link } from './link.js';
+import { Announcer } from './page.js';
 import { Search } from './search.js';
 import { chooseTheme, type Theme, theme } from './theme.js';
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { createStore, useStore } from '../live/store.js';
 
 type PageProps = {
   readonly title: string;
@@ -49,5 +50,20 @@ function RehearsalStrip() {
     <p class="strip rehearsal">
       <b>REHEARSAL</b> <span>On the embedded realm service. No real member is paid.</span>
     </p>
+  );
+}
+
+const spoken = createStore('');
+
+/** Says something to screen readers without moving the focus; the same sentence twice is said twice. */
+export function announce(text: string): void {
+  spoken.set(spoken.get() === text ? `${text}\u00a0` : text);
+}
+
+export function Announcer() {
+  return (
+    <div class="unseen" role="status" aria-live="polite">
+      {useStore(spoken)}
+    </div>
   );
 }

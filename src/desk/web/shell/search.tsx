@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { FindReply } from '../../api-types.js';
 import { asFailure, read } from '../live/call.js';
 import { go } from './address.js';
-import { announce } from './announce.js';
 import { Link } from './link.js';
+import { announce } from './page.js';
 
 const PLACES = { batch: '/batches/', order: '/orders/', member: '/members/' } as const;
 type Found = FindReply['found'][number];

@@ -1,22 +1,23 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchReply, BatchSummary } from '../../../api-types.js';
-import { LatencyChart } from '../../charts/latency-chart.js';
+import { LatencyChart } from '../../charts/columns.js';
 import { RunChart } from '../../charts/run-chart.js';
+import { useOrders } from '../../live/orders.js';
 import { useResource } from '../../live/resource.js';
 import { useStore } from '../../live/store.js';
 import { live, watchBatch } from '../../live/stream.js';
-import { Failure, Loading, Notice } from '../../parts/notice.js';
-import { Panel } from '../../parts/panel.js';
-import { Prose } from '../../parts/prose.js';
+import { BatchAudit } from '../../parts/audit-table.js';
+import { ListFilter, Pager, TextFilter } from '../../parts/filters.js';
+import { Empty, Failure, Loading, Notice } from '../../parts/notice.js';
+import { OrdersTable } from '../../parts/orders-table.js';
+import { Panel, Prose } from '../../parts/panel.js';
 import { BatchStateMark } from '../../parts/state.js';
 import { WaitingList } from '../../parts/waiting-list.js';
-import { announce } from '../../shell/announce.js';
-import { Page } from '../../shell/page.js';
-import { BatchAudit } from './batch-audit.js';
-import { BatchFiles } from './batch-files.js';
-import { BatchOrders } from './batch-orders.js';
+import { apiPath, useAddress } from '../../shell/address.js';
+import { announce, Page } from '../../shell/page.js';
+import { STATES_SHOWN } from '../../words/states.js';
+import { BatchFiles, ManifestPanel } from './batch-files.js';
 import { BatchProgress } from './batch-progress.js';
-import { ManifestPanel } from './manifest-panel.js';
 import { Steering } from './steering.js';
 
 /** Everything about one batch; it moves by itself while the batch does. */
@@ -93,4 +94,61 @@ function useStateSpoken(summary: BatchSummary | null): void {
       announce(`${summary.source} is now ${summary.state}`);
     before.current = state ?? before.current;
   }, [state]);
+}
+
+const FIELDS = ['member', 'recipient', 'reference', 'line', 'error'];
+/** A running batch changes its rows all the time; nobody reads faster than this. */
+const REFRESH_MS = 2_500;
+
+function BatchOrders({ reply }: { readonly reply: BatchReply }) {
+  const { query } = useAddress();
+  const { summary } = reply;
+  const search = query.get('q');
+  const path = apiPath(`/api/batches/${encodeURIComponent(summary.batch)}/orders`, {
+    state: query.get('state'),
+    class: query.get('class'),
+    search,
+    field: search === null ? null : query.get('field'),
+  });
+  const round = useRefresh(reply, search === null);
+  const found = useOrders(path, query.get('cursor'), round);
+  const classes = [...new Set(found.orders.flatMap((order) => order.class ?? []))];
+  return (
+    <Panel title="Orders" flush anchor="orders">
+      <div class="filters">
+        <TextFilter name="q" label="Search" placeholder="member, recipient, reference, line, error" />
+        <ListFilter name="field" label="In" values={FIELDS} />
+        <ListFilter name="state" label="State" values={STATES_SHOWN} />
+        <ListFilter name="class" label="Class" values={classes} />
+      </div>
+      <OrdersTable
+        label="Orders of this batch"
+        found={found}
+        empty={
+          <Empty title="No order matches.">
+            Ids, references and lines are found whole, errors by a part of their text. Clear a filter to see
+            more.
+          </Empty>
+        }
+      />
+      <Pager found={found} />
+    </Panel>
+  );
+}
+
+/** Counts up when the batch has changed, at most every few seconds; a search is left alone, it costs a scan. */
+function useRefresh(reply: BatchReply, wanted: boolean): number {
+  const [round, setRound] = useState(0);
+  const last = useRef(Date.now());
+  const signature = JSON.stringify([reply.summary.counts, reply.summary.state]);
+  useEffect(() => {
+    if (!wanted) return;
+    const wait = Math.max(0, last.current + REFRESH_MS - Date.now());
+    const timer = window.setTimeout(() => {
+      last.current = Date.now();
+      setRound((count) => count + 1);
+    }, wait);
+    return () => window.clearTimeout(timer);
+  }, [signature, wanted]);
+  return round;
 }

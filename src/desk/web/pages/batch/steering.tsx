@@ -4,7 +4,7 @@ import { change } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Confirm } from '../../parts/confirm.js';
-import { announce } from '../../shell/announce.js';
+import { announce } from '../../shell/page.js';
 import { grouped } from '../../words/numbers.js';
 
 const ACTIONS = {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeadGroups, DeadSelection } from '../../../api-types.js';
 import { SCREEN_ROWS, useOrders } from '../../live/orders.js';
-import { useIsRehearsal } from '../../live/rehearsals.js';
+import { useIsRehearsal } from '../../live/stream.js';
 import { Empty } from '../../parts/notice.js';
 import { OrdersTable } from '../../parts/orders-table.js';
 import { RehearsalChip, StateMark } from '../../parts/state.js';

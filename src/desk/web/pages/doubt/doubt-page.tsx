@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { DoubtReply, TaskReply } from '../../../api-types.js';
-import { useIsRehearsal } from '../../live/rehearsals.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
+import { useIsRehearsal } from '../../live/stream.js';
 import { Failure, Loading, Notice } from '../../parts/notice.js';
 import { OrdersTable } from '../../parts/orders-table.js';
 import { Facts, Panel } from '../../parts/panel.js';

@@ -1,7 +1,6 @@
 import type { DoubtReply } from '../../../api-types.js';
 import { Empty } from '../../parts/notice.js';
-import { Panel } from '../../parts/panel.js';
-import { Scroll } from '../../parts/scroll.js';
+import { Panel, Scroll } from '../../parts/panel.js';
 import { MemberLink } from '../../shell/link.js';
 import { grouped } from '../../words/numbers.js';
 

@@ -1,7 +1,8 @@
 import type { FindingReply, PlanReply, UploadReply } from '../../../api-types.js';
-import { Panel } from '../../parts/panel.js';
-import { Scroll } from '../../parts/scroll.js';
+import { Notice } from '../../parts/notice.js';
+import { Panel, Scroll } from '../../parts/panel.js';
 import { counted, grouped } from '../../words/numbers.js';
+import type { Draft } from './plan-options.js';
 
 /** Every fault with line and column, as `almoner plan` lists them. */
 export function FaultList({ file, plan }: { readonly file: UploadReply; readonly plan: PlanReply }) {
@@ -76,3 +77,71 @@ function inWordsOfThePage(message: string): string {
     .replaceAll('--new-rows-only', '“Only new rows”')
     .replaceAll('--again LABEL', 'a label under “Again on purpose”');
 }
+
+type StoppedProps = {
+  readonly plan: PlanReply;
+  readonly busy: boolean;
+  /** Plans the same file again with this said. */
+  readonly onSay: (said: Partial<Draft>) => void;
+};
+
+/** What a person can do about a plan that stopped: decide what only they can know, or mend the file. */
+export function Stopped({ plan, busy, onSay }: StoppedProps) {
+  if (plan.faultCount === 0) return null;
+  const codes = new Set(plan.faults.map(({ code }) => code));
+  const decisions = DECISIONS.filter(({ code }) => codes.has(code));
+  return (
+    <>
+      {decisions.map(({ code, what, go, said, button }) => (
+        <Notice key={code} tone="warn">
+          <p>
+            <b>{what}</b> {go}
+          </p>
+          {button !== null && (
+            <button type="button" disabled={busy} onClick={() => onSay(said)}>
+              {button}
+            </button>
+          )}
+        </Notice>
+      ))}
+      {codes.size > decisions.length && (
+        <Notice tone="bad">
+          <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again, or take only the
+          good rows with the switch above.
+        </Notice>
+      )}
+    </>
+  );
+}
+
+type Decision = {
+  readonly code: string;
+  readonly what: string;
+  readonly go: string;
+  readonly said: Partial<Draft>;
+  readonly button: string | null;
+};
+
+const DECISIONS: readonly Decision[] = [
+  {
+    code: 'ALM_PLAN_OTHER_ADDRESS',
+    what: 'Nothing was enqueued: the realm was paid under another address.',
+    go: 'If it is the same realm at the same place, configure that address again: its books know what was paid. Go on only if the realm has moved, or is another one with the same id.',
+    said: { newAddress: true },
+    button: 'The new address is meant',
+  },
+  {
+    code: 'ALM_PLAN_LOOKS_PAID',
+    what: 'Nothing was enqueued: rows of this file were paid before, or may still be.',
+    go: 'Leave them out and pay the others; or, to pay all of them once more, give a label under “Again on purpose” and plan again.',
+    said: { newRowsOnly: true, again: '' },
+    button: 'Plan only the new rows',
+  },
+  {
+    code: 'ALM_PLAN_MAYBE_FORGOTTEN',
+    what: 'Nothing was enqueued: nobody here can tell whether this file was paid.',
+    go: 'Look at some of its members in the realm itself. If it was not paid, give a label under “Again on purpose” and plan again.',
+    said: {},
+    button: null,
+  },
+];

@@ -1,21 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
-import { asFailure, type CallFailed, change } from '../../live/call.js';
+import { asFailure, type CallFailed, change, upload } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
-import { upload } from '../../live/upload.js';
 import { Failure, Notice } from '../../parts/notice.js';
-import { announce } from '../../shell/announce.js';
-import { Page } from '../../shell/page.js';
+import { announce, Page } from '../../shell/page.js';
 import { bytesWords, counted, percent } from '../../words/numbers.js';
-import { ChooseFile } from './choose-file.js';
-import { type Draft, keptForNext, NOTHING_SAID, requestOf } from './draft.js';
-import { FaultList } from './fault-list.js';
-import { PlanOptions } from './plan-options.js';
+import { FaultList, Stopped } from './fault-list.js';
+import { ChooseFile, type Draft, keptForNext, NOTHING_SAID, PlanOptions, requestOf } from './plan-options.js';
 import { PlanPreview } from './plan-preview.js';
 import { StartPlan } from './start-plan.js';
-import { Stopped } from './stopped.js';
 
 type Stage =
   | { readonly at: 'choosing' }

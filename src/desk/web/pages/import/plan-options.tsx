@@ -1,7 +1,7 @@
-import type { RealmCard, UploadReply } from '../../../api-types.js';
+import { useRef, useState } from 'preact/hooks';
+import type { PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
 import { Panel } from '../../parts/panel.js';
 import { bytesWords } from '../../words/numbers.js';
-import type { Draft } from './draft.js';
 
 type PlanOptionsProps = {
   readonly file: UploadReply;
@@ -125,4 +125,86 @@ function Check({ id, label, on, onChange }: CheckProps) {
       <label for={id}>{label}</label>
     </div>
   );
+}
+
+/** A drop zone that is also a plain file field: whoever cannot drag uses the button. */
+export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }) {
+  const [over, setOver] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const take = (files: FileList | null | undefined) => {
+    const file = files?.[0];
+    if (file !== undefined) onFile(file);
+  };
+  return (
+    <section
+      class={over ? 'drop over' : 'drop'}
+      aria-label="CSV file"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        take(event.dataTransfer?.files);
+      }}
+    >
+      <p class="drop-title">Drop a CSV here</p>
+      <p class="soft">
+        UTF-8 with a header line: <code>member</code>, <code>tokens</code>, and if you like{' '}
+        <code>recipient</code>, <code>op</code>, <code>reference</code>, <code>reason</code>.
+      </p>
+      <label class="unseen" for="csv">
+        CSV file
+      </label>
+      <input
+        id="csv"
+        ref={field}
+        class="unseen"
+        type="file"
+        accept=".csv,text/csv"
+        onChange={(event) => take(event.currentTarget.files)}
+      />
+      <button type="button" class="primary" onClick={() => field.current?.click()}>
+        Choose a file
+      </button>
+    </section>
+  );
+}
+
+/** What the switches say by now. The plan on the page was made with a request, which may be another one. */
+export type Draft = {
+  readonly realm: string;
+  readonly map: string;
+  readonly again: string;
+  readonly newRowsOnly: boolean;
+  readonly newAddress: boolean;
+  readonly skipInvalid: boolean;
+};
+
+export const NOTHING_SAID: Draft = {
+  realm: '',
+  map: '',
+  again: '',
+  newRowsOnly: false,
+  newAddress: false,
+  skipInvalid: false,
+};
+
+export function requestOf({ realm, map, again, newRowsOnly, newAddress, skipInvalid }: Draft): PlanRequest {
+  const columns = map.split(/\s+/).filter((pair) => pair !== '');
+  return {
+    ...(realm === '' ? {} : { realm }),
+    ...(columns.length === 0 ? {} : { map: columns }),
+    ...(again.trim() === '' ? {} : { again: again.trim() }),
+    ...(newRowsOnly ? { newRowsOnly } : {}),
+    ...(newAddress ? { newAddress } : {}),
+    ...(skipInvalid ? { skipInvalid } : {}),
+  };
+}
+
+/** Where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
+export function keptForNext({ realm, map }: Draft): Draft {
+  return { ...NOTHING_SAID, realm, map };
 }

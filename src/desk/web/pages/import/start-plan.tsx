@@ -4,8 +4,8 @@ import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Failure, Notice } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';
 import { go } from '../../shell/address.js';
-import { announce } from '../../shell/announce.js';
 import { BatchLink } from '../../shell/link.js';
+import { announce } from '../../shell/page.js';
 import { counted, grouped, typedDigits } from '../../words/numbers.js';
 
 type StartPlanProps = {

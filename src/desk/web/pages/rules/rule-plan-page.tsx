@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api-types.js';
 import { change } from '../../live/call.js';
-import { useIsRehearsal } from '../../live/rehearsals.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
+import { useIsRehearsal } from '../../live/stream.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty, Failure, Loading, Notice } from '../../parts/notice.js';
-import { Panel } from '../../parts/panel.js';
-import { Scroll } from '../../parts/scroll.js';
+import { Panel, Scroll } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { Time } from '../../parts/time.js';
 import { apiPath, go, useAddress, withQuery } from '../../shell/address.js';

@@ -6,12 +6,11 @@ import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty, Failure, Loading } from '../../parts/notice.js';
-import { Scroll } from '../../parts/scroll.js';
+import { Scroll } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { go } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { ExplainMember } from './explain-member.js';
-import { RuleCard } from './rule-card.js';
+import { ExplainMember, RuleCard } from './rule-card.js';
 
 /** Reward rules: when they run next, what they did last, and a plan before anything is paid. */
 export function RulesPage() {
