@@ -2,28 +2,28 @@
 export const BOOKS_AND_DESK = [
   {
     name: 'access-by-spelling',
-    file: 'src/desk/access/door.ts',
+    file: 'src/desk/http/access/door.ts',
     find: "    const { access = 'viewer' } = config;",
     put: "    const { access = 'viewer' } = /^\\/(metrics|queues|api)/.test(request.url) ? config : { access: 'anyone' };",
     test: 'test/desk/doors.test.ts',
   },
   {
     name: 'a-route-without-an-access',
-    file: 'src/desk/access/door.ts',
+    file: 'src/desk/http/access/door.ts',
     find: '    if (access === undefined) throw new Error',
     put: "    if (url === '') throw new Error",
     test: 'test/desk/doors.test.ts',
   },
   {
     name: 'one-failing-line-stops-all',
-    file: 'src/desk/live.ts',
+    file: 'src/desk/live/live.ts',
     find: '    for (const line of this.lines) void this.beat(line);',
     put: '    if (this.failing.size === 0) for (const line of this.lines) void this.beat(line);',
     test: 'test/desk/live.test.ts',
   },
   {
     name: 'right-tokens-are-counted',
-    file: 'src/desk/access/guard.ts',
+    file: 'src/desk/http/access/guard.ts',
     find: '    if (identity !== null) return identity;',
     put: '',
     test: 'test/desk/wrong-tokens.test.ts',
@@ -129,7 +129,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-preview-made-anew',
-    file: 'src/desk/uploads.ts',
+    file: 'src/desk/http/uploads.ts',
     find: 'asShown: planned.verdict === (shown ?? planned.verdict)',
     put: "asShown: shown !== ''",
     test: 'test/desk/import.test.ts',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ScriptClient } from '../ledger/script-client.js';
-import { ACCESSES, type Access } from './access/tokens.js';
-import type { AuditPage } from './api-types.js';
+import type { AuditPage } from './api/index.js';
+import { ACCESSES, type Access } from './http/access/tokens.js';
 
 /**
  * Who did what at the desk, when and why: every change, signing in and out included. What touches a batch

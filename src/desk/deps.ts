@@ -5,7 +5,7 @@ import type { Waiting } from '../core/waiting.js';
 import type { BatchRef } from '../ledger/batches.js';
 import type { ScriptClient } from '../ledger/script-client.js';
 import type { BatchView, Reason } from '../ledger/views.js';
-import type { PlanReply, WorkerRow } from './api-types.js';
+import type { PlanReply, WorkerRow } from './api/index.js';
 import type { By, OrderPlace } from './by.js';
 import type { RuleDeps } from './rule-deps.js';
 

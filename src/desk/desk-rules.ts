@@ -17,7 +17,7 @@ import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
 import { findRun, readEntries } from '../rules/run-store.js';
 import { nextTime } from '../rules/schedule.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from './api-types.js';
+import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from './api/index.js';
 import type { RuleDeps } from './rule-deps.js';
 
 /** The reward rules of the jobs folder, for the desk. */

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { messageOf } from '../core/errors/error.js';
-import { Guard, type Reached } from './access/guard.js';
-import { Sessions } from './access/sessions.js';
-import { Tokens } from './access/tokens.js';
-import { WrongTokens } from './access/wrong-tokens.js';
 import { AuditTrail } from './audit-trail.js';
-import { batchReply } from './batch-page.js';
 import type { DeskDeps } from './deps.js';
-import { Live } from './live.js';
-import { OverviewBoard } from './overview/overview.js';
+import { Guard, type Reached } from './http/access/guard.js';
+import { Sessions } from './http/access/sessions.js';
+import { Tokens } from './http/access/tokens.js';
+import { WrongTokens } from './http/access/wrong-tokens.js';
+import { UPLOAD_LIMITS, type UploadLimits } from './http/connections.js';
+import { Uploads } from './http/uploads.js';
+import { batchReply } from './live/batch-page.js';
+import { Live } from './live/live.js';
+import { OverviewBoard } from './live/overview.js';
 import { Tasks } from './tasks.js';
-import { UPLOAD_LIMITS, type UploadLimits } from './upload-watch.js';
-import { Uploads } from './uploads.js';
 
 /** The desk's own things, made once; every handler is given them. */
 export type Desk = {

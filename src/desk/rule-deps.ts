@@ -1,5 +1,5 @@
 import type { BatchRef } from '../ledger/batches.js';
-import type { ExplainReply, RulePlanPage, RuleRow } from './api-types.js';
+import type { ExplainReply, RulePlanPage, RuleRow } from './api/index.js';
 import type { By } from './by.js';
 
 /** What the desk is given about reward rules. */

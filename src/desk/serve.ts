@@ -5,12 +5,12 @@ import { startArchiving } from '../operations/services/archive.js';
 import { startSchedules } from '../operations/services/schedules.js';
 import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
-import { type DeskAddress, deskAddress } from './access/address.js';
-import { newToken, Tokens } from './access/tokens.js';
 import { deskDeps } from './desk-deps.js';
 import { deskRules } from './desk-rules.js';
+import { type DeskAddress, deskAddress } from './http/access/address.js';
+import { newToken, Tokens } from './http/access/tokens.js';
+import { createDesk } from './http/server.js';
 import { startNotices } from './notify/targets.js';
-import { createDesk } from './server.js';
 
 /** The desk with what runs beside it: its pages, API and metrics, schedules, and the notices to the outside. */
 export type ServeOptions = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROUTES } from '../../src/desk/routes.js';
+import { ROUTES } from '../../src/desk/http/routes.js';
 import { ask, startDesk, type TestDesk } from '../support/desk.js';
 
 let desk: TestDesk;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowedOrigins, deskAddress, hostsOf, shownUrl } from '../../src/desk/access/address.js';
+import { allowedOrigins, deskAddress, hostsOf, shownUrl } from '../../src/desk/http/access/address.js';
 
 const at = (host: string, publicUrl?: string, insecureHttp = false) =>
   deskAddress({ host, publicUrl, insecureHttp });

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { keepDoor } from '../../src/desk/access/door.js';
+import { keepDoor } from '../../src/desk/http/access/door.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 

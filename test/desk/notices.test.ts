@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { BatchSummary } from '../../src/desk/api-types.js';
+import type { BatchSummary } from '../../src/desk/api/index.js';
 import { discord, messageText } from '../../src/desk/notify/discord.js';
 import { eventsFor, type Notice, toldOf } from '../../src/desk/notify/notice.js';
 import { Notifier } from '../../src/desk/notify/notifier.js';

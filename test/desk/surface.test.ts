@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../src/desk/openapi.js';
-import { ROUTES } from '../../src/desk/routes.js';
+import { openApiDocument } from '../../src/desk/api/openapi.js';
+import { ROUTES } from '../../src/desk/http/routes.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 
 let desk: TestDesk;

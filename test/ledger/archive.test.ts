@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { OrderRow, OrdersQuery } from '../../src/desk/api-types.js';
+import type { OrderRow, OrdersQuery } from '../../src/desk/api/index.js';
 import { ordersPage } from '../../src/desk/orders/orders-page.js';
 import { archiveBatch } from '../../src/ledger/archive.js';
 import { readBatch } from '../../src/ledger/batches.js';

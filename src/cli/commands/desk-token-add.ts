@@ -1,5 +1,5 @@
-import { ROLES, Tokens } from '../../desk/access/tokens.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
+import { ROLES, Tokens } from '../../desk/http/access/tokens.js';
 import { registerSecret } from '../../runtime/redaction.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';

@@ -1,4 +1,4 @@
-import { Tokens } from '../../desk/access/tokens.js';
+import { Tokens } from '../../desk/http/access/tokens.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 

@@ -1,5 +1,5 @@
-import { Tokens } from '../../desk/access/tokens.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
+import { Tokens } from '../../desk/http/access/tokens.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';

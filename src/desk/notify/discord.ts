@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Waiting } from '../../core/waiting.js';
-import type { BatchSummary } from '../api-types.js';
+import type { BatchSummary } from '../api/index.js';
 import { type DeliverOptions, deliver, keyOf, type Notice, type Target } from './notice.js';
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lostSessions } from '../../core/waiting.js';
-import type { BatchSummary } from '../api-types.js';
+import type { BatchSummary } from '../api/index.js';
 
 /** Something a community wants to be told about one of its batches. */
 export type NoticeEvent = 'finished' | 'halted' | 'doubt' | 'missing-session' | 'progress';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
-import type { BatchSummary } from '../api-types.js';
-import type { OverviewBoard } from '../overview/overview.js';
+import type { BatchSummary } from '../api/index.js';
+import type { OverviewBoard } from '../live/overview.js';
 import { eventsFor, keyOf, type Notice, type Target, type Told, toldOf } from './notice.js';
 import type { ToldStore } from './told-store.js';
 

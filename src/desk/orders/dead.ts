@@ -5,7 +5,7 @@ import { PlanReader } from '../../ledger/plan-store.js';
 import { readRow, rowContext } from '../../ledger/rows.js';
 import type { ScriptClient } from '../../ledger/script-client.js';
 import type { RowView } from '../../ledger/views.js';
-import type { DeadGroups, DeadSelection, OrdersPage } from '../api-types.js';
+import type { DeadGroups, DeadSelection, OrdersPage } from '../api/index.js';
 import type { OrderPlace } from '../by.js';
 import { messagePattern, orderRow } from './order-row.js';
 import { batchesFor, type Walk, type WalkState, walkAttention } from './unsettled-walk.js';

@@ -2,7 +2,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { readBatch } from '../../ledger/batches.js';
 import { PlanReader } from '../../ledger/plan-store.js';
 import type { ScriptClient } from '../../ledger/script-client.js';
-import type { HistoryPage, OrderRow } from '../api-types.js';
+import type { HistoryPage, OrderRow } from '../api/index.js';
 import { orderRow } from './order-row.js';
 import { scanBlocks } from './scan-blocks.js';
 import { batchesFor, placeOf } from './unsettled-walk.js';

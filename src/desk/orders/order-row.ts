@@ -1,6 +1,6 @@
 import type { BatchRef } from '../../ledger/batches.js';
 import type { RowView } from '../../ledger/views.js';
-import type { OrderRow } from '../api-types.js';
+import type { OrderRow } from '../api/index.js';
 
 /** A row of the ledger as the desk shows it. */
 export function orderRow({ id, ledger: { realm } }: BatchRef, row: RowView): OrderRow {

@@ -2,7 +2,7 @@ import { PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
 import { type RowContext, readRow } from '../../ledger/rows.js';
 import { attentionCount, attentionPage, isUnsettledState } from '../../ledger/unsettled-page.js';
 import type { BatchView, RowView } from '../../ledger/views.js';
-import type { OrdersPage, OrdersQuery } from '../api-types.js';
+import type { OrdersPage, OrdersQuery } from '../api/index.js';
 import { orderRow } from './order-row.js';
 import { type Scanned, scanBlocks } from './scan-blocks.js';
 import { includes, type Wanted, wantedOf } from './wanted.js';

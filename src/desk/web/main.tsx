@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { SessionReply } from '../api-types.js';
+import type { SessionReply } from '../api/index.js';
 import { asFailure, CallFailed, read } from './live/call.js';
 import { session } from './live/session.js';
 import { createStore, useStore } from './live/store.js';

@@ -1,4 +1,4 @@
-import type { BatchReply, RealmCard } from '../../api-types.js';
+import type { BatchReply, RealmCard } from '../../api/index.js';
 import { counted, grouped } from '../words/numbers.js';
 import { clock, duration } from '../words/times.js';
 

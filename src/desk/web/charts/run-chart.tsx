@@ -1,5 +1,5 @@
 import type { Rate } from '../../../core/profile.js';
-import type { BatchReply } from '../../api-types.js';
+import type { BatchReply } from '../../api/index.js';
 import { counted, grouped } from '../words/numbers.js';
 import { dayAndClock, duration } from '../words/times.js';
 import { Columns } from './columns.js';

@@ -1,4 +1,4 @@
-import type { ErrorReply, UploadReply } from '../../api-types.js';
+import type { ErrorReply, UploadReply } from '../../api/index.js';
 import { csrfToken, signedOut } from './session.js';
 
 /** What the server refused, in the words it found for it. */

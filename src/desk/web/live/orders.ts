@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { OrderRow, OrdersPage } from '../../api-types.js';
+import type { OrderRow, OrdersPage } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from './call.js';
 
 /** One screen of orders, and how far the search for them got. */

@@ -1,4 +1,4 @@
-import type { SessionReply } from '../../api-types.js';
+import type { SessionReply } from '../../api/index.js';
 import { createStore } from './store.js';
 
 /** `asking` until the server said who we are; null: nobody is signed in. */

@@ -1,4 +1,4 @@
-import type { BatchReply, Overview } from '../../api-types.js';
+import type { BatchReply, Overview } from '../../api/index.js';
 import { CallFailed, read } from './call.js';
 import { createStore, useStore } from './store.js';
 

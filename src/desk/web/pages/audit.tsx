@@ -1,4 +1,4 @@
-import type { AuditPage as Audit } from '../../api-types.js';
+import type { AuditPage as Audit } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { AuditTable } from '../parts/audit-table.js';
 import { Failure, Loading } from '../parts/notice.js';

@@ -1,4 +1,4 @@
-import type { BatchesPage as Batches } from '../../api-types.js';
+import type { BatchesPage as Batches } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';

@@ -1,4 +1,4 @@
-import type { Overview } from '../../api-types.js';
+import type { Overview } from '../../api/index.js';
 import { session } from '../live/session.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { AuditPage } from '../../api-types.js';
+import type { AuditPage } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { BatchLink } from '../shell/link.js';
 import { Empty, Failure, Loading } from './notice.js';

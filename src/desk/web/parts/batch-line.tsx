@@ -1,4 +1,4 @@
-import type { BatchSummary } from '../../api-types.js';
+import type { BatchSummary } from '../../api/index.js';
 import { StateBar } from '../charts/state-bar.js';
 import { Link } from '../shell/link.js';
 import { grouped, paceWords, percent } from '../words/numbers.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { OrderReply } from '../../api-types.js';
+import type { OrderReply } from '../../api/index.js';
 import { grouped } from '../words/numbers.js';
 import { duration } from '../words/times.js';
 import { Time } from './time.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { OrderRow } from '../../api-types.js';
+import type { OrderRow } from '../../api/index.js';
 import type { OrdersFound } from '../live/orders.js';
 import { useIsRehearsal } from '../live/stream.js';
 import { MemberLink, OrderLink } from '../shell/link.js';

@@ -1,4 +1,4 @@
-import type { RealmCard } from '../../api-types.js';
+import type { RealmCard } from '../../api/index.js';
 import { PaceChart } from '../charts/columns.js';
 import { grouped } from '../words/numbers.js';
 import { duration } from '../words/times.js';

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { BatchState, OrderMark, OrderState } from '../../../core/states.js';
-import type { BatchSummary } from '../../api-types.js';
+import type { BatchSummary } from '../../api/index.js';
 import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../words/states.js';
 
 /** One shape per state beside its colour and its word: nobody has to tell red from green. */

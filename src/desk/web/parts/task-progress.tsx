@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { TaskReply } from '../../api-types.js';
+import type { TaskReply } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { BatchLink, OrderLink } from '../shell/link.js';
 import { announce } from '../shell/page.js';

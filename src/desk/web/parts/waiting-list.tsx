@@ -1,5 +1,5 @@
 import type { Waiting } from '../../../core/waiting.js';
-import type { BatchSummary } from '../../api-types.js';
+import type { BatchSummary } from '../../api/index.js';
 import { counted, grouped } from '../words/numbers.js';
 import { Prose } from './panel.js';
 import { Time } from './time.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SessionReply } from '../../api-types.js';
+import type { SessionReply } from '../../api/index.js';
 import { change } from '../live/call.js';
 import { session } from '../live/session.js';
 import { useStore } from '../live/store.js';

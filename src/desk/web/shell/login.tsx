@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SessionReply } from '../../api-types.js';
+import type { SessionReply } from '../../api/index.js';
 import { asFailure, type CallFailed, change } from '../live/call.js';
 import { goodbye, session } from '../live/session.js';
 import { useStore } from '../live/store.js';

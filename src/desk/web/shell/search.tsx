@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { FindReply } from '../../api-types.js';
+import type { FindReply } from '../../api/index.js';
 import { asFailure, read } from '../live/call.js';
 import { go } from './address.js';
 import { Link } from './link.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { BatchReply, FilesReply } from '../../../api-types.js';
+import type { BatchReply, FilesReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BatchReply, BatchSummary } from '../../../api-types.js';
+import type { BatchReply, BatchSummary } from '../../../api/index.js';
 import { LatencyChart } from '../../charts/columns.js';
 import { RunChart } from '../../charts/run-chart.js';
 import { useOrders } from '../../live/orders.js';

@@ -1,4 +1,4 @@
-import type { BatchSummary } from '../../../api-types.js';
+import type { BatchSummary } from '../../../api/index.js';
 import { StateBar } from '../../charts/state-bar.js';
 import { settledRows } from '../../parts/batch-line.js';
 import { Panel } from '../../parts/panel.js';

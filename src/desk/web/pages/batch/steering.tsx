@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BatchReply } from '../../../api-types.js';
+import type { BatchReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { DeadSelection, SelectionCount, TaskReply } from '../../../api-types.js';
+import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Failure, Loading } from '../../parts/notice.js';

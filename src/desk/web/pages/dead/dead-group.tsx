@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DeadGroups, DeadSelection } from '../../../api-types.js';
+import type { DeadGroups, DeadSelection } from '../../../api/index.js';
 import { SCREEN_ROWS, useOrders } from '../../live/orders.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Empty } from '../../parts/notice.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DeadGroups, DeadSelection, TaskReply } from '../../../api-types.js';
+import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { OrderRow, TaskReply } from '../../../api-types.js';
+import type { OrderRow, TaskReply } from '../../../api/index.js';
 import { useOrders } from '../../live/orders.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';

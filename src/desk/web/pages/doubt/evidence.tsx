@@ -1,4 +1,4 @@
-import type { DoubtReply } from '../../../api-types.js';
+import type { DoubtReply } from '../../../api/index.js';
 import { Empty } from '../../parts/notice.js';
 import { Panel, Scroll } from '../../parts/panel.js';
 import { MemberLink } from '../../shell/link.js';

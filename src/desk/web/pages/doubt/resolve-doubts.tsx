@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ResolveRequest, TaskReply } from '../../../api-types.js';
+import type { ResolveRequest, TaskReply } from '../../../api/index.js';
 import { asFailure, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
 import { counted } from '../../words/numbers.js';

@@ -1,4 +1,4 @@
-import type { FindingReply, PlanReply, UploadReply } from '../../../api-types.js';
+import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
 import { Notice } from '../../parts/notice.js';
 import { Panel, Scroll } from '../../parts/panel.js';
 import { counted, grouped } from '../../words/numbers.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
+import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change, upload } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { PlanRequest, RealmCard, UploadReply } from '../../../api-types.js';
+import type { PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
 import { Panel } from '../../parts/panel.js';
 import { bytesWords } from '../../words/numbers.js';
 

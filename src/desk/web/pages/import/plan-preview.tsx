@@ -1,4 +1,4 @@
-import type { PlanReply } from '../../../api-types.js';
+import type { PlanReply } from '../../../api/index.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { RehearsalChip } from '../../parts/state.js';
 import { Time } from '../../parts/time.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api-types.js';
+import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Failure, Notice } from '../../parts/notice.js';
 import { Panel } from '../../parts/panel.js';

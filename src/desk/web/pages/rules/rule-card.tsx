@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ExplainReply, RuleRow } from '../../../api-types.js';
+import type { ExplainReply, RuleRow } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Failure, Loading, Notice } from '../../parts/notice.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api-types.js';
+import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api-types.js';
+import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';

@@ -1,0 +1,151 @@
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { Desk } from '../desk.js';
+import type { Visitor } from './access/guard.js';
+import type { Access } from './access/tokens.js';
+
+/**
+ * One entry of the table of routes. Handlers know no framework: they are given values of the right type and
+ * return one. The OpenAPI document is made from the same entries.
+ */
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+export type Route = {
+  readonly method: Method;
+  /** `/api/batches/:batch` */
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly params: z.ZodObject | null;
+  readonly query: z.ZodObject | null;
+  readonly body: z.ZodType | null;
+  /** A body that is no JSON but a file of this type. */
+  readonly file: string | null;
+  /** The type in api-types.ts that is answered, or a media type. */
+  readonly reply: string;
+  handle(desk: Desk, raw: RawRequest): Promise<unknown>;
+};
+
+export type RawRequest = {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly visitor: Visitor | null;
+  readonly address: string;
+  readonly contentLength: number | null;
+  /** Nobody waits for the answer any more. */
+  isGone(): boolean;
+};
+
+export type Given<P, Q, B> = {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** Only `anyone` routes may meet nobody. */
+  readonly visitor: Visitor;
+  readonly raw: RawRequest;
+};
+
+type Description<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly file?: string;
+  readonly reply: string;
+  /** What the audit says of a change; null where nothing of lasting interest happens. Usual: the summary. */
+  audit?: ((given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine) | null;
+  handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): unknown;
+};
+
+type AuditLine = { readonly what: string; readonly batch: string | null };
+
+const EMPTY = z.object({});
+const ANYTHING = z.unknown();
+
+/** `route('GET /api/tasks/:task', 'viewer', {…})` */
+export function route<
+  P extends z.ZodObject = typeof EMPTY,
+  Q extends z.ZodObject = typeof EMPTY,
+  B extends z.ZodType = typeof ANYTHING,
+>(place: `${Method} /${string}`, access: Access, description: Description<P, Q, B>): Route {
+  const [method, path] = splitPlace(place);
+  return {
+    method,
+    path,
+    access,
+    summary: description.summary,
+    params: description.params ?? null,
+    query: description.query ?? null,
+    body: description.body ?? null,
+    file: description.file ?? null,
+    reply: description.reply,
+    async handle(desk, raw) {
+      const given = {
+        params: read(description.params, raw.params, 'address'),
+        query: read(description.query, raw.query, 'query'),
+        body: read(description.body, raw.body, 'body'),
+        visitor: raw.visitor ?? NOBODY,
+        raw,
+      };
+      const answer = await description.handle(desk, given);
+      if (access === 'operator' && method !== 'GET' && description.audit !== null) {
+        const line = description.audit?.(given) ?? { what: description.summary, batch: null };
+        const who = given.visitor.identity.name;
+        await desk.audit.write({ ...line, who, why: reasonIn(raw.body) }, access);
+      }
+      return answer;
+    },
+  };
+}
+
+const NOBODY: Visitor = { identity: { name: '', role: 'viewer', tokenHash: '' }, session: null };
+
+function reasonIn(body: unknown): string | null {
+  const parsed = z.object({ reason: z.string() }).safeParse(body);
+  return parsed.success ? parsed.data.reason : null;
+}
+
+function splitPlace(place: string): [Method, string] {
+  const [name, path = ''] = place.split(' ');
+  const method = (['GET', 'POST', 'DELETE'] as const).find((known) => known === name);
+  if (method === undefined) throw new Error(`${place} begins with no method`);
+  return [method, path];
+}
+
+/** A part that no schema describes is not looked at; its type says so. */
+function read<S extends z.ZodType>(schema: S | undefined, value: unknown, what: string): z.infer<S> {
+  const result = (schema ?? ANYTHING).safeParse(value);
+  if (result.success) return result.data as z.infer<S>;
+  const details = result.error.issues.map(({ path, message }) => `${path.join('.') || what}: ${message}`);
+  throw new AlmonerError(
+    'ALM_DESK_BAD_REQUEST',
+    `The ${what} of the request was not understood. Nothing was done.`,
+    {
+      details: details.slice(0, 20),
+    },
+  );
+}
+
+/** An answer that is a file. The name is only a suggestion to the browser and holds no path. */
+export class Download {
+  constructor(
+    readonly name: string,
+    readonly type: string,
+    readonly content: Readable,
+  ) {}
+}
+
+/** An answer with headers of its own. */
+export class WithHeaders {
+  constructor(
+    readonly value: unknown,
+    readonly headers: Readonly<Record<string, string>>,
+  ) {}
+}
+
+/** The answer stays open and is written to by the live loop. */
+export class OpenLine {
+  constructor(readonly batch: string | null) {}
+}

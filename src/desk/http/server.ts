@@ -1,0 +1,250 @@
+import { Readable } from 'node:stream';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { DeskDeps } from '../deps.js';
+import { type Desk, openDesk } from '../desk.js';
+import { DeskMetrics } from '../live/metrics.js';
+import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
+import { cookieRules } from './access/cookie.js';
+import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
+import type { Visitor } from './access/guard.js';
+import { securityHeaders } from './access/headers.js';
+import { Connections, limitBodies, type UploadLimits } from './connections.js';
+import { errorAnswer } from './error-reply.js';
+import { BOARD_PATH, openQueueBoard } from './queue-board.js';
+import { Download, OpenLine, type Route, WithHeaders } from './route.js';
+import { ROUTES } from './routes.js';
+import { fileFor, loadStaticFiles } from './static-files.js';
+
+/** The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one door. */
+export type DeskOptions = {
+  readonly address: DeskAddress;
+  /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
+  readonly localToken: string | null;
+  readonly uploadLimits?: UploadLimits;
+  /** How long a body that is no upload may take to arrive. */
+  readonly bodyMs?: number;
+  readonly connectionsMax?: number;
+  /** How often a live line is asked whether it is still welcome. */
+  readonly heartbeatMs?: number;
+};
+
+export type DeskServer = {
+  readonly desk: Desk;
+  readonly ways: readonly Doorway[];
+  listen(port: number): Promise<{ readonly url: string; readonly port: number }>;
+  close(): Promise<void>;
+};
+
+const JSON_BYTES_MAX = 256 * 1024;
+const HEADERS_MS = 15_000;
+/** The longest upload; what trickles is cut off much earlier by the upload itself. */
+const REQUEST_MS = 30 * 60_000;
+const BODY_MS = 10_000;
+const LOOK_MS = 5_000;
+const CONNECTIONS_MAX = 1_000;
+const CLOSE_GRACE_MS = 2_000;
+
+export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise<DeskServer> {
+  const desk = openDesk(parts, options);
+  const encrypted = options.address.publicUrl?.protocol === 'https:';
+  const app = buildApp(options, (error, request, reply) => {
+    reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
+    answerError(desk, error, request, reply);
+  });
+  const bodies = limitBodies(app, options.bodyMs ?? BODY_MS);
+  const door = keepDoor(app, desk, encrypted);
+  app.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
+  const connections = new Connections(options.connectionsMax ?? CONNECTIONS_MAX);
+  app.server.on('connection', (socket) => connections.add(socket));
+  app.addHook('onRequest', async (request) => {
+    const visitor = door.visitorOf(request);
+    if (visitor !== null) connections.admitted(request.raw.socket, visitor.identity);
+  });
+
+  for (const route of ROUTES) serveRoute(app, desk, route, { door, bodies });
+  const board = openQueueBoard(parts);
+  await board.adapter.register(app);
+  serveMachines(app, desk);
+  await servePages(app, parts.webFolder);
+  await desk.uploads.open();
+  // The chart of the pace goes on while nobody looks.
+  const looks = setInterval(() => void desk.board.look(), LOOK_MS).unref();
+
+  return {
+    desk,
+    ways: door.ways,
+    async listen(port) {
+      const { host } = options.address;
+      try {
+        await app.listen({ host: host.replace(/^\[|\]$/g, ''), port });
+      } catch (cause) {
+        throw new AlmonerError(
+          'ALM_DESK_PORT_TAKEN',
+          `Port ${port} on ${host} cannot be listened on. The desk was not started.`,
+          { cause },
+        );
+      }
+      const bound = app.server.address();
+      const realPort = typeof bound === 'object' && bound !== null ? bound.port : port;
+      const origins = allowedOrigins(options.address, realPort);
+      desk.reached = { origins, hosts: hostsOf(origins), cookie: cookieRules(encrypted, realPort) };
+      return { url: shownUrl(options.address, realPort), port: realPort };
+    },
+    async close() {
+      clearInterval(looks);
+      desk.live.close();
+      desk.wrongTokens.close();
+      const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+      await app.close();
+      clearTimeout(grace);
+      await desk.tasks.settled();
+      await desk.uploads.close();
+      await board.close();
+    },
+  };
+}
+
+type Refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
+  const app = fastify({
+    // An address that cannot be decoded, or is too long, is refused before any hook runs.
+    frameworkErrors: refuse,
+    logger: false,
+    bodyLimit: JSON_BYTES_MAX,
+    exposeHeadRoutes: false,
+    requestTimeout: REQUEST_MS,
+    http: { headersTimeout: HEADERS_MS, maxHeaderSize: 16 * 1024 },
+    // Behind a proxy on this machine, which --public-url tells of, the visitor's address is what the proxy
+    // says; else nobody is believed.
+    trustProxy: address.publicUrl === null ? false : 'loopback',
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 300 },
+    return503OnClosing: true,
+  });
+  // Node's own answer to an expectation that it does not know passes by all that follows.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // Only JSON, and raw files for uploads; nothing else is parsed at all.
+  app.removeContentTypeParser('text/plain');
+  for (const type of ['text/csv', 'text/plain', 'application/octet-stream', 'application/vnd.ms-excel'])
+    app.addContentTypeParser(type, (_, payload, done) => done(null, payload));
+  return app;
+}
+
+type Entrance = { readonly door: Door; readonly bodies: ReturnType<typeof limitBodies> };
+
+function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodies }: Entrance): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    config: { access: route.access },
+    async handler(request, reply) {
+      if (route.file !== null) bodies.unlimited(request);
+      const visitor = door.visitorOf(request);
+      const length = Number(request.headers['content-length'] ?? Number.NaN);
+      const answer = await route.handle(desk, {
+        params: request.params,
+        query: request.query,
+        body: request.body === null ? undefined : request.body,
+        visitor,
+        address: addressOf(request),
+        contentLength: Number.isFinite(length) ? length : null,
+        isGone: () => request.raw.socket.destroyed,
+      });
+      if (answer instanceof OpenLine && visitor !== null) return openLine(desk, answer, visitor, reply);
+      return sendAnswer(answer, reply);
+    },
+  });
+}
+
+function sendAnswer(answer: unknown, reply: FastifyReply): FastifyReply {
+  if (answer instanceof WithHeaders) return sendAnswer(answer.value, reply.headers(answer.headers));
+  if (answer instanceof Download) {
+    const plain = answer.name.replaceAll(/[^\w.-]/g, '_');
+    // Sandboxed: a report opened in a tab can reach nothing of the desk.
+    return reply
+      .headers({
+        'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(answer.name)}`,
+        'content-security-policy': "default-src 'none'; sandbox",
+      })
+      .type(answer.type)
+      .send(answer.content);
+  }
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer ?? null));
+}
+
+function openLine(desk: Desk, { batch }: OpenLine, visitor: Visitor, reply: FastifyReply): FastifyReply {
+  const { identity, session } = visitor;
+  desk.live.checkRoom(identity.name);
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  desk.live.add({
+    out: reply.raw,
+    who: identity.name,
+    batch,
+    stillWelcome: async () =>
+      (session === null || (await desk.sessions.touch(session.key)) !== null) &&
+      (await desk.guard.stillHolds(identity)),
+  });
+  return reply;
+}
+
+/** What machines ask: whether it lives, to anyone and without a word about money; the metrics, with a token. */
+function serveMachines(app: FastifyInstance, desk: Desk): void {
+  const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
+  app.get('/health', open, async () => ({ ok: true }));
+  app.get('/ready', open, async (_, reply) => {
+    const ready = await desk.parts.scripts.redis.ping().then(
+      () => true,
+      () => false,
+    );
+    return reply.status(ready ? 200 : 503).send({ ok: ready });
+  });
+  const metrics = new DeskMetrics(desk);
+  app.get('/metrics', { config: { access: 'viewer' } }, async (_, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  );
+}
+
+/** Under these roots whatever is not served is no page, and not for strangers. */
+const NO_PAGES = ['/api', '/metrics', BOARD_PATH];
+
+/** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
+async function servePages(app: FastifyInstance, folder: string): Promise<void> {
+  const nothing = () => {
+    throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
+  };
+  app.setNotFoundHandler(nothing);
+  for (const url of NO_PAGES.flatMap((root) => [root, `${root}/*`]))
+    for (const method of ['GET', 'HEAD'] as const)
+      if (!app.hasRoute({ method, url }))
+        app.route({ method, url, config: { access: 'viewer' }, handler: nothing });
+  const files = await loadStaticFiles(folder);
+  app.route<{ Params: { '*': string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/*',
+    config: { access: 'anyone' },
+    handler(request, reply) {
+      if (files.size === 0)
+        throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
+      const file = fileFor(files, `/${request.params['*']}`);
+      if (file === undefined) return nothing();
+      reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
+      if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();
+      return reply.type(file.type).send(Readable.from([file.bytes]));
+    },
+  });
+}
+
+function answerError(desk: Desk, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, headers, body, bug } = errorAnswer(error);
+  if (bug)
+    desk.parts.logger.error({ err: error, method: request.method, route: request.routeOptions.url }, 'desk');
+  return reply
+    .status(status)
+    .headers(headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+}

@@ -1,0 +1,99 @@
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { type BatchRef, listBatches, readBatch } from '../../ledger/batches.js';
+import { batchKeys } from '../../ledger/keys.js';
+import { allLedgers, type RealmLedger } from '../../ledger/realm-ledger.js';
+import type { ScriptClient } from '../../ledger/script-client.js';
+import { realmState } from '../../ledger/steering.js';
+import type { BatchView } from '../../ledger/views.js';
+import type { Overview } from '../api/index.js';
+
+/**
+ * All batches as views, asked for every second while somebody looks. A batch is read again only when its
+ * version, state or realm has changed: a hundred finished batches cost one small question each.
+ */
+export type SeenBatch = {
+  readonly ref: BatchRef;
+  readonly view: BatchView & { readonly version: number; readonly owner: string };
+  /** Orders dispatched and not settled: what is in the queue or being sent. */
+  readonly dispatched: number;
+};
+
+const CACHED_MAX = 2_000;
+
+export class BatchViews {
+  private readonly cache = new LRUCache<string, { stamp: string; seen: SeenBatch['view'] }>({
+    max: CACHED_MAX,
+  });
+
+  constructor(private readonly scripts: ScriptClient) {}
+
+  async list(): Promise<SeenBatch[]> {
+    const ledger = await allLedgers(this.scripts);
+    return (await Promise.all(ledger.map((one) => this.ofRealm(one)))).flat();
+  }
+
+  private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
+    const [refs, realm] = await Promise.all([listBatches(ledger), realmState(ledger)]);
+    const halt = JSON.stringify(realm.halt);
+    const seen = await Promise.all(refs.map((ref) => this.one(ref, halt)));
+    return seen.filter((each) => each !== null);
+  }
+
+  private async one(ref: BatchRef, halt: string): Promise<SeenBatch | null> {
+    const { scripts, keyPrefix } = ref.ledger;
+    const keys = batchKeys(keyPrefix, ref.no);
+    const [facts, dispatched] = await scripts.retryWhileAway('list batches', () =>
+      Promise.all([
+        scripts.redis.hmget(keys.meta, 'version', 'state', 'reason', 'owner', 'startedAt'),
+        scripts.redis.zcard(keys.due),
+      ]),
+    );
+    const stamp = JSON.stringify([facts, halt]);
+    const known = this.cache.get(keys.meta);
+    if (known?.stamp === stamp) return { ref, view: known.seen, dispatched };
+    const view = await readBatch(ref);
+    if (view === undefined) return null;
+    this.cache.set(keys.meta, { stamp, seen: view });
+    return { ref, view, dispatched };
+  }
+}
+
+/** Whether the store answers, how fast, and how full it is. A store that hides INFO is no less up. */
+const INFO_EVERY_MS = 10_000;
+
+export class StoreHealth {
+  private info: { at: number; usedBytes: number | null; version: string | null } | null = null;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly store: { readonly embedded: boolean; readonly address: string },
+  ) {}
+
+  async look(): Promise<Overview['store']> {
+    const start = performance.now();
+    try {
+      await this.redis.ping();
+    } catch {
+      return this.down();
+    }
+    const latencyMs = Math.round((performance.now() - start) * 10) / 10;
+    if (this.info === null || start - this.info.at > INFO_EVERY_MS) this.info = await this.readInfo(start);
+    const { usedBytes, version } = this.info;
+    return { ...this.store, up: true, latencyMs, usedBytes, version };
+  }
+
+  down(): Overview['store'] {
+    return { ...this.store, up: false, latencyMs: null, usedBytes: null, version: null };
+  }
+
+  private async readInfo(at: number) {
+    const text = await this.redis.info().catch(() => '');
+    const used = /^used_memory:(\d+)/m.exec(text)?.[1];
+    return {
+      at,
+      usedBytes: used === undefined ? null : Number(used),
+      version: /^redis_version:(\S+)/m.exec(text)?.[1] ?? null,
+    };
+  }
+}

@@ -1,0 +1,197 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import { ORDER_STATES } from '../../core/states.js';
+import { lostSessions } from '../../core/waiting.js';
+import { batchKeys } from '../../ledger/keys.js';
+import { histogram } from '../../ledger/snapshot.js';
+import type { LatencyHistogram } from '../../ledger/views.js';
+import type { Desk } from '../desk.js';
+import type { Picture } from './overview.js';
+
+/**
+ * What Prometheus asks for, computed from the ledger when it asks: any number of workers on any number of
+ * machines are seen through the one truth, and a restarted desk loses no counts.
+ */
+export class DeskMetrics {
+  private readonly latency = new LatencyFamily();
+
+  constructor(private readonly desk: Desk) {}
+
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+  async text(): Promise<string> {
+    const picture = await this.desk.board.look();
+    // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
+    const family = familiesOf(new Registry());
+    fillOrders(family, picture);
+    fillStatuses(family, await this.statuses(picture));
+    fillRealms(family, picture);
+    this.fillProcesses(family, picture);
+    return `${await family.registry.metrics()}\n${this.latency.text(await this.latencies(picture))}`;
+  }
+
+  private fillProcesses({ gauge }: Families, { overview }: Picture): void {
+    const { store, workers } = overview;
+    gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
+    gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
+    gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
+    gauge('workers', 'Worker processes that are neither dead nor silent.', []).set(workers.alive);
+    const gone = workers.processes.filter(({ state }) => state === 'dead').length;
+    gauge('journal_lag_sessions', 'Senders that are gone and whose journals are not merged yet.', []).set(
+      gone,
+    );
+    gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
+    gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(this.desk.live.clients);
+    gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.parts.version }, 1);
+  }
+
+  /** Attempts by the status of their answer, over the whole life of each realm's books. */
+  private statuses({ seen }: Picture) {
+    const ledger = new Map(seen.map(({ ref }) => [ref.ledger.keyPrefix, ref.ledger]));
+    return Promise.all(
+      [...ledger.values()].map(async ({ scripts, keyPrefix, realm }) => ({
+        realm: realm.name,
+        counts: await scripts.retryWhileAway('read statuses', () =>
+          scripts.redis.hgetall(`${keyPrefix}:statuses`),
+        ),
+      })),
+    );
+  }
+
+  private latencies({ seen }: Picture) {
+    return Promise.all(
+      seen.map(async ({ ref, view }) => {
+        const { scripts, keyPrefix } = ref.ledger;
+        const stored = await scripts.retryWhileAway('read latency', () =>
+          scripts.redis.hgetall(batchKeys(keyPrefix, ref.no).latency),
+        );
+        return { realm: view.manifest.realm, histogram: histogram(stored) };
+      }),
+    );
+  }
+}
+
+type Families = ReturnType<typeof familiesOf>;
+
+function familiesOf(registry: Registry) {
+  const options = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: `almoner_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    registry,
+    gauge: (...facts: Parameters<typeof options>) => new Gauge<string>(options(...facts)),
+    counter: (...facts: Parameters<typeof options>) => new Counter<string>(options(...facts)),
+  };
+}
+
+function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
+  const orders = gauge('orders', 'Orders by realm and state.', ['realm', 'state']);
+  const tokens = gauge('tokens', 'Tokens by realm and state of their order.', ['realm', 'state']);
+  const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
+  const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
+  const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
+  const waiting = gauge('orders_waiting', 'Orders that are neither final nor moving, by why.', [
+    'realm',
+    'why',
+  ]);
+  const missing = gauge('sessions_missing', 'Senders that are silent or dead with orders under way.', [
+    'realm',
+  ]);
+  const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
+  const lost = new Map<string, Set<string>>();
+  for (const { view, waiting: list } of seen) {
+    const { realm } = view.manifest;
+    for (const { why, orders: count } of list) waiting.inc({ realm, why }, count);
+    for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
+    missing.set({ realm }, lost.get(realm)?.size ?? 0);
+    for (const state of ORDER_STATES) {
+      orders.inc({ realm, state }, view.counts[state] ?? 0);
+      tokens.inc({ realm, state }, Number(view.sums[state] ?? 0n));
+    }
+    batches.inc({ realm, state: view.state });
+    requests.inc({ realm }, view.requests);
+    retries.inc({ realm }, view.retries);
+    limited.inc({ realm }, view.rateLimited);
+  }
+}
+
+function fillStatuses(
+  { counter }: Families,
+  realms: readonly { readonly realm: string; readonly counts: Readonly<Record<string, string>> }[],
+): void {
+  const answers = counter('answers_total', 'Attempts by status of the answer; - for none.', [
+    'realm',
+    'status',
+  ]);
+  for (const { realm, counts } of realms)
+    for (const [status, count] of Object.entries(counts)) answers.inc({ realm, status }, Number(count));
+}
+
+function fillRealms({ gauge }: Families, { overview }: Picture): void {
+  const allowed = gauge('pace_allowed_per_second', 'Requests allowed, per second.', ['realm']);
+  const used = gauge('pace_used_per_second', 'Requests that left, per second of the window.', ['realm']);
+  const waiting = gauge('queue_depth', 'Orders that wait for a worker or are being sent.', ['realm']);
+  const fill = gauge('window_jobs', 'Orders dispatched to the queue and not settled.', ['realm']);
+  const oldest = gauge('oldest_unsettled_seconds', 'Age of the oldest unsettled order.', ['realm']);
+  const doubts = gauge('doubts', 'Orders that wait for an operator.', ['realm']);
+  const dead = gauge('dead_letters', 'Orders that ended without being paid.', ['realm']);
+  const halted = gauge('realm_halted', '1 while the program has halted the realm.', ['realm']);
+  const breaker = gauge('breaker_open', '1 while the realm gives no definite answers.', ['realm']);
+  const fence = gauge('fence_armed', '0 while the store was restarted or rolled back.', ['realm']);
+  for (const card of overview.realms) {
+    const { realm, pace } = card;
+    if (card.fence !== null) fence.set({ realm }, card.fence.armed ? 1 : 0);
+    const windowMs = pace.allowed?.windowMs ?? 60_000;
+    if (pace.allowed !== null) allowed.set({ realm }, (pace.allowed.requests / windowMs) * 1000);
+    used.set({ realm }, (pace.used / windowMs) * 1000);
+    waiting.set({ realm }, card.waiting);
+    fill.set({ realm }, card.queued);
+    const since = card.oldestUnsettledAt === null ? Date.now() : Date.parse(card.oldestUnsettledAt);
+    oldest.set({ realm }, Math.max(0, (Date.now() - since) / 1000));
+    doubts.set({ realm }, card.doubts);
+    dead.set({ realm }, card.dead);
+    halted.set({ realm }, card.halt === null ? 0 : 1);
+    breaker.set({ realm }, card.breakerSince === null ? 0 : 1);
+  }
+}
+
+/**
+ * The ledger counts latencies in buckets of its own; a Prometheus histogram is written from them directly,
+ * because prom-client's can only observe one value at a time. A bucket that straddles a bound counts for the
+ * next one: latencies are never shown better than they were.
+ */
+const NAME = 'almoner_request_seconds';
+const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+class LatencyFamily {
+  text(batches: readonly { readonly realm: string; readonly histogram: LatencyHistogram }[]): string {
+    const realms = [...new Set(batches.map(({ realm }) => realm))];
+    return [
+      `# HELP ${NAME} Latency of requests for orders, by realm.`,
+      `# TYPE ${NAME} histogram`,
+      ...realms.flatMap((realm) =>
+        series(
+          realm,
+          batches.filter((batch) => batch.realm === realm).flatMap(({ histogram }) => histogram),
+        ),
+      ),
+      '',
+    ].join('\n');
+  }
+}
+
+function series(realm: string, buckets: LatencyHistogram): string[] {
+  const label = `realm="${realm.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`;
+  const upTo = (seconds: number) =>
+    buckets.reduce((sum, { upToMs, count }) => (upToMs <= seconds * 1000 ? sum + count : sum), 0);
+  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const sum = buckets.reduce((all, bucket) => all + (bucket.upToMs / 1000) * bucket.count, 0);
+  return [
+    ...BOUNDS_SECONDS.map((bound) => `${NAME}_bucket{le="${bound}",${label}} ${upTo(bound)}`),
+    `${NAME}_bucket{le="+Inf",${label}} ${count}`,
+    `${NAME}_sum{${label}} ${sum}`,
+    `${NAME}_count{${label}} ${count}`,
+  ];
+}
