@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the built catalogue (run `npm run build` first). One file of src/core/errors is
+// Writes docs/errors.md from the built catalogue (run `npm run build` first). Each table of src/core/errors is
 // one chapter; its comment is the chapter's first sentence.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,18 +34,16 @@ const lines = [
 ];
 
 const sources = join(root, 'src', 'core', 'errors');
+const texts = readdirSync(sources).map((name) => readFileSync(join(sources, name), 'utf8'));
+const chapters = texts.flatMap((text) => [
+  ...text.matchAll(/\/\*\* ([^\n]+) \*\/\nexport const ([A-Z]+)_ERRORS = \{\n(.*?)\n\};/gs),
+]);
 const written = new Set();
-for (const name of readdirSync(sources).sort()) {
-  const text = readFileSync(join(sources, name), 'utf8');
-  const intro = /\/\*\* ([^\n]+) \*\/\nexport const [A-Z]+_ERRORS/.exec(text)?.[1];
-  const codes = [...text.matchAll(/^ {2}(ALM_[A-Z_]+): \{$/gm)].map((match) => match[1]);
-  const known = codes.filter((code) => code in CATALOGUE);
-  if (known.length === 0) continue;
-  const title = name.replace(/\.ts$/, '').replaceAll('-', ' ');
-  lines.push('', `## ${title[0].toUpperCase()}${title.slice(1)}`, '');
-  if (intro !== undefined) lines.push(intro, '');
+for (const [, intro, name, body] of chapters.sort(([, , a], [, , b]) => (a < b ? -1 : 1))) {
+  lines.push('', `## ${name[0]}${name.slice(1).toLowerCase()}`, '', intro, '');
   lines.push('| code | means | what to do | exit |', '|---|---|---|---|');
-  for (const code of known.sort()) {
+  const codes = [...body.matchAll(/^ {2}(ALM_[A-Z_]+): /gm)].map(([, code]) => code);
+  for (const code of codes.sort()) {
     const { means, next, exit } = CATALOGUE[code];
     lines.push(`| \`${code}\` | ${cell(means)} | ${cell(next)} | ${exit} |`);
     written.add(code);

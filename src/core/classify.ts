@@ -1,4 +1,4 @@
-import type { OutcomeCode } from './errors/outcome.js';
+import type { OutcomeCode } from './errors/orders.js';
 import type { OutcomeKind, Phase } from './outcome.js';
 
 /**

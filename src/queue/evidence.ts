@@ -1,5 +1,5 @@
 import { classify } from '../core/classify.js';
-import type { OutcomeCode } from '../core/errors/outcome.js';
+import type { OutcomeCode } from '../core/errors/orders.js';
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';

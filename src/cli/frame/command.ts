@@ -1,4 +1,4 @@
-import type { ExitCode } from '../../core/errors/catalogue.js';
+import type { ExitCode } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Config, ConfigInput } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';

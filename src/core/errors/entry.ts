@@ -8,3 +8,14 @@ export type ErrorEntry = {
   readonly next: string;
   readonly exit: ExitCode;
 };
+
+const ending =
+  (exit: ExitCode) =>
+  (means: string, next: string): ErrorEntry => ({ means, next, exit });
+
+export const bug = ending(1);
+export const usage = ending(2);
+export const refused = ending(3);
+export const dead = ending(4);
+export const halted = ending(5);
+export const interrupted = ending(130);

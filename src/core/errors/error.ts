@@ -1,4 +1,5 @@
-import { CATALOGUE, type ErrorCode, type ExitCode } from './catalogue.js';
+import { CATALOGUE, type ErrorCode } from './catalogue.js';
+import type { ExitCode } from './entry.js';
 
 /**
  * A failure that a user can meet. The code is stable; the message says what happened and what was and was

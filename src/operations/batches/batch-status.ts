@@ -1,4 +1,4 @@
-import type { ExitCode } from '../../core/errors/catalogue.js';
+import type { ExitCode } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';

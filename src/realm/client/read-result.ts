@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { RealmErrorCode } from '../../core/errors/realm.js';
+import type { RealmErrorCode } from '../../core/errors/store-and-realm.js';
 import { oneLine } from '../../core/one-line.js';
 import type { RateHeaders } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';

@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { messageOf } from '../../core/errors/error.js';
-import { STORE_ERRORS } from '../../core/errors/store.js';
+import { STORE_ERRORS } from '../../core/errors/store-and-realm.js';
 
 /** Something about this Redis that could lose an order or pay one twice. */
 export type StoreFinding = {

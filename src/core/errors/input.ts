@@ -1,0 +1,274 @@
+import { refused } from './entry.js';
+
+/** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
+export const PLAN_ERRORS = {
+  ALM_PLAN_LOOKS_PAID: refused(
+    'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches.',
+    'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',
+  ),
+  ALM_PLAN_CHANGED: refused(
+    'Between the preview and the start other batches were sealed, cancelled or refused, or the file’s own was started and stands still, and the file would not do what was shown.',
+    'Plan the file again, look at the new numbers and confirm those.',
+  ),
+  ALM_PLAN_OTHER_ADDRESS: refused(
+    'The same realm id was paid before under another address (localhost for 127.0.0.1, a moved domain), whose books are not these.',
+    'If it is the same realm at the same place, configure the named address: its books know what was paid. If the realm has moved, or is another one with the same id, pass --new-address once.',
+  ),
+  ALM_PLAN_MAYBE_FORGOTTEN: refused(
+    'The store has forgotten payments that no journal knows, as a person accepted in the last 30 days, or that this file’s batch was cancelled and followed by another: it may have been paid.',
+    'Look at the balances of some of its members upstream. If it was not paid: --again LABEL for a file; a rule pays its next period, and a file with --again LABEL what this one owes.',
+  ),
+  ALM_PLAN_IDS_DAMAGED: refused(
+    'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
+    'Export the ids again from their source as text; rounding cannot be undone.',
+  ),
+  ALM_PLAN_OVER_BATCH_CAP: refused(
+    'The sum of the file is above the realm’s cap for one batch (maxTokensPerBatch).',
+    'Split the file, or raise the cap in the realm’s profile.',
+  ),
+  ALM_PLAN_SUM_TOO_LARGE: refused(
+    'The sum of the file does not fit a signed 64-bit integer.',
+    'Check the amounts; split the file if they are right.',
+  ),
+  ALM_PLAN_MEMBER_REPEATED: refused(
+    'Warning: some members stand in more than one row.',
+    'Check that they are meant to be paid more than once.',
+  ),
+  ALM_PLAN_MEMBER_GAINS_AND_LOSES: refused(
+    'Warning: some members both gain and lose in this file, and order between rows is not promised.',
+    'Pass --in-order if the order matters, or split the file.',
+  ),
+  ALM_PLAN_ROW_INSIDE_CELL: refused(
+    'Warning: a quoted cell holds what looks like whole rows, which are not paid.',
+    'Look for a quote that was opened and closed in different rows.',
+  ),
+  ALM_PLAN_AMOUNT_UNUSUAL: refused(
+    'Warning: an amount is more than 100 times the usual amount of the file.',
+    'Check the named lines for a slipped decimal point or a pasted id.',
+  ),
+  ALM_PLAN_ID_ENDS_IN_ZEROS: refused(
+    'Warning: a long id ends in zeros after digit 15, as ids do that a spreadsheet has rounded.',
+    'Compare the named ids with their source.',
+  ),
+  ALM_PLAN_ID_LEADING_ZEROS: refused(
+    'Warning: an id begins with a zero, which a chat id never does.',
+    'Check the named ids; they are sent exactly as written.',
+  ),
+  ALM_FILE_NOT_FOUND: refused('There is no such file.', 'Check the name and the folder.'),
+  ALM_FILE_UNREADABLE: refused(
+    'The file cannot be read.',
+    'Check that it is a file and that you may read it.',
+  ),
+  ALM_FILE_CHANGED: refused(
+    'The file was changed while it was being read.',
+    'Wait until it is complete and run the command again.',
+  ),
+  ALM_FILE_TOO_LARGE: refused('The file is larger than the limit.', 'Split it into several files.'),
+  ALM_FILE_TOO_MANY_ROWS: refused('The file has more rows than the limit.', 'Split it into several files.'),
+  ALM_FILE_TOO_MANY_COLUMNS: refused(
+    'The header has more columns than the limit.',
+    'Remove columns that are not needed.',
+  ),
+  ALM_FILE_RECORD_TOO_LARGE: refused(
+    'One record is larger than the limit; often a quote was opened and never closed.',
+    'Look at the named line; close the quote or shorten the cell.',
+  ),
+  ALM_FILE_EMPTY: refused(
+    'The file is empty.',
+    'Export it again; a header line and at least one row are needed.',
+  ),
+  ALM_FILE_NO_ROWS: refused('The file has a header and no rows.', 'Export it again with its rows.'),
+  ALM_FILE_ENCODING: refused(
+    'The file is not UTF-8.',
+    'Export it as "CSV UTF-8 (comma delimited)" in Excel, or choose UTF-8 where you save it.',
+  ),
+  ALM_FILE_NOT_CSV: refused(
+    'The file is not a CSV file but something else.',
+    'Open it in the program it belongs to and export it as "CSV UTF-8".',
+  ),
+  ALM_FILE_LINE_ENDS: refused(
+    'The lines end with a lone CR, as on very old Macs.',
+    'Save the file with LF or CR LF line ends, for example as "CSV UTF-8".',
+  ),
+  ALM_FILE_QUOTES: refused(
+    'Quotes do not match, so that it is not certain where a row ends.',
+    'Mend the named line: close the quote, and write a quote inside a quoted cell twice.',
+  ),
+  ALM_FILE_SEPARATOR: refused(
+    'The sep= line names a delimiter that is not supported.',
+    'Use a comma, a semicolon or a tab.',
+  ),
+  ALM_FILE_HEADER_MISSING: refused(
+    'The file has no header line.',
+    'Put a first line with the names of the columns, at least member and tokens.',
+  ),
+  ALM_FILE_COLUMN_MISSING: refused(
+    'A column that is needed is missing.',
+    'Add or rename the column, or name it with --map, for example --map tokens=Punkte.',
+  ),
+  ALM_FILE_COLUMN_MISSPELT: refused(
+    'A column’s name is nearly one that has a meaning.',
+    'Rename the column as suggested, or to something clearly different.',
+  ),
+  ALM_FILE_COLUMN_TWICE: refused(
+    'Two columns mean the same.',
+    'Remove or rename one of them, or say with --map which one counts.',
+  ),
+  ALM_FILE_MAP: refused(
+    'A --map names a column that is not there, or a meaning that does not exist.',
+    'Write --map MEANING=COLUMN with a column of the header.',
+  ),
+  ALM_FILE_IS_RESULTS: refused(
+    'The file is a results.csv of a report: most of its rows may be paid already.',
+    'Run failed.csv or unprocessed.csv of that report, or the original file.',
+  ),
+  ALM_PLAN_REFERENCE_BUSY: refused(
+    'Another import holds some of these references and has not finished.',
+    'Wait for it, run that import again, or cancel it; then try again.',
+  ),
+  ALM_PLAN_NOT_EXPECTED: refused(
+    'The file is not the one that --expect-rows or --expect-tokens describes.',
+    'Check that it is the right file; correct the expectation if it is.',
+  ),
+  ALM_PLAN_FAULTS: refused(
+    'The file has faults and was refused as a whole; nothing was sent.',
+    'Mend the listed lines, or pass --skip-invalid to take only the good rows.',
+  ),
+  ALM_PLAN_OVER_DAY_CAP: refused(
+    'The batch is larger than what is left of the realm’s daily cap.',
+    'It will halt when the cap is reached and can be resumed the next day (UTC).',
+  ),
+  ALM_PLAN_MEMBER_NOT_FOUND: refused(
+    'The realm does not know the member.',
+    'Check the id; the order would be refused.',
+  ),
+  ALM_PLAN_BALANCE_TOO_SMALL: refused(
+    'The member’s balance is too small for what the file takes away.',
+    'Lower the amount, or pay the member first.',
+  ),
+};
+
+/** Faults and warnings of single CSV rows and cells. */
+export const ROW_ERRORS = {
+  ALM_ROW_TOKENS_INVALID: refused(
+    'The amount is not a whole number of points.',
+    'Write plain digits, with a leading minus to subtract.',
+  ),
+  ALM_ROW_TOKENS_ZERO: refused(
+    'The amount is zero; there is nothing to pay.',
+    'Remove the row or write the amount.',
+  ),
+  ALM_ROW_TOKENS_TOO_LARGE: refused(
+    'The amount is above 9007199254740991, the largest that is exact.',
+    'Check the amount; often an id was pasted into the wrong column.',
+  ),
+  ALM_ROW_TOKENS_OVER_CAP: refused(
+    'The amount is above the realm’s cap for one order (maxTokensPerOrder).',
+    'Check the amount, or raise the cap in the realm’s profile.',
+  ),
+  ALM_ROW_ID_INVALID: refused(
+    'A member or recipient id is not made of decimal digits alone.',
+    'Write the id as plain digits, exactly as its source shows it.',
+  ),
+  ALM_ROW_ID_DIGITS_LOST: refused(
+    'A spreadsheet wrote the id in scientific notation; its last digits are lost.',
+    'Format the id column as text before the ids are put in, and export again.',
+  ),
+  ALM_ROW_OP_UNKNOWN: refused(
+    'The op is not credit, debit or transfer.',
+    'Write credit, debit or transfer, or leave the cell empty.',
+  ),
+  ALM_ROW_OP_AGAINST_SIGN: refused(
+    'The op and the sign of the amount contradict each other.',
+    'credit and transfer take positive amounts only; debit takes 5 or -5.',
+  ),
+  ALM_ROW_RECIPIENT_MISSING: refused(
+    'The row has no recipient, and nothing says that it needs none.',
+    'Fill in the recipient, or write credit or debit into an op column.',
+  ),
+  ALM_ROW_RECIPIENT_UNEXPECTED: refused(
+    'A credit or debit has a recipient.',
+    'Empty the recipient, or write transfer as the op.',
+  ),
+  ALM_ROW_SELF_TRANSFER: refused('Member and recipient are the same.', 'Correct one of the two ids.'),
+  ALM_ROW_REALM_OTHER: refused(
+    'The row is meant for another realm than the one of this run.',
+    'Run it with --realm of that realm, or remove the row.',
+  ),
+  ALM_ROW_CURRENCY_OTHER: refused(
+    'The row is meant for another currency than the one of this run.',
+    'Set realmPointId in the realm’s profile to that currency, or remove the row.',
+  ),
+  ALM_ROW_REFERENCE_INVALID: refused(
+    'The reference cannot be used as a key.',
+    'Use up to 200 visible characters; `undo:` is for almoner’s own undo files.',
+  ),
+  ALM_ROW_REFERENCE_CONFLICT: refused(
+    'The same reference stands for another order.',
+    'Give each order a reference of its own; the same one only for the same order.',
+  ),
+  ALM_ROW_ORDER_INVALID: refused(
+    'The almoner_order cell does not hold an order’s id.',
+    'Leave the cell as the report wrote it, or empty it.',
+  ),
+  ALM_ROW_TOO_SHORT: refused(
+    'The row has fewer cells than the header.',
+    'Fill up the row, also with empty cells.',
+  ),
+  ALM_ROW_TOO_LONG: refused(
+    'The row has more cells than the header.',
+    'Put cells that hold the delimiter into quotes.',
+  ),
+  ALM_ROW_QUOTES: refused(
+    'A quote stands where none may stand.',
+    'Put the whole cell into quotes and write each quote inside it twice.',
+  ),
+  ALM_ROW_CARRIAGE_RETURN: refused(
+    'The row holds a CR that is not part of a line end.',
+    'Save the file with LF or CR LF line ends throughout.',
+  ),
+  ALM_ROW_DUPLICATE: refused(
+    'The row’s reference is already spent by an order with the same content; it is not paid again.',
+    'Nothing to do; the named order pays or has paid it.',
+  ),
+  ALM_ROW_REFERENCE_SPENT: refused(
+    'The row’s reference is already spent by an order with other content.',
+    'Give the row a reference of its own, or leave it out.',
+  ),
+  ALM_ROW_ORDER_UNKNOWN: refused(
+    'The order in almoner_order is not in the books of this realm.',
+    'Use the books (data folder or REDIS_URL) that the report came from, or remove the column.',
+  ),
+  ALM_ROW_ORDER_MAY_BE_PAID: refused(
+    'The order in almoner_order, or the one that keeps the reference, was paid or may still be paid.',
+    'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`), and wait where its request may still arrive.',
+  ),
+  ALM_ROW_ORDER_ARCHIVED: refused(
+    'The row stands in for an order of a batch that is archived, and can no longer be marked as replaced.',
+    'Look the order up with `almoner report`; to pay it, empty its almoner_order cell and give it a reference.',
+  ),
+  ALM_ROW_ORDER_REPLACED: refused(
+    'The order in almoner_order was already put into another file.',
+    'Leave the row out, or mend the order of that batch.',
+  ),
+  ALM_ROW_ORDER_TWICE: refused(
+    'The same order stands in almoner_order on two rows of the file; both would pay it.',
+    'Leave one of the two rows; where the second is meant as well, empty its almoner_order cell and give it a reference.',
+  ),
+  ALM_ROW_REFERENCE_OTHER: refused(
+    'The row stands in for an order, and not under that order’s reference, which would stay free.',
+    'Leave the reference as the report wrote it; where the row is another payment, empty its almoner_order cell.',
+  ),
+  ALM_ROW_UNDO_OTHER: refused(
+    'The row’s reference says that it undoes an order, and it is not what takes that order back.',
+    'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',
+  ),
+  ALM_ROW_UNDO_OF_UNDO: refused(
+    'The row undoes an order that is itself an undo.',
+    'To give the points again, make a new order with a reference of its own.',
+  ),
+  ALM_ROW_UNDO_NOT_PAID: refused(
+    'The row undoes an order that is not paid.',
+    'Make the undo file again with `almoner undo BATCH`.',
+  ),
+};

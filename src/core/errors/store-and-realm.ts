@@ -1,0 +1,192 @@
+import { bug, dead, halted, refused, usage } from './entry.js';
+
+/** Redis: the embedded one and outside ones. */
+export const STORE_ERRORS = {
+  ALM_STORE_UNREACHABLE: halted(
+    'Redis does not answer.',
+    'Check REDIS_URL and that the server runs; `almoner doctor` tells more.',
+  ),
+  ALM_STORE_DENIED: usage(
+    'Redis answers, but refuses the user or password.',
+    'Put the right user and password into REDIS_URL (percent-encoded), e.g. rediss://user:password@host:6379/0.',
+  ),
+  ALM_STORE_NO_SERVER: usage(
+    'The embedded store needs redis-server or valkey-server, and neither was found.',
+    'Install one (Debian, Ubuntu: `sudo apt-get install redis-server`; macOS: `brew install redis`), or run `docker compose up`, or set REDIS_URL to a Redis you have.',
+  ),
+  ALM_STORE_FOLDER: usage(
+    'The data folder cannot be used for the embedded store.',
+    'Make the folder writable for this user, or choose another one with ALMONER_DATA.',
+  ),
+  ALM_STORE_PORT_TAKEN: halted(
+    'Another program holds the loopback port that belongs to this data folder.',
+    'End that program; or, while it runs, remove the file `redis/port` in the data folder so that a new port is chosen.',
+  ),
+  ALM_STORE_START_FAILED: halted(
+    'The embedded redis-server did not start.',
+    'Read `redis/server.log` in the data folder; the usual causes are a full disk and a folder owned by another user.',
+  ),
+  ALM_STORE_DAMAGED: halted(
+    'The append-only file of the embedded store is damaged, and redis-server refuses to load it.',
+    'Copy the folder `redis` first, then run `redis-check-aof --fix` on the file ending in `.manifest` there, then `almoner recover`.',
+  ),
+  ALM_STORE_NOT_APPEND_ONLY: halted(
+    'Redis keeps no append-only file: a restart could forget that an order was sent.',
+    'Set `appendonly yes` (CONFIG SET appendonly yes, and in redis.conf).',
+  ),
+  ALM_STORE_FSYNC: halted(
+    'Redis acknowledges writes before they are on disk: a power cut could forget that an order was sent.',
+    'Set `appendfsync always` and `no-appendfsync-on-rewrite no` (with CONFIG SET, and in redis.conf).',
+  ),
+  ALM_STORE_EVICTS: halted(
+    'Redis may throw keys away when memory is short.',
+    'Set `maxmemory-policy noeviction` (CONFIG SET maxmemory-policy noeviction, and in redis.conf).',
+  ),
+  ALM_STORE_REPLICA: halted(
+    'REDIS_URL names a replica, which takes no writes.',
+    'Name the primary in REDIS_URL, or use the Sentinel form, which follows it.',
+  ),
+  ALM_STORE_UNPROVEN: halted(
+    'Redis does not let this user read its settings, so its safety cannot be checked.',
+    'Allow `CONFIG GET` and `INFO` for this user, or attest the settings in the configuration; every report says so then.',
+  ),
+  ALM_STORE_TOO_OLD: halted(
+    'This Redis is older than 6.2, the oldest that is supported.',
+    'Use Redis 6.2 or newer, or Valkey.',
+  ),
+};
+
+/** The ledger: broken invariants and safety stops. */
+export const LEDGER_ERRORS = {
+  ALM_LEDGER_DOES_NOT_TIE: bug(
+    'Counts or sums do not add up to the manifest; nothing is printed from such books.',
+    'Keep the data folder as it is and report this with the output of `almoner doctor`.',
+  ),
+  ALM_LEDGER_PLAN_MISSING: halted(
+    'A part of a batch’s plan is not in the store.',
+    'Restore the store from its backup; keep the data folder as it is.',
+  ),
+  ALM_LEDGER_JOURNAL_FAILED: bug(
+    'The journal of what is about to be sent could not be written or fsynced, so the process sends nothing more and ends.',
+    'Free some space or mend the data folder, then start the same command again; it finds what was left.',
+  ),
+  ALM_LEDGER_DISARMED: halted(
+    'The store was restarted, failed over or restored, and the journal of at least one sending process is not merged yet.',
+    'Run `almoner recover` on the machine of each session named; where its disk is lost, `almoner recover --accept-missing SESSION`.',
+  ),
+  ALM_LEDGER_ROLLED_BACK: halted(
+    'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',
+    'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+  ),
+  ALM_LEDGER_GIVEN_UP: bug(
+    'An operator gave this sending process up as lost while it lived, so it ended.',
+    'Start it again: it comes back as a new session. Look at what it was sending with `almoner doubt list` and `almoner status`.',
+  ),
+  ALM_LEDGER_FLOOR_DAMAGED: halted(
+    'The note of which journals were removed is damaged, so that a store that forgot too much could not be told.',
+    'Restore the file from a backup of the data folder. Where the store was never restored from a backup nor failed over, remove the file instead.',
+  ),
+  ALM_LEDGER_SESSION: usage('No unmerged session has that id.', 'List them with `almoner recover`.'),
+  ALM_LEDGER_ARCHIVE_MISSING: halted(
+    'The rows of an archived batch are in a file that cannot be read here.',
+    'Run the command on the machine whose data folder holds the archive, or copy the file to the same place here.',
+  ),
+  ALM_LEDGER_ARCHIVE_DAMAGED: halted(
+    'The file of an archived batch is not what was written.',
+    'Restore it from the backup of the data folder’s archive.',
+  ),
+  ALM_LEDGER_STALLED: bug(
+    'Work was waiting, the store answered, and the process took none: it ended so that it is started afresh.',
+    'A supervisor starts it again; should it happen again and again, report it with the log.',
+  ),
+};
+
+/** Reads and other calls of the realm interface. */
+export const REALM_ERRORS = {
+  ALM_REALM_KEY_REFUSED: halted(
+    'The realm answered 401: the API key is wrong or does not exist.',
+    'Put the right key where the profile looks for it, then run the command again.',
+  ),
+  ALM_REALM_KEY_OTHER_REALM: halted(
+    'The realm answered 403: the API key belongs to a different realm.',
+    'Use the key of this realm, or the realm of this key.',
+  ),
+  ALM_REALM_KEY_UNUSABLE: usage(
+    'The API key is missing or cannot stand in a header: nothing was sent.',
+    'Put the key where the profile looks for it, as one line of plain text.',
+  ),
+  ALM_REALM_WALLETS_FORBIDDEN: halted(
+    'The wallet check was answered with 403: a key of another realm, or a CDN that forbids GET with a body.',
+    'Try `almoner member ID`: if that works, the key is right and the profile needs `wallets.method: POST`.',
+  ),
+  ALM_REALM_PROXY_AUTH: halted(
+    'A proxy answered 407 and wants a login: the realm was not reached.',
+    'Let this machine reach the realm directly, or sign in at the proxy.',
+  ),
+  ALM_REALM_MEMBER_NOT_FOUND: dead(
+    'The realm answered 404: it has no such member, or no such realm.',
+    'Check the member id, the realm id and the base URL; ids damaged by a spreadsheet often end in zeros.',
+  ),
+  ALM_REALM_UNREACHABLE: halted(
+    'The realm could not be reached, or hung up before answering.',
+    'Check the base URL and the network; `almoner doctor` tells more.',
+  ),
+  ALM_REALM_BAD_CERTIFICATE: halted(
+    "The realm's TLS certificate was not accepted: nothing was sent.",
+    'Check the base URL, the clock of this machine and the certificate.',
+  ),
+  ALM_REALM_TOO_SLOW: halted(
+    'The realm did not answer within the time-out.',
+    'Try again; raise the time-outs of the profile when it happens often.',
+  ),
+  ALM_REALM_RATE_LIMITED: halted(
+    'The realm asked to slow down.',
+    'Wait and try again; lower ALMONER_RATE when it happens often.',
+  ),
+  ALM_REALM_NOT_JSON: halted(
+    'The answer is empty, cut, too large or not JSON.',
+    'Check that the base URL names the interface itself, not a web page in front of it.',
+  ),
+  ALM_REALM_REDIRECTED: usage(
+    'The realm answered with a redirect, which is not followed: the key would travel with it.',
+    'Correct the base URL to where the redirect points.',
+  ),
+  ALM_REALM_SERVER_ERROR: halted(
+    'The realm answered with a server error.',
+    'Try again later; name the request id when asking the people who run the realm.',
+  ),
+  ALM_REALM_REFUSED: dead(
+    'The realm refused the request.',
+    "Read the realm's message; check ids, currency and base URL.",
+  ),
+};
+
+export type RealmErrorCode = keyof typeof REALM_ERRORS;
+
+/** The realm service that almoner itself serves. */
+export const SERVICE_ERRORS = {
+  ALM_SERVICE_KEY_INVALID: usage(
+    'The API key for the realm service cannot be carried by an Authorization header.',
+    'Set ALMONER_API_KEY to 1 to 512 visible ASCII characters, or leave it unset to have a key made.',
+  ),
+  ALM_SERVICE_KEY_OTHER_REALM: usage(
+    'The API key is linked to another realm of the same store.',
+    'Serve that realm, or use another key for this one.',
+  ),
+  ALM_SERVICE_FAULT_INVALID: usage(
+    'A --fault switch could not be understood.',
+    'Write name:probability or name:probability:value, for example --fault error-after:0.1; `almoner realm serve --help` lists the names.',
+  ),
+  ALM_SERVICE_MEMBERS_INVALID: refused(
+    'The members file has faults; all of them are listed and no member was loaded.',
+    'Mend the listed lines and start the service again.',
+  ),
+  ALM_SERVICE_REALM_ID_INVALID: usage(
+    'The realm id cannot name a realm.',
+    'Use 1 to 128 visible characters without blanks.',
+  ),
+  ALM_SERVICE_PORT_TAKEN: usage(
+    'The port is in use by another program.',
+    'Choose another one with --port, or end the other program.',
+  ),
+};
