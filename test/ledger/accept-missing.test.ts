@@ -70,9 +70,9 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await accept(batch, lost.id);
     ledger.mark.session = lost.id;
     expect(await claimFor(batch, 6)).toEqual({ answer: 'stop', why: 'lost' });
-    expect(await begin(batch, 6, { session: lost.id })).toEqual({ no: 'lost' });
+    expect(await begin(batch, 6, { session: lost.id })).toEqual({ refusal: 'lost' });
     // What it was sending when it was given up is not begun again by its own repeated question either.
-    expect(await begin(batch, 2, { session: lost.id, keyAgeMaxMs: 60_000 })).toEqual({ no: 'lost' });
+    expect(await begin(batch, 2, { session: lost.id, keyAgeMaxMs: 60_000 })).toEqual({ refusal: 'lost' });
     expect((await readFence(ledger)).lost).toBe(true);
     await expect(lost.register(ledger)).rejects.toMatchObject({ code: 'ALM_LEDGER_GIVEN_UP' });
     expect(await listSessions(ledger)).toEqual([]);
@@ -133,7 +133,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     // As a promoted replica finds itself: armed for the server it was copied from.
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     await widely(batch, lost);
-    expect(await begin(batch, 6)).toEqual({ no: 'disarmed' });
+    expect(await begin(batch, 6)).toEqual({ refusal: 'disarmed' });
   });
 
   test('armed anew since it joined: the same', async () => {

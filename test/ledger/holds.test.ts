@@ -57,7 +57,7 @@ describe('holding members', () => {
     await held(batch, 1);
     expect((await claimFor(batch, 2)).answer).toBe('held');
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'not-due' });
-    expect(await begin(batch, 2)).toEqual({ no: 'not-due' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'not-due' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     await settleAs(first, 3, 'P', await begun(first, 3, { hold: await held(first, 3) }));
     const anew = await held(first, 1);
     expect(anew).not.toBe(token);
-    expect(await begin(first, 1, { hold: token })).toEqual({ no: 'hold' });
+    expect(await begin(first, 1, { hold: token })).toEqual({ refusal: 'hold' });
     expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('no');
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -256,7 +256,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     await held(first, 2);
     await claimFor(second, 1);
     await claimFor(second, 2);
-    expect(await begin(first, 1, { hold: token, dayCap: 1 })).toEqual({ no: 'cap' });
+    expect(await begin(first, 1, { hold: token, dayCap: 1 })).toEqual({ refusal: 'cap' });
     expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${second.no}:2` });
     expect(await tieUp(ledger)).toEqual([]);
   });

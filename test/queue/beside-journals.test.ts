@@ -78,7 +78,7 @@ describe('a process that starts on an armed ledger', () => {
     // Machine 1 took order 1 for one that nobody has sent.
     await again.sender.begin(1, null);
     expect(again.sender.open).toEqual([]);
-    expect(await begin(batch, 2)).toEqual({ no: 'disarmed' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     expect(await again.sender.recover()).toBe(true);
     expect(await late.sender.recover()).toBe(true);
     expect(await code(batch, 1)).toBe('P');

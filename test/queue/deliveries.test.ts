@@ -85,7 +85,7 @@ test('an order that is not due yet is not begun, however it is delivered; a cloc
   await feedAll(batch);
   await settleAs(batch, 1, 'w', await begun(batch, 1), { dueInMs: 60_000 });
   const answer = await begin(batch, 1, { nonce: 'next' });
-  expect(answer).toMatchObject({ no: 'early' });
+  expect(answer).toMatchObject({ refusal: 'early' });
   expect('earlyByMs' in answer ? answer.earlyByMs : 0).toBeGreaterThan(50_000);
 
   await ledger.scripts.redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() + 3_600_000, '2');

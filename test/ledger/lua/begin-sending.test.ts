@@ -46,7 +46,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
-    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ no: 's' });
+    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 's' });
     expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
       [utcDay(first.sentAt)]: '7',
     });
@@ -62,20 +62,20 @@ describe('begin-sending', () => {
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await stop(ledger, batch.no);
-    expect(await begin(batch, 1)).toEqual({ no: why });
+    expect(await begin(batch, 1)).toEqual({ refusal: why });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
-    expect(await begin(batch, 1)).toEqual({ no: 'planned' });
+    expect(await begin(batch, 1)).toEqual({ refusal: 'planned' });
     await feedAll(batch);
-    expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ no: 'owner' });
+    expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ refusal: 'owner' });
     await sendAs(batch, 1, 'P');
-    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ no: 'P' });
+    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'P' });
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
-    expect(await begin(batch, 2)).toEqual({ no: 'breaker' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'breaker' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('begin-sending', () => {
     const batch = await sealed(ledger, [{ tokens: 6 }, { tokens: 5 }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'P', { dayCap: 10 });
-    expect(await begin(batch, 2, { dayCap: 10 })).toEqual({ no: 'cap' });
+    expect(await begin(batch, 2, { dayCap: 10 })).toEqual({ refusal: 'cap' });
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'halted',
       reason: { code: 'ALM_BATCH_DAY_CAP' },
@@ -115,7 +115,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
-    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ no: 'u' });
+    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'u' });
     const again = await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000, dayCap: 7 });
     expect(again).toMatchObject({
       resend: true,
@@ -147,9 +147,9 @@ describe('begin-sending', () => {
     await feedAll(batch);
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:b:${batch.no}`, 'inOrder', '1');
     const first = await begun(batch, 1);
-    expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'in-order' });
     await settleAs(batch, 1, 'u', first);
-    expect(await begin(batch, 2)).toEqual({ no: 'in-order' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'in-order' });
     expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 });

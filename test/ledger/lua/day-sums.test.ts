@@ -39,7 +39,7 @@ describe('the sum of a day', () => {
     const batch = await sealed(ledger, [{ tokens: LARGEST }, { tokens: LARGEST }]);
     await feedAll(batch);
     await dayStandsAt(ledger, MOST - BigInt(LARGEST) + 1n);
-    expect(await begin(batch, 1)).toEqual({ no: 'cap' });
+    expect(await begin(batch, 1)).toEqual({ refusal: 'cap' });
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'halted',
       reason: { code: 'ALM_BATCH_DAY_SUM', message: expect.any(String), next: expect.any(String) },

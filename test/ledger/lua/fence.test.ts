@@ -32,7 +32,7 @@ describe('the fence', () => {
     await register(ledger, 'a');
     await register(ledger, 'b');
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'disarmed' });
-    expect(await begin(batch, 2)).toEqual({ no: 'disarmed' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     const { run } = await readFence(ledger);
     expect(await reportMerged(ledger, run, 'a', 0)).toBe(true);
     expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: ['b'] });
@@ -72,7 +72,7 @@ describe('the fence', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'seq', 1);
-    expect(await begin(batch, 2)).toEqual({ no: 'rollback' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'rollback' });
     expect(await disarm(ledger, { at: 1, seen: ledger.mark.seen, found: 1, by: 'a' })).toBe(true);
     expect(await readFence(ledger)).toMatchObject({ armed: false, untouched: false, rollback: { found: 1 } });
   });
@@ -86,6 +86,6 @@ describe('the fence', () => {
     await failOver(ledger);
     const { run } = await readFence(ledger);
     await arm(ledger, run, 0);
-    expect(await begin(batch, 2)).toEqual({ no: 'era' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'era' });
   });
 });

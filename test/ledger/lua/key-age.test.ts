@@ -47,7 +47,7 @@ describe('an unknown is sent again with its key', () => {
     expect(again).toMatchObject({ resend: true, keyNumber: 1, keyFirstAt: before.sentAt });
     await settleAs(batch, 1, 'u', again, { nonce: 'in time' });
     await age(batch, 5_000);
-    expect(await resend(batch)).toEqual({ no: 'key-old' });
+    expect(await resend(batch)).toEqual({ refusal: 'key-old' });
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
   });
 
@@ -55,22 +55,22 @@ describe('an unknown is sent again with its key', () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     await age(batch, 10_000);
-    expect(await resend(batch, 20_000)).toEqual({ no: 'clocks' });
-    expect(await resend(batch, null)).toEqual({ no: 'clocks' });
+    expect(await resend(batch, 20_000)).toEqual({ refusal: 'clocks' });
+    expect(await resend(batch, null)).toEqual({ refusal: 'clocks' });
     expect(await resend(batch, 11_000)).toMatchObject({ resend: true });
   });
 
   test('not where the clocks of this process disagree', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
-    expect(await resend(batch, null)).toEqual({ no: 'clocks' });
+    expect(await resend(batch, null)).toEqual({ refusal: 'clocks' });
   });
 
   test('not where the store’s clock stands before the key’s first use', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     await age(batch, -HOUR_MS);
-    expect(await resend(batch)).toEqual({ no: 'clocks' });
+    expect(await resend(batch)).toEqual({ refusal: 'clocks' });
   });
 });
 
@@ -85,7 +85,7 @@ describe('the age of a key counts from its first use', () => {
     expect(second.firstSentAt).toBe(second.sentAt);
     await settleAs(batch, 1, 'u', second, { nonce: 'two' });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ keyFirstAt: first, sentAt: second.sentAt });
-    expect(await resend(batch)).toEqual({ no: 'key-old' });
+    expect(await resend(batch)).toEqual({ refusal: 'key-old' });
   });
 
   test('also where its sender died, and a resend never left', async () => {
@@ -106,7 +106,7 @@ describe('the age of a key counts from its first use', () => {
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: sentAt, sentAt });
     expect(await tieUp(batch.ledger)).toEqual([]);
     await age(batch, LIFETIME_MS);
-    expect(await resend(batch)).toEqual({ no: 'key-old' });
+    expect(await resend(batch)).toEqual({ refusal: 'key-old' });
   });
 
   test('also where a person called it unpaid and lets it be tried again: the key is the same', async () => {
@@ -119,7 +119,7 @@ describe('the age of a key counts from its first use', () => {
     const again = await begun(batch, 1, { nonce: 'two' });
     expect(again).toMatchObject({ keyNumber: 1, keyFirstAt: first, resend: false });
     await settleAs(batch, 1, 'u', again, { nonce: 'two' });
-    expect(await resend(batch)).toEqual({ no: 'key-old' });
+    expect(await resend(batch)).toEqual({ refusal: 'key-old' });
   });
 
   test('and a refused order that is tried again has a key that nobody has used', async () => {

@@ -91,7 +91,7 @@ describe('turn-down', () => {
     const hold = await held(batch, 1);
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
-    expect(await begin(batch, 1, { hold })).toEqual({ no: 'disarmed' });
+    expect(await begin(batch, 1, { hold })).toEqual({ refusal: 'disarmed' });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
   });
 
