@@ -144,6 +144,15 @@ describe('imports point one way', () => {
     expect({ outside, impure: impure.map((source) => source.path) }).toEqual({ outside: [], impure: [] });
   });
 
+  test('outside the ledger only its index is imported', () => {
+    const wrong = SRC.filter((source) => folderOf(source.path) !== 'ledger').flatMap((source) =>
+      relativeImports(source)
+        .filter((path) => folderOf(path) === 'ledger' && path !== 'src/ledger/index.ts')
+        .map((path) => `${source.path} imports ${path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('only the queue knows BullMQ; the desk may show it with its board', () => {
     const wrong = SRC.flatMap((source) =>
       source.imports

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../core/errors/error.js';
-import { type BatchRef, readBatch } from '../ledger/batches.js';
+import { type BatchRef, readBatch } from '../ledger/index.js';
 import { changeHere, realmOfBatch } from '../operations/batches/batch-realm.js';
 import { type BatchStatus, batchStatus } from '../operations/batches/batch-status.js';
 import { reportBatch } from '../operations/batches/report.js';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import { parseAward } from '../ledger/accounts.js';
+import { parseAward } from '../ledger/index.js';
 import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from './visible.js';
 
 export type CellFault = { readonly code: ErrorCode; readonly message: string };

@@ -3,7 +3,7 @@ import { undefuse } from '../core/formula-cells.js';
 import { type MemberId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
 import { OPS, type Op, type Order } from '../core/order.js';
 import type { SignedTokens } from '../core/points.js';
-import { hashRow } from '../ledger/reference.js';
+import { hashRow } from '../ledger/index.js';
 import type { Column } from './columns.js';
 import { awardFault, type CellFault, readMemberCell, readReferenceCell, trimBlanks } from './member-cell.js';
 import { hasSurplus, recordFaults } from './records.js';

@@ -1,4 +1,4 @@
-import { hashRow, referenceHash } from '../ledger/reference.js';
+import { hashRow, referenceHash } from '../ledger/index.js';
 import { DenseIndex, fold, mix, words32 } from './dense-index.js';
 import type { Finding, OrderRow, Row } from './row.js';
 import { show } from './visible.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ScriptClient } from '../ledger/script-client.js';
+import type { ScriptClient } from '../ledger/index.js';
 import type { AuditPage } from './api/index.js';
 import { ACCESSES, type Access } from './http/access/tokens.js';
 

@@ -1,4 +1,4 @@
-import type { BatchRef } from '../ledger/batches.js';
+import type { BatchRef } from '../ledger/index.js';
 
 /** Who did it, and why: what every change writes into an audit. */
 export type By = { readonly who: string; readonly why: string | null };

@@ -1,4 +1,4 @@
-import type { BatchRef } from '../ledger/batches.js';
+import type { BatchRef } from '../ledger/index.js';
 import type { ExplainReply, RulePlanPage, RuleRow } from './api/index.js';
 import type { By } from './by.js';
 

@@ -1,5 +1,5 @@
 import { DenseIndex, mix, words32 } from '../csv/dense-index.js';
-import type { ContentWords } from '../ledger/reference.js';
+import type { ContentWords } from '../ledger/index.js';
 
 /**
  * The rows of a file that nothing but their content identifies, as a multiset: equal rows stand in one list, in

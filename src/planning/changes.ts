@@ -1,9 +1,6 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { BatchId } from '../core/ids.js';
-import { spentPlaces } from '../ledger/judged-again.js';
-import { hasParked } from '../ledger/parked.js';
-import { decodePlanBlock } from '../ledger/plan-block.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import { decodePlanBlock, hasParked, type RealmLedger, spentPlaces } from '../ledger/index.js';
 import { maybeForgotten } from './earlier.js';
 import { lineRanges } from './findings.js';
 import type { Plan } from './plan.js';

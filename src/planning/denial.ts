@@ -1,8 +1,6 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { BatchId, OrderId } from '../core/ids.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { isStateCode, STATE_CODES } from '../ledger/record.js';
-import { standIn } from '../ledger/stand-in.js';
+import { isStateCode, type RealmLedger, STATE_CODES, standIn } from '../ledger/index.js';
 
 export type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
 

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { Finding } from '../csv/row.js';
-import { readBatch } from '../ledger/batches.js';
-import { LOOK_BACK_MS } from '../ledger/judged-again.js';
-import { batchKeys } from '../ledger/keys.js';
-import { decodeManifest } from '../ledger/manifest.js';
-import { hasParked, lossAcceptedAt, parkedBatches } from '../ledger/parked.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { BatchView } from '../ledger/views.js';
+import {
+  type BatchView,
+  batchKeys,
+  decodeManifest,
+  hasParked,
+  LOOK_BACK_MS,
+  lossAcceptedAt,
+  parkedBatches,
+  type RealmLedger,
+  readBatch,
+} from '../ledger/index.js';
 import { shortId } from './digest.js';
 
 /** Who a file is in the books: its batch's identity, and the batch where it is there already. */

@@ -1,11 +1,20 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { Order } from '../core/order.js';
-import { batchSource } from '../ledger/batch-source.js';
-import type { BatchRef } from '../ledger/batches.js';
-import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { decodePlanBlock, type PlanRow } from '../ledger/plan-block.js';
-import { decodeRecord, type OrderRecord } from '../ledger/record.js';
-import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import {
+  type BatchRef,
+  BLOCK_ORDERS,
+  batchKeys,
+  batchSource,
+  type ContentWords,
+  contentHash,
+  contentWords,
+  decodePlanBlock,
+  decodeRecord,
+  type OrderRecord,
+  PLAN_BLOCK_ROWS,
+  type PlanRow,
+  SKETCH_ROW_BYTES,
+} from '../ledger/index.js';
 import type { BareRows } from './bare-rows.js';
 
 /**

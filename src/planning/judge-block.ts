@@ -1,17 +1,20 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
-import { type EarlierOrder, judgeReplaced } from '../ledger/earlier-orders.js';
-import { isPlannedOrder, type PlanRow } from '../ledger/plan-block.js';
-import { findSpent, type PlanReader } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
 import {
   contentHash,
+  type EarlierOrder,
+  findSpent,
   hashRow,
+  isPlannedOrder,
+  judgeReplaced,
+  type PlanReader,
+  type PlanRow,
+  type RealmLedger,
   type ReferenceHolder,
   type RowHashes,
   referenceHash,
-} from '../ledger/reference.js';
+} from '../ledger/index.js';
 import { denial, idOfBatch, isoTime } from './denial.js';
 import { type EarlierBatch, EarlierBatches, judgeStandIn, UndoJudge } from './judge-undo.js';
 

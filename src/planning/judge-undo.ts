@@ -3,16 +3,20 @@ import { inverseOf, type Order } from '../core/order.js';
 import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
 import { show } from '../csv/visible.js';
-import { accountOf, parseAward } from '../ledger/accounts.js';
-import { batchNumber } from '../ledger/batches.js';
-import { batchKeys } from '../ledger/keys.js';
-import { decodeManifest } from '../ledger/manifest.js';
-import type { PlanRow } from '../ledger/plan-block.js';
-import type { PlanReader } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { CODE_OF_STATE } from '../ledger/record.js';
-import { referenceKey } from '../ledger/reference.js';
-import { readRecord, stateOf } from '../ledger/rows.js';
+import {
+  accountOf,
+  batchKeys,
+  batchNumber,
+  CODE_OF_STATE,
+  decodeManifest,
+  type PlanReader,
+  type PlanRow,
+  parseAward,
+  type RealmLedger,
+  readRecord,
+  referenceKey,
+  stateOf,
+} from '../ledger/index.js';
 import { type Denial, denial } from './denial.js';
 
 /**

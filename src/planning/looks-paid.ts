@@ -1,14 +1,24 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, type OrderId, orderId } from '../core/ids.js';
-import { accountRanges } from '../ledger/accounts.js';
-import type { EarlierAddress } from '../ledger/addresses.js';
-import { type BatchRef, readBatch } from '../ledger/batches.js';
-import { type Refusal, type RetriedBy, retryOrder } from '../ledger/dead.js';
-import { judgedBeside } from '../ledger/judged-again.js';
-import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { decodePlanBlock, encodePlanBlock, isPlannedOrder, type PlannedOrder } from '../ledger/plan-block.js';
-import { type BlockClaims, DUPLICATE_RECORD } from '../ledger/plan-store.js';
-import { contentHash, contentWords } from '../ledger/reference.js';
+import {
+  accountRanges,
+  type BatchRef,
+  type BlockClaims,
+  contentHash,
+  contentWords,
+  DUPLICATE_RECORD,
+  decodePlanBlock,
+  type EarlierAddress,
+  encodePlanBlock,
+  isPlannedOrder,
+  judgedBeside,
+  PLAN_BLOCK_ROWS,
+  type PlannedOrder,
+  type Refusal,
+  type RetriedBy,
+  readBatch,
+  retryOrder,
+} from '../ledger/index.js';
 import { BareRows } from './bare-rows.js';
 import { type EqualOrder, equalOrders, readSketch } from './equal-orders.js';
 import { type Findings, lineRanges } from './findings.js';

@@ -5,8 +5,8 @@ import {
   announceAddress,
   type EarlierAddress,
   earlierAddresses,
-} from '../ledger/addresses.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+  type RealmLedger,
+} from '../ledger/index.js';
 
 /** What a plan says of a realm that was paid under another address: a fault, unless the new one is meant. */
 export function addressFinding(

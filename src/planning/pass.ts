@@ -3,11 +3,17 @@ import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
-import { PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { encodePlanBlock } from '../ledger/plan-block.js';
-import { type BlockClaims, blockClaims, type PlanReader } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../ledger/reference.js';
+import {
+  type BlockClaims,
+  blockClaims,
+  type ContentWords,
+  contentWords,
+  encodePlanBlock,
+  PLAN_BLOCK_ROWS,
+  type PlanReader,
+  type RealmLedger,
+  SKETCH_ROW_BYTES,
+} from '../ledger/index.js';
 import { BatchDigest } from './digest.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';

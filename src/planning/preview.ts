@@ -1,8 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
-import { listBatches, readBatch } from '../ledger/batches.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { utcDay } from '../ledger/sending.js';
-import type { BatchView } from '../ledger/views.js';
+import { type BatchView, listBatches, type RealmLedger, readBatch, utcDay } from '../ledger/index.js';
 import type { Plan } from './plan.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */

@@ -1,14 +1,22 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
-import { type BatchRef, listBatches, readBatch, type StoredBatch } from '../ledger/batches.js';
-import { LOOK_BACK_MS } from '../ledger/judged-again.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { type Arrivals, readArrivals } from '../ledger/may-arrive.js';
-import { findSpent } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { ContentWords } from '../ledger/reference.js';
-import { readRecord, stateOf } from '../ledger/rows.js';
-import type { BatchView } from '../ledger/views.js';
+import {
+  type Arrivals,
+  type BatchRef,
+  type BatchView,
+  batchKeys,
+  type ContentWords,
+  findSpent,
+  LOOK_BACK_MS,
+  listBatches,
+  PLAN_BLOCK_ROWS,
+  type RealmLedger,
+  readArrivals,
+  readBatch,
+  readRecord,
+  type StoredBatch,
+  stateOf,
+} from '../ledger/index.js';
 import { BareRows } from './bare-rows.js';
 import { type EqualOrder, equalOrders, readSketch, sketchHits } from './equal-orders.js';
 

@@ -2,22 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import { overLimitText } from '../ledger/accounts.js';
-import type { BatchRef } from '../ledger/batches.js';
-import { judgedAt } from '../ledger/judged-again.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../ledger/keys.js';
-import { decodePlanBlock } from '../ledger/plan-block.js';
 import {
+  type AuditEntry,
+  type BatchRef,
   type BlockConflict,
+  batchKeys,
+  decodePlanBlock,
   dropBatch,
+  judgedAt,
+  type Manifest,
   NO_CLAIMS,
   type Opened,
   openBatch,
+  overLimitText,
+  PLAN_BLOCK_ROWS,
   putBlock,
-} from '../ledger/plan-store.js';
-import { type RealmLedger, registerRealm } from '../ledger/realm-ledger.js';
-import { type SealedRun, sealBatch } from '../ledger/sealing.js';
-import type { AuditEntry, Manifest } from '../ledger/views.js';
+  type RealmLedger,
+  registerRealm,
+  type SealedRun,
+  sealBatch,
+} from '../ledger/index.js';
 import { refuseChanged, refuseOtherName, refuseSpent } from './changes.js';
 import { denial, idOfBatch } from './denial.js';
 import { shortId } from './digest.js';

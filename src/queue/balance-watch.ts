@@ -1,8 +1,5 @@
 import { effectsOf, membersOf, type Order } from '../core/order.js';
-import type { Balances } from '../ledger/order-event.js';
-import { endReadback } from '../ledger/readback-end.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { OrderRef } from '../ledger/sending.js';
+import { type Balances, endReadback, type OrderRef, type RealmLedger } from '../ledger/index.js';
 
 /**
  * The continuous check of read-back: while nothing else moves a member, a paid order leaves the balance at

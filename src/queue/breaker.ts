@@ -1,7 +1,6 @@
 import { REALM_HALTED } from '../core/classify.js';
 import { type MemberId, memberId } from '../core/ids.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { askProbe, closeBreaker, haltRealm } from '../ledger/steering.js';
+import { askProbe, closeBreaker, haltRealm, type RealmLedger } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
 import { breakerReason, reasonOf } from './reasons.js';

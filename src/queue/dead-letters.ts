@@ -1,10 +1,13 @@
 import type { ConnectionOptions, Queue } from 'bullmq';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { WriteOutcome } from '../core/outcome.js';
-import type { PlanRow } from '../ledger/plan-block.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { STATE_CODES, type StateCode } from '../ledger/record.js';
-import type { OrderRef } from '../ledger/sending.js';
+import {
+  type OrderRef,
+  type PlanRow,
+  type RealmLedger,
+  STATE_CODES,
+  type StateCode,
+} from '../ledger/index.js';
 import { DEAD_QUEUE, openQueue } from './queues.js';
 
 /**

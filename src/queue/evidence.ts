@@ -4,10 +4,14 @@ import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import { batchKeys } from '../ledger/keys.js';
-import { type Balances, encodeEvent, type OrderEvent } from '../ledger/order-event.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { OrderRef } from '../ledger/sending.js';
+import {
+  type Balances,
+  batchKeys,
+  encodeEvent,
+  type OrderEvent,
+  type OrderRef,
+  type RealmLedger,
+} from '../ledger/index.js';
 import type { MemberRecord, RealmClient } from '../realm/client/client.js';
 import type { ReadResult } from '../realm/client/read-result.js';
 import type { Pace } from './pace.js';

@@ -1,7 +1,12 @@
 import type { Queue } from 'bullmq';
-import { closeIfIdle, feed, type OpenBatch, openBatches } from '../ledger/feeding.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { realmState } from '../ledger/steering.js';
+import {
+  closeIfIdle,
+  feed,
+  type OpenBatch,
+  openBatches,
+  type RealmLedger,
+  realmState,
+} from '../ledger/index.js';
 import { addOrders, type OrderJob } from './queues.js';
 
 export type FeedWindow = {

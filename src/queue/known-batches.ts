@@ -1,10 +1,15 @@
 import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
-import { type BatchRef, batchRef, readBatch } from '../ledger/batches.js';
-import { openBatches } from '../ledger/feeding.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { haltBatch, resumeBatch } from '../ledger/steering.js';
-import type { Manifest } from '../ledger/views.js';
+import {
+  type BatchRef,
+  batchRef,
+  haltBatch,
+  type Manifest,
+  openBatches,
+  type RealmLedger,
+  readBatch,
+  resumeBatch,
+} from '../ledger/index.js';
 import { changedReason } from './reasons.js';
 
 /** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */

@@ -1,6 +1,4 @@
-import { type BatchRef, readBatch } from '../ledger/batches.js';
-import { resumeBatch } from '../ledger/steering.js';
-import type { Reason } from '../ledger/views.js';
+import { type BatchRef, type Reason, readBatch, resumeBatch } from '../ledger/index.js';
 
 /** `run --first N`. */
 export type First = { readonly orders: number; readonly reason: Reason };

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { newNonce, texts } from '../ledger/script-client.js';
+import { newNonce, type RealmLedger, texts } from '../ledger/index.js';
 /**
  * The pace of a realm, shared by all processes through one script (lua/take-slot). Requests are limited,
  * not jobs: whoever makes a request, read or write, takes a slot and says what the answer was.

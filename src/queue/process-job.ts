@@ -1,6 +1,6 @@
 import { DelayedError, type Job, type Queue } from 'bullmq';
 import { failPoint } from '../core/fail-point.js';
-import type { OrderRef } from '../ledger/sending.js';
+import type { OrderRef } from '../ledger/index.js';
 import { type Delivered, type OrderJob, OVER, ordersOf } from './queues.js';
 
 /**

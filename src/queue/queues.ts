@@ -1,6 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { OrderRef } from '../ledger/sending.js';
+import type { OrderRef, RealmLedger } from '../ledger/index.js';
 
 /**
  * BullMQ queues of a realm: `orders` for imported batches, `run-<no>` for a batch that one process works

@@ -1,13 +1,18 @@
 import { effectsOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
-import type { BatchRef } from '../ledger/batches.js';
-import type { Balances, OrderEvent } from '../ledger/order-event.js';
-import type { PlannedOrder } from '../ledger/plan-block.js';
-import { readbackEnded } from '../ledger/readback-end.js';
-import { readDetails, readRecord } from '../ledger/rows.js';
-import type { OrderRef } from '../ledger/sending.js';
-import { type Conclusion, conclude } from '../ledger/settling.js';
+import {
+  type Balances,
+  type BatchRef,
+  type Conclusion,
+  conclude,
+  type OrderEvent,
+  type OrderRef,
+  type PlannedOrder,
+  readbackEnded,
+  readDetails,
+  readRecord,
+} from '../ledger/index.js';
 import type { BalanceWatch, Expected } from './balance-watch.js';
 import type { Evidence, ReadTrouble } from './evidence.js';
 import { type Delivered, OVER } from './queues.js';

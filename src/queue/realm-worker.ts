@@ -3,18 +3,21 @@ import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import { Attempts } from '../ledger/attempts.js';
-import type { BatchRef } from '../ledger/batches.js';
-import type { PlannedOrder } from '../ledger/plan-block.js';
-import { PlanReader } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { StateCode } from '../ledger/record.js';
-import type { Recovered } from '../ledger/recovery.js';
-import { newNonce } from '../ledger/script-client.js';
-import type { OrderRef } from '../ledger/sending.js';
-import { listSessions, type Session } from '../ledger/sessions.js';
-import type { Settled } from '../ledger/settling.js';
-import { realmState } from '../ledger/steering.js';
+import {
+  Attempts,
+  type BatchRef,
+  listSessions,
+  newNonce,
+  type OrderRef,
+  type PlannedOrder,
+  PlanReader,
+  type RealmLedger,
+  type Recovered,
+  realmState,
+  type Session,
+  type Settled,
+  type StateCode,
+} from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
 import { Breaker } from './breaker.js';

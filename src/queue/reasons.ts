@@ -2,8 +2,7 @@ import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { TermsChange } from '../core/terms.js';
-import type { SessionEntry } from '../ledger/sessions.js';
-import type { Reason } from '../ledger/views.js';
+import type { Reason, SessionEntry } from '../ledger/index.js';
 
 /** Why a batch or realm stands still, in the words a person reads in `status`. */
 

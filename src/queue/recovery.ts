@@ -1,12 +1,21 @@
 import type { Queue } from 'bullmq';
 import type { AlmonerError } from '../core/errors/error.js';
-import { arm, type Fence, readFence, sayDisarmed } from '../ledger/fence.js';
-import { mergeParked } from '../ledger/merge.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { type Recovered, type RecoveryDeps, recover } from '../ledger/recovery.js';
-import type { OrderRef } from '../ledger/sending.js';
-import { givenUp, listSessions, type Session } from '../ledger/sessions.js';
-import { readSigns } from '../ledger/signs.js';
+import {
+  arm,
+  type Fence,
+  givenUp,
+  listSessions,
+  mergeParked,
+  type OrderRef,
+  type RealmLedger,
+  type Recovered,
+  type RecoveryDeps,
+  readFence,
+  readSigns,
+  recover,
+  type Session,
+  sayDisarmed,
+} from '../ledger/index.js';
 import { type OrderJob, ordersOf } from './queues.js';
 import { missingReason } from './reasons.js';
 

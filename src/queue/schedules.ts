@@ -1,6 +1,6 @@
 import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import type { RealmLedger } from '../ledger/index.js';
 import { openQueue, queuePrefixOf } from './queues.js';
 import { Rounds } from './rounds.js';
 

@@ -5,14 +5,22 @@ import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
-import { type Attempts, FENCED } from '../ledger/attempts.js';
-import type { OrderEvent } from '../ledger/order-event.js';
-import { isPlannedOrder, type PlannedOrder } from '../ledger/plan-block.js';
-import type { PlanReader } from '../ledger/plan-store.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { type Begun, claim, type NotBegun, type OrderRef } from '../ledger/sending.js';
-import type { Settled } from '../ledger/settling.js';
-import type { Manifest, Reason } from '../ledger/views.js';
+import {
+  type Attempts,
+  type Begun,
+  claim,
+  FENCED,
+  isPlannedOrder,
+  type Manifest,
+  type NotBegun,
+  type OrderEvent,
+  type OrderRef,
+  type PlannedOrder,
+  type PlanReader,
+  type RealmLedger,
+  type Reason,
+  type Settled,
+} from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './evidence.js';
 import type { Pace, Slot } from './pace.js';

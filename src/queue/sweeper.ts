@@ -6,11 +6,11 @@ import {
   generationsOf,
   openBatches,
   overdue,
+  type RealmLedger,
+  realmState,
   redispatch,
   storeNowMs,
-} from '../ledger/feeding.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import { realmState } from '../ledger/steering.js';
+} from '../ledger/index.js';
 import { addDelayed, addOrders, carriedBy, type OrderJob } from './queues.js';
 
 /**

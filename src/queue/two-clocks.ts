@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Resend } from '../core/decide.js';
 import type { OrderId } from '../core/ids.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
-import type { Begun, KeyAge } from '../ledger/sending.js';
+import type { Begun, KeyAge, RealmLedger } from '../ledger/index.js';
 
 /**
  * How long ago something was, by the store's clock and this process's monotonic clock together. A wall

@@ -1,14 +1,17 @@
 import { backoffMs, LONGEST_PAUSE_MS } from '../core/backoff.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { BatchRef } from '../ledger/batches.js';
-import type { OrderEvent } from '../ledger/order-event.js';
-import type { PlannedOrder } from '../ledger/plan-block.js';
-import type { OrderRecord } from '../ledger/record.js';
-import { readRecord } from '../ledger/rows.js';
-import type { OrderRef } from '../ledger/sending.js';
-import { haltRealm } from '../ledger/steering.js';
-import { type TurnDown, turnDown } from '../ledger/turning-down.js';
-import type { Manifest } from '../ledger/views.js';
+import {
+  type BatchRef,
+  haltRealm,
+  type Manifest,
+  type OrderEvent,
+  type OrderRecord,
+  type OrderRef,
+  type PlannedOrder,
+  readRecord,
+  type TurnDown,
+  turnDown,
+} from '../ledger/index.js';
 import type { ReadTrouble } from './evidence.js';
 import { type Delivered, OVER } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';

@@ -1,5 +1,5 @@
 import type { OrderState } from '../core/states.js';
-import type { Manifest, RowView } from '../ledger/views.js';
+import type { Manifest, RowView } from '../ledger/index.js';
 import { type Cell, csvLine } from './csv-line.js';
 import { isoTime } from './spelling.js';
 

@@ -1,7 +1,7 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { OPS, type Op } from '../core/order.js';
 import { ORDER_STATES, type OrderState } from '../core/states.js';
-import type { BatchView, RowView } from '../ledger/views.js';
+import type { BatchView, RowView } from '../ledger/index.js';
 
 /**
  * Law 7: every order is in exactly one state, and counts and sums tie to the manifest. This adder knows

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { OrderId } from '../core/ids.js';
 import { OPS, type Op } from '../core/order.js';
 import type { OrderMark, OrderState } from '../core/states.js';
-import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/views.js';
+import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/index.js';
 
 export type RunSpan = { readonly from: number; readonly to: number };
 

@@ -1,5 +1,5 @@
 import type { Rate } from '../core/profile.js';
-import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/views.js';
+import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/index.js';
 import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts, RunSpan } from './run-facts.js';
 import { isoTime, perMinute } from './spelling.js';

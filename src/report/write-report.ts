@@ -1,4 +1,4 @@
-import type { AuditEntry, BatchRecord, RowView } from '../ledger/views.js';
+import type { AuditEntry, BatchRecord, RowView } from '../ledger/index.js';
 import { csvLine, type Delimiter } from './csv-line.js';
 import {
   fileHeader,

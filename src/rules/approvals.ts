@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import type { RealmLedger } from '../ledger/index.js';
 import { changeField } from './change-field.js';
 
 /**

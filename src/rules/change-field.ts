@@ -1,4 +1,4 @@
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import type { RealmLedger } from '../ledger/index.js';
 
 /** Asked again after a lost answer, it finds what it has written. */
 const REPLACE = `

@@ -1,4 +1,4 @@
-import { ACCOUNT_MOST } from '../ledger/accounts.js';
+import { ACCOUNT_MOST } from '../ledger/index.js';
 import type { Candidate, Decision, LeftOut, Stop } from './decision.js';
 import type { Fraction } from './fraction.js';
 import type { LimitName, Rule } from './rule.js';

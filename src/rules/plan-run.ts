@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import type { RealmLedger } from '../ledger/index.js';
 import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from './awarded.js';
 import type { Bounds } from './decide.js';

@@ -1,6 +1,5 @@
 import { AlmonerError } from '../core/errors/error.js';
-import { accountName } from '../ledger/accounts.js';
-import type { RealmLedger } from '../ledger/realm-ledger.js';
+import { accountName, type RealmLedger } from '../ledger/index.js';
 import { changeField } from './change-field.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { JournalLimits } from '../ledger/journal.js';
-import { Here } from '../ledger/liveness.js';
-import { PlanReader } from '../ledger/plan-store.js';
-import { openLedger, type RealmLedger } from '../ledger/realm-ledger.js';
-import { ScriptClient } from '../ledger/script-client.js';
-import { Session } from '../ledger/sessions.js';
+import {
+  Here,
+  type JournalLimits,
+  openLedger,
+  PlanReader,
+  type RealmLedger,
+  ScriptClient,
+  Session,
+} from '../ledger/index.js';
 import { createRealmClient, type RealmClient } from '../realm/client/client.js';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';

@@ -1,4 +1,4 @@
-import { findBatch } from '../../ledger/batches.js';
+import { findBatch } from '../../ledger/index.js';
 import { cancel } from '../../operations/batches/steer.js';
 import { cancelImport } from '../../operations/rules/unfinished-runs.js';
 import { counted } from '../../report/spelling.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findBatch } from '../../ledger/batches.js';
+import { findBatch } from '../../ledger/index.js';
 import { exportDead, heldByImports } from '../../operations/dead/dead-letters.js';
 import { NewFile } from '../../report/new-file.js';
 import { counted } from '../../report/spelling.js';

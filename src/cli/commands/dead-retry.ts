@@ -1,4 +1,4 @@
-import type { BatchRef } from '../../ledger/batches.js';
+import type { BatchRef } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import { idOf } from '../../operations/batches/find-orders.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readDecisions } from '../../csv/decisions.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
+import type { ScriptClient } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import {

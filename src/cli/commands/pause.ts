@@ -1,4 +1,4 @@
-import { findBatch } from '../../ledger/batches.js';
+import { findBatch } from '../../ledger/index.js';
 import { pause } from '../../operations/batches/steer.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';

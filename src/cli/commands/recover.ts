@@ -1,5 +1,5 @@
 import type { Waiting } from '../../core/waiting.js';
-import { REMOVED } from '../../ledger/accept-missing.js';
+import { REMOVED } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../operations/services/recover.js';
 import { isShortId } from '../../planning/digest.js';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { findBatch } from '../../ledger/batches.js';
-import { PlanReader } from '../../ledger/plan-store.js';
+import { findBatch, PlanReader } from '../../ledger/index.js';
 import { reportBatch } from '../../operations/batches/report.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';

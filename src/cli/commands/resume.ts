@@ -1,4 +1,4 @@
-import { findBatch } from '../../ledger/batches.js';
+import { findBatch } from '../../ledger/index.js';
 import { resume } from '../../operations/batches/steer.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';

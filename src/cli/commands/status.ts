@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
+import { everyBatch, findBatch, readBatch } from '../../ledger/index.js';
 import {
   allPaceNotes,
   type BatchStatus,

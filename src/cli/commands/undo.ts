@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findBatch } from '../../ledger/batches.js';
+import { findBatch } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
 import { NewFile } from '../../report/new-file.js';

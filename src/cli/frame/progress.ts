@@ -2,7 +2,7 @@ import type { WriteOutcome } from '../../core/outcome.js';
 import type { Rate } from '../../core/profile.js';
 import { formatRate } from '../../core/rate.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import type { BatchView } from '../../ledger/views.js';
+import type { BatchView } from '../../ledger/index.js';
 import { duration, grouped } from '../../report/spelling.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../../ledger/order-event.js';
+import type { OrderEvent } from '../../ledger/index.js';
 import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
 import { clockTime, counted, duration, grouped } from '../../report/spelling.js';
 

@@ -1,8 +1,7 @@
 import type { Certainty } from '../../core/profile.js';
 import type { BatchState, OrderMark, OrderState } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
-import type { OrderEvent } from '../../ledger/order-event.js';
-import type { LatencyHistogram, Reason, RunSeries } from '../../ledger/views.js';
+import type { LatencyHistogram, OrderEvent, Reason, RunSeries } from '../../ledger/index.js';
 
 /** Batches and their orders. */
 

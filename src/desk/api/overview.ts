@@ -1,5 +1,5 @@
 import type { Certainty, Rate } from '../../core/profile.js';
-import type { Reason } from '../../ledger/views.js';
+import type { Reason } from '../../ledger/index.js';
 import type { BatchReply, BatchSummary } from './batches.js';
 import type { TaskReply } from './work.js';
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../ledger/views.js';
+import type { AuditEntry } from '../../ledger/index.js';
 import type { BatchSummary, OrderRow } from './batches.js';
 
 /** Requests and replies about dead letters, doubts, members, imports, rules, tasks and the audit. */

@@ -11,7 +11,7 @@ import type {
 } from '@bull-board/api/typings/app';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { openLedger } from '../../ledger/realm-ledger.js';
+import { openLedger } from '../../ledger/index.js';
 import { DEAD_QUEUE, ORDERS_QUEUE, openQueue } from '../../queue/queues.js';
 import type { DeskDeps } from '../deps.js';
 import { loadStaticFiles } from './static-files.js';

@@ -1,7 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, findBatch, readBatch } from '../../ledger/batches.js';
-import { batchKeys } from '../../ledger/keys.js';
-import { histogram, series } from '../../ledger/snapshot.js';
+import { type BatchRef, batchKeys, findBatch, histogram, readBatch, series } from '../../ledger/index.js';
 import type { BatchAction, BatchReply, BatchSummary } from '../api/index.js';
 import type { DeskDeps } from '../deps.js';
 import type { OverviewBoard } from './overview.js';

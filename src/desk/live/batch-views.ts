@@ -1,11 +1,16 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { type BatchRef, listBatches, readBatch } from '../../ledger/batches.js';
-import { batchKeys } from '../../ledger/keys.js';
-import { allLedgers, type RealmLedger } from '../../ledger/realm-ledger.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import { realmState } from '../../ledger/steering.js';
-import type { BatchView } from '../../ledger/views.js';
+import {
+  allLedgers,
+  type BatchRef,
+  type BatchView,
+  batchKeys,
+  listBatches,
+  type RealmLedger,
+  readBatch,
+  realmState,
+  type ScriptClient,
+} from '../../ledger/index.js';
 import type { Overview } from '../api/index.js';
 
 /**

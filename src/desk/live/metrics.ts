@@ -1,9 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ORDER_STATES } from '../../core/states.js';
 import { lostSessions } from '../../core/waiting.js';
-import { batchKeys } from '../../ledger/keys.js';
-import { histogram } from '../../ledger/snapshot.js';
-import type { LatencyHistogram } from '../../ledger/views.js';
+import { batchKeys, histogram, type LatencyHistogram } from '../../ledger/index.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
 

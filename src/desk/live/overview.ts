@@ -1,10 +1,13 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
-import { readFence } from '../../ledger/fence.js';
-import { realmKey } from '../../ledger/keys.js';
-import { readPaceState } from '../../ledger/pace-state.js';
-import { openLedger, type RealmLedger } from '../../ledger/realm-ledger.js';
-import { realmState } from '../../ledger/steering.js';
+import {
+  openLedger,
+  type RealmLedger,
+  readFence,
+  readPaceState,
+  realmKey,
+  realmState,
+} from '../../ledger/index.js';
 import type { BatchSummary, Overview } from '../api/index.js';
 import type { DeskDeps } from '../deps.js';
 import type { Tasks } from '../tasks.js';

@@ -1,10 +1,6 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import type { Fence } from '../../ledger/fence.js';
-import type { PaceState } from '../../ledger/pace-state.js';
-import type { KnownRealm } from '../../ledger/realm-ledger.js';
-import type { RealmState } from '../../ledger/steering.js';
-import type { BatchView, Reason } from '../../ledger/views.js';
+import type { BatchView, Fence, KnownRealm, PaceState, RealmState, Reason } from '../../ledger/index.js';
 import type { BatchSummary, RealmCard } from '../api/index.js';
 import { iso } from '../orders/order-row.js';
 import type { SeenBatch } from './batch-views.js';

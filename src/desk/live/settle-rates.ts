@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { BatchView } from '../../ledger/views.js';
+import type { BatchView } from '../../ledger/index.js';
 
 /** How many orders a batch settles per second of late, from what was seen in the last minute. */
 const WINDOW_MS = 60_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ScriptClient } from '../../ledger/script-client.js';
+import type { ScriptClient } from '../../ledger/index.js';
 import type { Told } from './notice.js';
 
 /** What was told of which batch, and the chat message that stands for it. Gone with its batch. */

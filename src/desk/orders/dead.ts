@@ -1,10 +1,14 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { parseOrderId } from '../../core/ids.js';
-import { findBatch, readBatch } from '../../ledger/batches.js';
-import { PlanReader } from '../../ledger/plan-store.js';
-import { readRow, rowContext } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import type { RowView } from '../../ledger/views.js';
+import {
+  findBatch,
+  PlanReader,
+  type RowView,
+  readBatch,
+  readRow,
+  rowContext,
+  type ScriptClient,
+} from '../../ledger/index.js';
 import type { DeadGroups, DeadSelection, OrdersPage } from '../api/index.js';
 import type { OrderPlace } from '../by.js';
 import { messagePattern, orderRow } from './order-row.js';

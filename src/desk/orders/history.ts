@@ -1,7 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { readBatch } from '../../ledger/batches.js';
-import { PlanReader } from '../../ledger/plan-store.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
+import { PlanReader, readBatch, type ScriptClient } from '../../ledger/index.js';
 import type { HistoryPage, OrderRow } from '../api/index.js';
 import { orderRow } from './order-row.js';
 import { scanBlocks } from './scan-blocks.js';

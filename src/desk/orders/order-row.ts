@@ -1,5 +1,4 @@
-import type { BatchRef } from '../../ledger/batches.js';
-import type { RowView } from '../../ledger/views.js';
+import type { BatchRef, RowView } from '../../ledger/index.js';
 import type { OrderRow } from '../api/index.js';
 
 /** A row of the ledger as the desk shows it. */

@@ -1,7 +1,13 @@
-import { PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
-import { type RowContext, readRow } from '../../ledger/rows.js';
-import { attentionCount, attentionPage, isUnsettledState } from '../../ledger/unsettled-page.js';
-import type { BatchView, RowView } from '../../ledger/views.js';
+import {
+  attentionCount,
+  attentionPage,
+  type BatchView,
+  isUnsettledState,
+  PLAN_BLOCK_ROWS,
+  type RowContext,
+  type RowView,
+  readRow,
+} from '../../ledger/index.js';
 import type { OrdersPage, OrdersQuery } from '../api/index.js';
 import { orderRow } from './order-row.js';
 import { type Scanned, scanBlocks } from './scan-blocks.js';

@@ -1,10 +1,19 @@
 import { inflateRawSync } from 'node:zlib';
-import { type BatchSource, batchSource } from '../../ledger/batch-source.js';
-import { BLOCK_ORDERS, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
-import { decodePlanBlock } from '../../ledger/plan-block.js';
-import { decodeRecord, type OrderRecord } from '../../ledger/record.js';
-import { lastTrouble, type RowContext, readDetails, rowView, stateOf } from '../../ledger/rows.js';
-import type { RowView } from '../../ledger/views.js';
+import {
+  type BatchSource,
+  BLOCK_ORDERS,
+  batchSource,
+  decodePlanBlock,
+  decodeRecord,
+  lastTrouble,
+  type OrderRecord,
+  PLAN_BLOCK_ROWS,
+  type RowContext,
+  type RowView,
+  readDetails,
+  rowView,
+  stateOf,
+} from '../../ledger/index.js';
 import { includes, mayHaveError, type Search, type Wanted } from './wanted.js';
 
 /**

@@ -1,10 +1,15 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
-import { PlanReader } from '../../ledger/plan-store.js';
-import { readRow } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import { attentionPage } from '../../ledger/unsettled-page.js';
-import type { RowView } from '../../ledger/views.js';
+import {
+  attentionPage,
+  type BatchRef,
+  everyBatch,
+  findBatch,
+  PlanReader,
+  type RowView,
+  readBatch,
+  readRow,
+  type ScriptClient,
+} from '../../ledger/index.js';
 
 /** Walks the orders of some states over all batches, newest batch first, from any place on. */
 export type WalkState = 'refused' | 'exhausted' | 'doubt';

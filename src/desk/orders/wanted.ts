@@ -1,6 +1,5 @@
 import type { OrderState } from '../../core/states.js';
-import type { PlanRow } from '../../ledger/plan-block.js';
-import type { OrderRecord } from '../../ledger/record.js';
+import type { OrderRecord, PlanRow } from '../../ledger/index.js';
 import type { OrdersQuery } from '../api/index.js';
 
 /** What is looked for among the rows of a batch, taken apart by where it is written: plan, record or details. */

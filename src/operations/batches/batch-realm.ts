@@ -1,9 +1,14 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { changeOf } from '../../core/terms.js';
-import { type BatchRef, namedReason } from '../../ledger/batches.js';
-import { workersAtWork } from '../../ledger/signs.js';
-import type { BatchView, Manifest, Reason } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  type Manifest,
+  namedReason,
+  type Reason,
+  workersAtWork,
+} from '../../ledger/index.js';
 import { changedReason } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';

@@ -2,10 +2,15 @@ import type { ExitCode } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import { type BatchRef, readBatch, settlingMs } from '../../ledger/batches.js';
-import { readPaceState } from '../../ledger/pace-state.js';
-import { listSessions } from '../../ledger/sessions.js';
-import type { BatchView, Reason } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  listSessions,
+  type Reason,
+  readBatch,
+  readPaceState,
+  settlingMs,
+} from '../../ledger/index.js';
 import { limitNotice, othersNotice } from '../../queue/pace.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';

@@ -1,9 +1,15 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type OrderId, orderId } from '../../core/ids.js';
-import { type BatchRef, everyBatch, findBatch, readBatch } from '../../ledger/batches.js';
-import { PlanReader } from '../../ledger/plan-store.js';
-import { type RowContext, rowContext } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
+import {
+  type BatchRef,
+  everyBatch,
+  findBatch,
+  PlanReader,
+  type RowContext,
+  readBatch,
+  rowContext,
+  type ScriptClient,
+} from '../../ledger/index.js';
 import { counted } from '../../report/spelling.js';
 
 /** Finding the batches and orders that a person names. */

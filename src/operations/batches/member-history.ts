@@ -1,10 +1,14 @@
 import type { MemberId } from '../../core/ids.js';
 import type { OrderMark, OrderState } from '../../core/states.js';
-import { type BatchRef, everyBatch, readBatch } from '../../ledger/batches.js';
-import { ordersTouching } from '../../ledger/member-orders.js';
-import { readRow } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import type { RowView } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  everyBatch,
+  ordersTouching,
+  type RowView,
+  readBatch,
+  readRow,
+  type ScriptClient,
+} from '../../ledger/index.js';
 import { contextOf } from './find-orders.js';
 
 /** Every order that ever touched a member, over all realms of the store, newest last. */

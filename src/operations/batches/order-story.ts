@@ -1,9 +1,14 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
-import { readArrivals } from '../../ledger/may-arrive.js';
-import type { OrderEvent } from '../../ledger/order-event.js';
-import { readDetails, readRecord, readRow } from '../../ledger/rows.js';
-import { standIn, standInText } from '../../ledger/stand-in.js';
+import {
+  type OrderEvent,
+  readArrivals,
+  readDetails,
+  readRecord,
+  readRow,
+  standIn,
+  standInText,
+} from '../../ledger/index.js';
 import { isoTime } from '../../report/spelling.js';
 import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from './find-orders.js';

@@ -1,7 +1,7 @@
 import { REALM_HALTED } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
-import { realmState, releaseRealm } from '../../ledger/steering.js';
+import { realmState, releaseRealm } from '../../ledger/index.js';
 import type { OpenRealm } from '../../runtime/app.js';
 
 /**

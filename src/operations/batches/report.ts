@@ -1,8 +1,11 @@
 import type { RealmProfile } from '../../core/profile.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import type { PlanReader } from '../../ledger/plan-store.js';
-import { snapshotBatch } from '../../ledger/snapshot.js';
-import type { Manifest } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type Manifest,
+  type PlanReader,
+  readBatch,
+  snapshotBatch,
+} from '../../ledger/index.js';
 import { writeReport } from '../../report/write-report.js';
 import type { Config } from '../../runtime/config/config.js';
 

@@ -1,9 +1,15 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { writeAudit } from '../../ledger/dead.js';
-import { closeIfIdle } from '../../ledger/feeding.js';
-import { cancelBatch, pauseBatch, realmState, resumeBatch } from '../../ledger/steering.js';
-import type { AuditEntry } from '../../ledger/views.js';
+import {
+  type AuditEntry,
+  type BatchRef,
+  cancelBatch,
+  closeIfIdle,
+  pauseBatch,
+  readBatch,
+  realmState,
+  resumeBatch,
+  writeAudit,
+} from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { isUnfinished } from '../pay/unfinished-imports.js';

@@ -2,12 +2,16 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { UNDO, undoReference } from '../../core/ids.js';
 import { inverseOf, type Order } from '../../core/order.js';
 import type { OrderState } from '../../core/states.js';
-import type { BatchRef } from '../../ledger/batches.js';
-import { findSpent, PlanReader } from '../../ledger/plan-store.js';
-import type { ReferenceHolder } from '../../ledger/reference.js';
-import { readRecord } from '../../ledger/rows.js';
-import { snapshotBatch } from '../../ledger/snapshot.js';
-import type { BatchView, RowView } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  findSpent,
+  PlanReader,
+  type ReferenceHolder,
+  type RowView,
+  readRecord,
+  snapshotBatch,
+} from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-line.js';
 import { batchStatus } from './batch-status.js';
 

@@ -1,8 +1,14 @@
 import type { Waiting } from '../../core/waiting.js';
 import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.js';
-import { type BatchRef, everyBatch, readBatch } from '../../ledger/batches.js';
-import { type RealmLook, readBatchStanding, readRealmStanding } from '../../ledger/standing.js';
-import type { BatchView } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  everyBatch,
+  type RealmLook,
+  readBatch,
+  readBatchStanding,
+  readRealmStanding,
+} from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { haltedHere } from './batch-realm.js';

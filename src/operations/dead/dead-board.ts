@@ -1,4 +1,4 @@
-import type { BatchRef } from '../../ledger/batches.js';
+import type { BatchRef } from '../../ledger/index.js';
 import { DeadLetters } from '../../queue/dead-letters.js';
 import type { App } from '../../runtime/app.js';
 import type { DeadLetter } from './dead-letters.js';

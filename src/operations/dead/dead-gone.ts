@@ -1,7 +1,4 @@
-import type { BatchRef } from '../../ledger/batches.js';
-import type { OrderRecord } from '../../ledger/record.js';
-import { readRecord } from '../../ledger/rows.js';
-import { attention } from '../../ledger/unsettled.js';
+import { attention, type BatchRef, type OrderRecord, readRecord } from '../../ledger/index.js';
 import { idOfBatch } from '../../planning/denial.js';
 
 /** Where the dead letters of a batch went, once none of them is left to be mended or retried. */

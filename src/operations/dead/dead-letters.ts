@@ -1,12 +1,15 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DeadState } from '../../core/states.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { readRecord } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import { standIn } from '../../ledger/stand-in.js';
-import { attentionRows } from '../../ledger/unsettled.js';
-import type { RowView } from '../../ledger/views.js';
+import {
+  attentionRows,
+  type BatchRef,
+  type RowView,
+  readBatch,
+  readRecord,
+  type ScriptClient,
+  standIn,
+} from '../../ledger/index.js';
 import { fileHeader, fileLine } from '../../report/files.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
 import { unfinishedImports } from '../pay/unfinished-imports.js';

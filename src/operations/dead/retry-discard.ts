@@ -1,7 +1,12 @@
-import { type EarlierAddress, earlierAddresses } from '../../ledger/addresses.js';
-import type { BatchRef } from '../../ledger/batches.js';
-import { discardOrder, type Refusal, writeAudit } from '../../ledger/dead.js';
-import { isPlannedOrder } from '../../ledger/plan-block.js';
+import {
+  type BatchRef,
+  discardOrder,
+  type EarlierAddress,
+  earlierAddresses,
+  isPlannedOrder,
+  type Refusal,
+  writeAudit,
+} from '../../ledger/index.js';
 import { type Letter, PaidSince } from '../../planning/looks-paid.js';
 import { passAddresses, refuseAddresses, whyMoved } from '../../planning/other-address.js';
 import type { App } from '../../runtime/app.js';

@@ -1,9 +1,13 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
-import { readBatch } from '../../ledger/batches.js';
-import type { Balances, OrderEvent } from '../../ledger/order-event.js';
-import { readDetails, readRow } from '../../ledger/rows.js';
-import { realmState } from '../../ledger/steering.js';
+import {
+  type Balances,
+  type OrderEvent,
+  readBatch,
+  readDetails,
+  readRow,
+  realmState,
+} from '../../ledger/index.js';
 import { Evidence } from '../../queue/evidence.js';
 import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';

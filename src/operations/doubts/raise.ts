@@ -1,6 +1,4 @@
-import { isPlannedOrder } from '../../ledger/plan-block.js';
-import { readRecord, readRow } from '../../ledger/rows.js';
-import { conclude } from '../../ledger/settling.js';
+import { conclude, isPlannedOrder, readRecord, readRow } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
 import { type BoardChange, followOnBoard } from '../dead/dead-board.js';

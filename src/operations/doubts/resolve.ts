@@ -1,12 +1,16 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DecisionLine } from '../../csv/decisions.js';
-import { findBatch } from '../../ledger/batches.js';
-import { readArrivals } from '../../ledger/may-arrive.js';
-import { isPlannedOrder } from '../../ledger/plan-block.js';
-import { type RowContext, readRecord, readRow } from '../../ledger/rows.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
-import { conclude } from '../../ledger/settling.js';
-import { attention } from '../../ledger/unsettled.js';
+import {
+  attention,
+  conclude,
+  findBatch,
+  isPlannedOrder,
+  type RowContext,
+  readArrivals,
+  readRecord,
+  readRow,
+  type ScriptClient,
+} from '../../ledger/index.js';
 import { counted, duration, isoTime } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/settings.js';

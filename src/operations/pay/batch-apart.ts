@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { arrived, type Carried } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
-import type { BatchRef } from '../../ledger/batches.js';
+import type { BatchRef } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
 import type { LastRun } from '../../rules/approvals.js';
 import type { RunMeta } from '../../rules/run-record.js';

@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
 import { effectsOf } from '../../core/order.js';
-import { decodePlanBlock } from '../../ledger/plan-block.js';
+import { decodePlanBlock } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { OpenRealm } from '../../runtime/app.js';
 import { pacedReads } from '../../runtime/paced-reads.js';

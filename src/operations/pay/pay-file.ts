@@ -1,10 +1,13 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import type { SealedRun } from '../../ledger/sealing.js';
-import type { Session } from '../../ledger/sessions.js';
-import { resumeBatch } from '../../ledger/steering.js';
-import type { BatchView } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  readBatch,
+  resumeBatch,
+  type SealedRun,
+  type Session,
+} from '../../ledger/index.js';
 import { importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { type BatchStatus, batchStatus } from '../batches/batch-status.js';

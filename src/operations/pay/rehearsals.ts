@@ -1,8 +1,12 @@
 import { effectsOf } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { decodePlanBlock } from '../../ledger/plan-block.js';
-import { allLedgers, forgetRealm, type RealmLedger } from '../../ledger/realm-ledger.js';
-import { listSessions } from '../../ledger/sessions.js';
+import {
+  allLedgers,
+  decodePlanBlock,
+  forgetRealm,
+  listSessions,
+  type RealmLedger,
+} from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import { createRealmAdmin } from '../../realm/server/admin.js';

@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WriteOutcome } from '../../core/outcome.js';
 import type { Waiting } from '../../core/waiting.js';
-import { type BatchRef, readBatch } from '../../ledger/batches.js';
-import { listSessions, type Session } from '../../ledger/sessions.js';
-import { pauseBatch, resumeBatch } from '../../ledger/steering.js';
-import type { BatchView } from '../../ledger/views.js';
+import {
+  type BatchRef,
+  type BatchView,
+  listSessions,
+  pauseBatch,
+  readBatch,
+  resumeBatch,
+  type Session,
+} from '../../ledger/index.js';
 import type { First } from '../../queue/own-run.js';
 import { RealmWorker } from '../../queue/realm-worker.js';
 import { reasonOf } from '../../queue/reasons.js';

@@ -1,10 +1,19 @@
 import { type BatchId, parseOrderId } from '../../core/ids.js';
-import { type BatchRef, batchNumber, everyBatch } from '../../ledger/batches.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../../ledger/keys.js';
-import { decodePlanBlock } from '../../ledger/plan-block.js';
-import { type BlockClaims, blockClaims, dropBatch, NO_CLAIMS, openBatch } from '../../ledger/plan-store.js';
-import type { RealmLedger } from '../../ledger/realm-ledger.js';
-import type { ScriptClient } from '../../ledger/script-client.js';
+import {
+  type BatchRef,
+  type BlockClaims,
+  batchKeys,
+  batchNumber,
+  blockClaims,
+  decodePlanBlock,
+  dropBatch,
+  everyBatch,
+  NO_CLAIMS,
+  openBatch,
+  PLAN_BLOCK_ROWS,
+  type RealmLedger,
+  type ScriptClient,
+} from '../../ledger/index.js';
 
 /**
  * Imports that were begun and never sealed. They hold references and marks, and nothing of them is ever sent.

@@ -1,7 +1,5 @@
 import { batchId } from '../../core/ids.js';
-import { batchNumber, readBatch } from '../../ledger/batches.js';
-import { storeNowMs } from '../../ledger/feeding.js';
-import type { RealmLedger } from '../../ledger/realm-ledger.js';
+import { batchNumber, type RealmLedger, readBatch, storeNowMs } from '../../ledger/index.js';
 import { type LastRun, lastRuns, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { registerRealm } from '../../ledger/realm-ledger.js';
+import { registerRealm } from '../../ledger/index.js';
 import { shortId } from '../../planning/digest.js';
 import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { accountName } from '../../ledger/accounts.js';
-import { batchNumber } from '../../ledger/batches.js';
-import type { RealmLedger } from '../../ledger/realm-ledger.js';
-import type { SealedRun } from '../../ledger/sealing.js';
+import { accountName, batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
 import { type LastRun, lastRunOf } from '../../rules/approvals.js';
 import { hashOf } from '../../rules/load-rule.js';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { storeNowMs } from '../../ledger/feeding.js';
-import { registerRealm } from '../../ledger/realm-ledger.js';
+import { registerRealm, storeNowMs } from '../../ledger/index.js';
 import { syncWakeUps } from '../../queue/schedules.js';
 import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';

@@ -1,8 +1,6 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
-import { type BatchRef, batchNumber, readBatch } from '../../ledger/batches.js';
-import { hasParked } from '../../ledger/parked.js';
-import type { BatchView } from '../../ledger/views.js';
+import { type BatchRef, type BatchView, batchNumber, hasParked, readBatch } from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import { type Archived, archiveBatch } from '../../ledger/archive.js';
-import { type BatchRef, everyBatch } from '../../ledger/batches.js';
-import { batchKeys } from '../../ledger/keys.js';
+import { type Archived, archiveBatch, type BatchRef, batchKeys, everyBatch } from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**

@@ -1,17 +1,31 @@
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { acceptMissing, type Loss, lossOf, REMOVED } from '../../ledger/accept-missing.js';
-import { disarm, type Rollback, readFence } from '../../ledger/fence.js';
-import { listJournals } from '../../ledger/journal-folder.js';
-import type { Liveness } from '../../ledger/liveness.js';
-import { journalOf, localJournals } from '../../ledger/local-journals.js';
-import { type MergeContext, mergeTidings, tidingsFor } from '../../ledger/merge.js';
-import { parkedAttempts } from '../../ledger/parked.js';
-import { PlanReader } from '../../ledger/plan-store.js';
-import { allLedgers, type RealmLedger, registerRealm } from '../../ledger/realm-ledger.js';
-import { recover } from '../../ledger/recovery.js';
-import { JOURNAL_FOLDER, listSessions, Session } from '../../ledger/sessions.js';
+import {
+  acceptMissing,
+  allLedgers,
+  disarm,
+  JOURNAL_FOLDER,
+  journalOf,
+  type Liveness,
+  type Loss,
+  listJournals,
+  listSessions,
+  localJournals,
+  lossOf,
+  type MergeContext,
+  mergeTidings,
+  PlanReader,
+  parkedAttempts,
+  REMOVED,
+  type RealmLedger,
+  type Rollback,
+  readFence,
+  recover,
+  registerRealm,
+  Session,
+  tidingsFor,
+} from '../../ledger/index.js';
 import { KnownBatches, Seals } from '../../queue/known-batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
-import { openBatches } from '../../ledger/feeding.js';
-import { allLedgers, registerRealm } from '../../ledger/realm-ledger.js';
-import { workersAtWork } from '../../ledger/signs.js';
+import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
 import { RealmWorker } from '../../queue/realm-worker.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
 import type { App } from '../../runtime/app.js';

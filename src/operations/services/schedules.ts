@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { storeNowMs } from '../../ledger/feeding.js';
+import { storeNowMs } from '../../ledger/index.js';
 import { createScheduler } from '../../queue/schedules.js';
 import {
   claimRule,

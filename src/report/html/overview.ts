@@ -1,5 +1,5 @@
 import type { OrderState } from '../../core/states.js';
-import type { BatchRecord } from '../../ledger/views.js';
+import type { BatchRecord } from '../../ledger/index.js';
 import { clockTime, counted, duration, grouped, rateWords, trimmed } from '../spelling.js';
 import type { Summary } from '../summary.js';
 import { type Content, type Html, html, table } from './markup.js';

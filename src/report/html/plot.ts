@@ -1,4 +1,4 @@
-import type { LatencyHistogram } from '../../ledger/views.js';
+import type { LatencyHistogram } from '../../ledger/index.js';
 import { counted, duration, grouped } from '../spelling.js';
 import { Html, html } from './markup.js';
 

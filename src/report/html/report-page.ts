@@ -1,4 +1,4 @@
-import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/views.js';
+import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/index.js';
 import type { RunFacts } from '../run-facts.js';
 import { clockTime, counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';

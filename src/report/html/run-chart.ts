@@ -1,5 +1,5 @@
 import type { Rate } from '../../core/profile.js';
-import type { RunSeries } from '../../ledger/views.js';
+import type { RunSeries } from '../../ledger/index.js';
 import { clockTime, duration, grouped, rateWords } from '../spelling.js';
 import { type Html, html } from './markup.js';
 import { type Plot, plot } from './plot.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { ScriptClient } from '../../../ledger/script-client.js';
+import type { ScriptClient } from '../../../ledger/index.js';
 import { hashOf, type Identity, ROLES } from './tokens.js';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { ScriptClient } from '../../../ledger/script-client.js';
+import type { ScriptClient } from '../../../ledger/index.js';
 import type { Role } from '../../api/index.js';
 
 /**

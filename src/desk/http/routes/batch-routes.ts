@@ -1,9 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { BATCH_STATES, ORDER_STATES } from '../../../core/states.js';
-import { findBatch } from '../../../ledger/batches.js';
-import { PlanReader } from '../../../ledger/plan-store.js';
-import { readAudit } from '../../../ledger/snapshot.js';
+import { findBatch, PlanReader, readAudit } from '../../../ledger/index.js';
 import type { AuditPage, BatchesPage } from '../../api/index.js';
 import { batchParams, cursor, indexCursor, limit, name, realm, reason } from '../../api/values.js';
 import { describeBatch, sealedBatch } from '../../live/batch-page.js';

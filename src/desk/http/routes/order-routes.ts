@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { PlanReader } from '../../../ledger/plan-store.js';
-import { readDetails, readRow, rowContext } from '../../../ledger/rows.js';
+import { PlanReader, readDetails, readRow, rowContext } from '../../../ledger/index.js';
 import type { DoubtReply, OrderReply, TaskReply } from '../../api/index.js';
 import { cursor, limit, member, name, orderParams, orders, realm, reason } from '../../api/values.js';
 import type { OrderPlace } from '../../by.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isMemberId, parseOrderId } from '../../../core/ids.js';
-import { everyBatch, findBatch } from '../../../ledger/batches.js';
+import { everyBatch, findBatch } from '../../../ledger/index.js';
 import type { FindReply } from '../../api/index.js';
 import { cursor, limit } from '../../api/values.js';
 import { sealedBatch } from '../../live/batch-page.js';
