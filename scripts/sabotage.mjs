@@ -119,7 +119,7 @@ const SABOTAGES = [
   },
   {
     name: 'redirects-followed',
-    file: 'src/realm/client/instances.ts',
+    file: 'src/realm/client/http.ts',
     find: '    followRedirect: false,',
     put: '    followRedirect: true,\n    methodRewriting: false,',
     test: 'test/realm/client/sent-once.test.ts',
@@ -276,7 +276,7 @@ const SABOTAGES = [
   },
   {
     name: 'another-currency-read',
-    file: 'src/realm/client/balance.ts',
+    file: 'src/realm/client/answer-body.ts',
     find: 'if (profile.currency !== null) return',
     put: 'if (profile.currency !== null && isJsonObject(balances)) return',
     test: 'test/realm/client/balance.test.ts',

@@ -33,7 +33,7 @@ export class Breaker {
     const turn = await askProbe(this.ledger, this.probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
-    const result = await this.client.readMemberOnce(this.lastMember);
+    const result = await this.client.readMember(this.lastMember);
     slot?.answered(result.facts);
     const { status } = result.facts;
     const halting = status === null ? undefined : REALM_HALTED.get(status);

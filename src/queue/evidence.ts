@@ -13,7 +13,7 @@ import {
   type RealmLedger,
 } from '../ledger/index.js';
 import type { MemberRecord, RealmClient } from '../realm/client/client.js';
-import type { ReadResult } from '../realm/client/read-result.js';
+import type { ReadResult } from '../realm/client/outcomes.js';
 import type { Pace } from './pace.js';
 
 /** Balances read, at the realm's pace, so that a person or the read-back can judge. */
@@ -62,7 +62,7 @@ export class Evidence {
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {
     const slot = await this.pace.take();
-    const result = await this.client.readMemberOnce(member, currency);
+    const result = await this.client.readMember(member, currency);
     slot?.answered(result.facts);
     return balanceRead(result, this.profile);
   }

@@ -90,7 +90,6 @@ export class App {
       profile,
       baseUrl: embedded?.baseUrl ?? profile.baseUrl,
       readKey: () => this.key(profile, embedded),
-      userAgent: `almoner`,
     });
     const realm = { profile, ledger, plans: new PlanReader(ledger), client, embedded };
     this.realms.push(realm);

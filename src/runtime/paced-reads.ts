@@ -1,34 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MemberId } from '../core/ids.js';
-import { type Answer, Pace } from '../queue/pace.js';
-import type { MemberRecord, Web3Record } from '../realm/client/client.js';
-import { readWithRetries } from '../realm/client/read-result.js';
+import type { RealmProfile } from '../core/profile.js';
+import { Pace } from '../queue/pace.js';
+import type { MemberRecord, RealmClient, Web3Record } from '../realm/client/client.js';
+import type { ReadResult } from '../realm/client/outcomes.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
 import type { OpenRealm } from './app.js';
 
-/** The reads of a realm at its pace: each request, retries included, takes a slot that all processes share. */
+/**
+ * The reads of a realm at its pace: each request, retries included, takes a slot that all processes share.
+ * A failure that may pass is tried again with backoff; the last one is thrown.
+ */
 export type PacedReads = {
   member(id: MemberId): Promise<MemberRecord>;
   web3(id: MemberId): Promise<Web3Record>;
+  /** Any number of wallets, in requests of the profile's size, one after the other, and none asked for twice. */
   wallets(list: readonly string[]): Promise<WalletVerdicts>;
 };
+
+/** A wait longer than this is told to the person instead of being sat out. */
+const RETRY_AFTER_MAX_MS = 120_000;
 
 export function pacedReads({
   ledger,
   profile,
   client,
 }: Pick<OpenRealm, 'ledger' | 'profile' | 'client'>): PacedReads {
-  const shared = new Pace(ledger, profile);
-  const retry = {
-    attempts: profile.attempts,
-    random: Math.random,
-    async pace() {
-      const slot = await shared.take();
-      return { answered: (answer: Answer) => slot?.answered(answer) };
-    },
+  return readsAt(new Pace(ledger, profile), profile, client);
+}
+
+export function readsAt(
+  pace: Pick<Pace, 'take'>,
+  { attempts, wallets }: Pick<RealmProfile, 'attempts' | 'wallets'>,
+  client: Pick<RealmClient, 'readMember' | 'readWeb3' | 'checkWallets'>,
+): PacedReads {
+  const repeated = async <T>(read: () => Promise<ReadResult<T>>): Promise<T> => {
+    for (let attempt = 1; ; attempt++) {
+      const slot = await pace.take();
+      const result = await read();
+      slot?.answered(result.facts);
+      if (result.ok) return result.value;
+      const askedMs = result.facts.retryAfterMs ?? 0;
+      if (!result.retryable || attempt >= attempts.max || askedMs > RETRY_AFTER_MAX_MS) throw result.error;
+      const backoffMs = Math.min(attempts.backoffMaxMs, attempts.backoffMs * 2 ** (attempt - 1));
+      // Half of it is chance, which spreads the tries of many processes.
+      await sleep(Math.max(askedMs, backoffMs * (0.5 + Math.random() / 2)));
+    }
   };
   return {
-    member: (id) => readWithRetries(() => client.readMemberOnce(id), retry),
-    web3: (id) => readWithRetries(() => client.readWeb3Once(id), retry),
-    wallets: (list) => readWithRetries(() => client.checkWalletsOnce(list), retry),
+    member: (id) => repeated(() => client.readMember(id)),
+    web3: (id) => repeated(() => client.readWeb3(id)),
+    async wallets(list) {
+      const distinct = [...new Set(list)];
+      const verdicts: WalletVerdicts = new Map();
+      for (let start = 0; start < distinct.length; start += wallets.chunk) {
+        const part = distinct.slice(start, start + wallets.chunk);
+        for (const [wallet, verdict] of await repeated(() => client.checkWallets(part)))
+          verdicts.set(wallet, verdict);
+      }
+      return verdicts;
+    },
   };
 }

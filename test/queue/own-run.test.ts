@@ -44,7 +44,6 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       profile,
       baseUrl: realm.url,
       readKey: () => 'key',
-      userAgent: 'test',
     });
     const crew = new RealmWorker({
       ledger,

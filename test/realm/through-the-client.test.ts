@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../src/realm/client/client.js';
-import { testProfile } from '../support/realm-profile.js';
+import { type PacedReads, readsAt } from '../../src/runtime/paced-reads.js';
+import { testProfile, UNPACED } from '../support/realm-profile.js';
 import { startRealm, type TestRealm } from '../support/realm-service.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
@@ -15,17 +16,16 @@ const WALLET = '0xAbCdEf0123456789aBcDeF0123456789AbCdEf01';
 let redis: TestRedis;
 let realm: TestRealm;
 let other: TestRealm;
-let client: RealmClient;
+let client: Talker;
 let keys = 0;
 const nextKey = () => `order-${++keys}.0`;
 
-function clientWith(key: string, realmId = realm.realmId): RealmClient {
-  return createRealmClient({
-    profile: testProfile({ realmId, attempts: { max: 1, backoffMs: 1, backoffMaxMs: 1 } }),
-    baseUrl: realm.url,
-    readKey: () => key,
-    userAgent: 'almoner-test',
-  });
+type Talker = RealmClient & PacedReads;
+
+function clientWith(key: string, realmId = realm.realmId): Talker {
+  const profile = testProfile({ realmId, attempts: { max: 1, backoffMs: 1, backoffMaxMs: 1 } });
+  const client = createRealmClient({ profile, baseUrl: realm.url, readKey: () => key });
+  return { ...client, ...readsAt(UNPACED, profile, client) };
 }
 
 beforeAll(async () => {

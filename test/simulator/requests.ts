@@ -39,7 +39,7 @@ export function realmClient(realm: Realm, send: (key: string) => Promise<Outcome
     outcomeOf(await send(idempotencyKey));
   const never = () => Promise.reject(new Error('nobody asks the played realm for this'));
   return {
-    readMemberOnce: (id) => {
+    readMember: (id) => {
       const balance = realm.balance(id);
       if (balance !== null)
         return Promise.resolve({
@@ -56,11 +56,8 @@ export function realmClient(realm: Realm, send: (key: string) => Promise<Outcome
         facts: { ...NO_FACTS, status: 503 },
       });
     },
-    readWeb3Once: never,
-    checkWalletsOnce: never,
-    member: never,
-    web3: never,
-    wallets: never,
+    readWeb3: never,
+    checkWallets: never,
     changeBalance: write,
     transfer: write,
     close: () => Promise.resolve(),

@@ -37,7 +37,7 @@ export async function startCrew(
     baseUrl: batch.ledger.realm.baseUrl,
     realmId: batch.ledger.realm.realmId,
   });
-  const client = createRealmClient({ profile, baseUrl: url, readKey: () => 'key', userAgent: 'test' });
+  const client = createRealmClient({ profile, baseUrl: url, readKey: () => 'key' });
   const ledger = openLedger(new ScriptClient(redis.client(), 10_000, () => {}), batch.ledger.realm);
   const session = await Session.open('worker', place);
   const trouble: string[] = [];

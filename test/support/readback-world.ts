@@ -57,7 +57,7 @@ export async function readbackWorld(
   const timeouts = { connectMs: 1_000, tlsMs: 1_000, responseMs: 200, totalMs: 1_000 };
   const attempts = { max: MAX, backoffMs: 1, backoffMaxMs: 2 };
   const profile = testProfile({ certainty: 'readback', timeouts, attempts, ...changes });
-  const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret', userAgent: 'test' });
+  const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret' });
   const pace = new Pace(ledger, profile);
   const evidence = new Evidence(ledger, client, pace, profile);
   const batchOf = () => Promise.resolve(batch.ref);

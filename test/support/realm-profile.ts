@@ -25,3 +25,6 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
     ...changes,
   };
 }
+
+/** A pace that lets every request leave at once and forgets what came of it. */
+export const UNPACED = { take: async () => undefined };

@@ -1,5 +1,5 @@
 import { isMemberId, MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
-import { plainJson, prettyJson } from '../../realm/client/answer-body.js';
+import { plainJson, prettyJson } from '../../realm/json.js';
 import { defineCommand } from '../frame/command.js';
 import { argument, flag, usage } from '../frame/options.js';
 import { realmTitle, withRealmReads } from '../realm-reads.js';

@@ -1,4 +1,3 @@
-import { checkWallets } from '../../realm/client/wallet-reply.js';
 import { counted } from '../../report/spelling.js';
 import { defineCommand } from '../frame/command.js';
 import { argumentList, text, usage } from '../frame/options.js';
@@ -22,7 +21,7 @@ export const command = defineCommand({
     const wallets = [...new Set([...args.address, ...listed])];
     if (wallets.length === 0) throw usage('No wallet was named. Nothing was asked.');
     return withRealmReads(context, 'wallets', async (reads, profile) => {
-      const verdicts = await checkWallets(reads, wallets, { chunk: profile.wallets.chunk });
+      const verdicts = await reads.wallets(wallets);
       const counts = { member: 0, 'not-member': 0, undetermined: 0 };
       for (const verdict of verdicts.values()) counts[verdict]++;
       context.output.print({

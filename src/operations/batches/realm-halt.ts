@@ -11,7 +11,7 @@ import type { OpenRealm } from '../../runtime/app.js';
 export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
   const { halt } = await realmState(realm.ledger);
   if (halt === null) return;
-  const result = await realm.client.readMemberOnce(PROBE_MEMBER);
+  const result = await realm.client.readMember(PROBE_MEMBER);
   const { status } = result.facts;
   const accepted = result.ok || (status !== null && !REALM_HALTED.has(status) && status < 500);
   if (accepted) return releaseRealm(realm.ledger);

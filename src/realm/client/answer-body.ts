@@ -1,11 +1,10 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, parse } from 'lossless-json';
 import type { BodyVerdict } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
-import { ANSWER_BYTES_MAX } from './instances.js';
-
-/** A JSON object as parsed: numbers are LosslessNumber, so that no digit is lost. */
-export type JsonObject = { readonly [name: string]: unknown };
+import type { RealmProfile } from '../../core/profile.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { ANSWER_BYTES_MAX } from './http.js';
 
 export type AnswerBody =
   | { readonly readable: true; readonly json: unknown; readonly text: string }
@@ -47,10 +46,6 @@ function decompress(body: Buffer, encoding: string | undefined): Buffer | undefi
   } catch {
     return undefined;
   }
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
 /**
@@ -117,20 +112,53 @@ export function requestIdIn(body: AnswerBody): string | null {
 }
 
 /**
- * A record for programs that know only JavaScript's numbers: what such a number holds exactly becomes one,
- * every other one (ids of 17 to 19 digits) becomes its text.
+ * Where a balance stands. Absent, or anything but a whole number, is null and never zero: read-back would
+ * take a zero for proof.
  */
-export function plainJson(value: unknown): unknown {
-  if (isLosslessNumber(value)) {
-    const number = Number(value.value);
-    return String(number) === value.value ? number : value.value;
-  }
-  if (Array.isArray(value)) return value.map(plainJson);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainJson(item)]));
+type BalanceProfile = Pick<RealmProfile, 'balancePath' | 'currency'>;
+
+/** The balance in a member record: at the profile's path, else in the usual places. */
+export function memberBalance(record: unknown, profile: BalanceProfile): string | null {
+  if (profile.balancePath !== null) return wholeNumber(at(record, profile.balancePath));
+  if (!isJsonObject(record)) return null;
+  const balances = Object.hasOwn(record, 'balances') ? record.balances : undefined;
+  // All else in the record is of the default currency, or nobody knows of which.
+  if (profile.currency !== null) return isJsonObject(balances) ? own(balances, profile.currency) : null;
+  const single = own(record, 'newBalance') ?? own(record, 'tokenBalance');
+  if (single !== null) return single;
+  if (!isJsonObject(balances)) return null;
+  const entries = Object.values(balances);
+  return entries.length === 1 ? wholeNumber(entries[0]) : null;
 }
 
-/** The record as the realm wrote it, digit by digit, indented for a person. */
-export function prettyJson(value: unknown): string {
-  return stringify(value, undefined, 2) ?? '';
+/**
+ * The balance in the answer to a change, which is short (`{"newBalance": n}`) or a whole record. Where the
+ * change named a currency, nothing says that `newBalance` is of it: taken for it, it could end read-back by a
+ * mismatch that is none. So it is left out, and read-back judges by what it reads itself.
+ */
+export function answerBalance(answer: unknown, profile: BalanceProfile): string | null {
+  if (!isJsonObject(answer)) return null;
+  const short = profile.currency === null ? own(answer, 'newBalance') : null;
+  return short ?? memberBalance(answer, profile);
+}
+
+function own(record: JsonObject, name: string): string | null {
+  return Object.hasOwn(record, name) ? wholeNumber(record[name]) : null;
+}
+
+function at(value: unknown, path: string): unknown {
+  let here = value;
+  for (const name of path.split('.')) {
+    if (Array.isArray(here)) here = /^\d{1,6}$/.test(name) ? here[Number(name)] : undefined;
+    else here = isJsonObject(here) && Object.hasOwn(here, name) ? here[name] : undefined;
+  }
+  return here;
+}
+
+/** A JSON number or a numeric string, as digits with an optional sign; `5.0` is 5, `5.5` is no balance. */
+function wholeNumber(value: unknown): string | null {
+  const text = isLosslessNumber(value) ? value.value : value;
+  if (typeof text !== 'string') return null;
+  const match = /^\s*(-?\d{1,40})(?:\.0*)?\s*$/.exec(text);
+  return match?.[1] === undefined ? null : String(BigInt(match[1]));
 }

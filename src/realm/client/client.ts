@@ -1,30 +1,27 @@
 import type { Got } from 'got';
+import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
 import type { WriteOutcome } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { createAgents } from './agents.js';
-import { memberBalance } from './balance.js';
+import { memberBalance } from './answer-body.js';
 import { type Credential, createCredentialReader, keyTrouble } from './credential.js';
-import { type ExchangeRequest, exchange } from './exchange.js';
-import { createInstances } from './instances.js';
+import { exchange } from './exchange.js';
+import { createAgents, createInstances } from './http.js';
 import {
+  keylessOutcome,
   keylessRead,
-  NO_PACE,
-  type Pace,
   type ReadResult,
   type ReadSubject,
   readResult,
-  readWithRetries,
-} from './read-result.js';
-import { balanceBody, createEndpoints, structuredString, transferBody, walletsBody } from './request-body.js';
+  writeOutcome,
+} from './outcomes.js';
 import { decodeWalletReply, type WalletVerdicts } from './wallet-reply.js';
-import { keylessOutcome, writeOutcome } from './write.js';
 
 /** A record as the realm sent it; numbers in `raw` are LosslessNumber, so that no digit is lost. */
 export type MemberRecord = { readonly id: MemberId; readonly balance: string | null; readonly raw: unknown };
 export type Web3Record = { readonly id: MemberId; readonly raw: unknown };
 
-export type BalanceChange = {
+type BalanceChange = {
   readonly member: MemberId;
   /** Signed: positive adds, negative subtracts. */
   readonly tokens: number;
@@ -32,22 +29,18 @@ export type BalanceChange = {
   readonly currency: string | null;
   readonly idempotencyKey: string;
 };
-export type Transfer = BalanceChange & { readonly recipient: MemberId };
+type Transfer = BalanceChange & { readonly recipient: MemberId };
 
 /**
- * The five calls of the realm interface. The `…Once` reads make exactly one request and never throw for
- * what the realm does; `member`, `web3` and `wallets` repeat them with backoff, paced by the client's
- * `pace`, and throw an AlmonerError. A write makes exactly one request, is never repeated and cannot be
- * aborted: it ends with an answer or with a time-out. Pacing writes is the caller's.
+ * The five calls of the realm interface. Each makes exactly one request, never repeats it, and never throws
+ * for what the realm does. A write cannot be aborted: it ends with an answer or with a time-out. Pacing and
+ * repeating are the caller's.
  */
 export type RealmClient = {
   /** `currency`: of the balance; unless given, the profile's. */
-  readMemberOnce(id: MemberId, currency?: string | null): Promise<ReadResult<MemberRecord>>;
-  readWeb3Once(id: MemberId): Promise<ReadResult<Web3Record>>;
-  checkWalletsOnce(list: readonly string[]): Promise<ReadResult<WalletVerdicts>>;
-  member(id: MemberId): Promise<MemberRecord>;
-  web3(id: MemberId): Promise<Web3Record>;
-  wallets(list: readonly string[]): Promise<WalletVerdicts>;
+  readMember(id: MemberId, currency?: string | null): Promise<ReadResult<MemberRecord>>;
+  readWeb3(id: MemberId): Promise<ReadResult<Web3Record>>;
+  checkWallets(list: readonly string[]): Promise<ReadResult<WalletVerdicts>>;
   changeBalance(change: BalanceChange): Promise<WriteOutcome>;
   transfer(transfer: Transfer): Promise<WriteOutcome>;
   /** Waits for what is under way, then closes all connections. */
@@ -60,9 +53,6 @@ export type RealmClientOptions = {
   readonly baseUrl: string;
   /** Called for each request, so that a new key counts at once. */
   readonly readKey: () => string;
-  readonly userAgent: string;
-  /** Paces `member`, `web3` and `wallets`; the other calls leave pacing to the caller. */
-  readonly pace?: Pace;
   /** A certificate authority to trust instead of the system's, in PEM. */
   readonly ca?: string;
 };
@@ -71,9 +61,8 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
   const { profile } = options;
   const endpoints = createEndpoints(options.baseUrl, profile.realmId);
   const agents = createAgents(options.ca);
-  const { read, check, write } = createInstances(profile, agents, options.userAgent);
+  const { read, check, write } = createInstances(profile, agents);
   const credential = createCredentialReader(options.readKey, profile.authScheme);
-  const retry = { attempts: profile.attempts, pace: options.pace ?? NO_PACE, random: Math.random };
   const underWay = new Set<Promise<unknown>>();
 
   /** `close` must not tear a request apart; so everything under way is known. */
@@ -84,20 +73,19 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     return work;
   }
 
-  async function get(
+  async function get<T>(
     instance: Got,
-    request: Omit<ExchangeRequest, 'headers'>,
+    request: { readonly url: string; readonly body?: string },
     subject: ReadSubject,
-  ): Promise<ReadResult<unknown>> {
+    recordOf: (raw: unknown) => T,
+  ): Promise<ReadResult<T>> {
     const key = usableKey(credential);
     if (typeof key === 'string') return keylessRead(key);
     agents.dropStale();
     const headers = { authorization: key.authorization };
-    return readResult(
-      await exchange(instance, { ...request, headers }, profile.timeouts.totalMs),
-      key,
-      subject,
-    );
+    const seen = await exchange(instance, { ...request, headers }, profile.timeouts.totalMs);
+    const result = readResult(seen, key, subject);
+    return result.ok ? { ...result, value: recordOf(result.value) } : result;
   }
 
   async function patch(
@@ -114,32 +102,26 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     return writeOutcome(seen, key, { ...profile, currency });
   }
 
-  async function readMemberOnce(
-    id: MemberId,
-    currency: string | null = profile.currency,
-  ): Promise<ReadResult<MemberRecord>> {
-    const result = await track(get(read, { url: endpoints.member(id) }, { what: 'member', name: id }));
-    return mapped(result, (raw) => ({ id, balance: memberBalance(raw, { ...profile, currency }), raw }));
-  }
-
-  async function readWeb3Once(id: MemberId): Promise<ReadResult<Web3Record>> {
-    const result = await track(get(read, { url: endpoints.web3(id) }, { what: 'web3', name: id }));
-    return mapped(result, (raw) => ({ id, raw }));
-  }
-
-  async function checkWalletsOnce(list: readonly string[]): Promise<ReadResult<WalletVerdicts>> {
-    const request = { url: endpoints.includes, body: walletsBody(list) };
-    const result = await track(get(check, request, { what: 'wallets', name: `${list.length} wallets` }));
-    return mapped(result, (raw) => decodeWalletReply(raw, list));
-  }
-
   return {
-    readMemberOnce,
-    readWeb3Once,
-    checkWalletsOnce,
-    member: (id) => readWithRetries(() => readMemberOnce(id), retry),
-    web3: (id) => readWithRetries(() => readWeb3Once(id), retry),
-    wallets: (list) => readWithRetries(() => checkWalletsOnce(list), retry),
+    readMember: (id, currency = profile.currency) =>
+      track(
+        get(read, { url: endpoints.member(id) }, { what: 'member', name: id }, (raw) => ({
+          id,
+          balance: memberBalance(raw, { ...profile, currency }),
+          raw,
+        })),
+      ),
+    readWeb3: (id) =>
+      track(get(read, { url: endpoints.web3(id) }, { what: 'web3', name: id }, (raw) => ({ id, raw }))),
+    checkWallets: (list) =>
+      track(
+        get(
+          check,
+          { url: endpoints.includes, body: JSON.stringify({ wallets: list }) },
+          { what: 'wallets', name: `${list.length} wallets` },
+          (raw) => decodeWalletReply(raw, list),
+        ),
+      ),
     changeBalance: async (change) => {
       const body = balanceBody(change.tokens, { ...profile, currency: change.currency });
       return track(patch(endpoints.tokenBalance(change.member), body, change));
@@ -165,6 +147,57 @@ function usableKey(credential: () => Credential): Credential | string {
   }
 }
 
-function mapped<T>(result: ReadResult<unknown>, map: (raw: unknown) => T): ReadResult<T> {
-  return result.ok ? { ...result, value: map(result.value) } : result;
+/** The addresses of the five calls. Ids are digits and need no encoding; the realm id may hold anything. */
+export function createEndpoints(baseUrl: string, realmId: string) {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const usable = base?.protocol === 'http:' || base?.protocol === 'https:';
+  // A name and password in the URL would replace the Authorization header.
+  if (base === undefined || !usable || base.username !== '' || base.password !== '')
+    throw new AlmonerError('ALM_CONFIG_INVALID', 'The base URL of the realm is not a plain http(s) address.');
+  // `.` and `..` survive encoding and would be resolved away as path segments.
+  if (realmId === '' || realmId === '.' || realmId === '..')
+    throw new AlmonerError('ALM_CONFIG_INVALID', `${JSON.stringify(realmId)} cannot be a realm id.`);
+
+  const prefix = base.pathname.replace(/\/+$/, '').replace(/\/api\/v4$/, '');
+  const realm = `${base.origin}${prefix}/api/v4/realms/${encodeURIComponent(realmId)}`;
+  return {
+    member: (id: MemberId) => `${realm}/members/${id}`,
+    web3: (id: MemberId) => `${realm}/web3/members/${id}`,
+    includes: `${realm}/members/includes`,
+    tokenBalance: (id: MemberId) => `${realm}/members/${id}/tokenBalance`,
+    transfer: (id: MemberId) => `${realm}/members/${id}/transfer`,
+  };
+}
+
+/**
+ * Bodies are put together as text, because a JavaScript number would round ids of 17 to 19 digits and no
+ * stock serializer writes an integer literal from a string.
+ */
+type BodyProfile = Pick<RealmProfile, 'currency' | 'recipientAs'>;
+
+/** `tokens` is signed: positive adds, negative subtracts. */
+export function balanceBody(tokens: number, profile: BodyProfile): string {
+  return `{"tokens":${integer(tokens)}${currencyField(profile)}}`;
+}
+
+export function transferBody(recipient: MemberId, tokens: number, profile: BodyProfile): string {
+  // JSON allows no leading zeros; as an integer, 007 is 7.
+  const literal = profile.recipientAs === 'string' ? `"${recipient}"` : String(BigInt(recipient));
+  return `{"recipientId":${literal},"tokens":${integer(tokens)}${currencyField(profile)}}`;
+}
+
+function integer(tokens: number): string {
+  if (!Number.isSafeInteger(tokens) || tokens === 0)
+    throw new RangeError(`expected a safe integer of tokens other than 0, got ${tokens}`);
+  return String(tokens);
+}
+
+function currencyField({ currency }: BodyProfile): string {
+  return currency === null ? '' : `,"realmPointId":${JSON.stringify(currency)}`;
+}
+
+/** RFC 8941 string: printable ASCII in quotes, with `"` and `\` escaped. */
+export function structuredString(text: string): string {
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new RangeError('expected printable ASCII in an idempotency key');
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

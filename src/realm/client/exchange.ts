@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Got, RequestError, TimeoutError } from 'got';
 import type { Phase } from '../../core/outcome.js';
-import { ANSWER_BYTES_MAX } from './instances.js';
+import { ANSWER_BYTES_MAX } from './http.js';
 
 /** One request and everything that was seen of it. It never rejects: how it ended is the value. */
 export type Exchange = {
@@ -10,19 +10,19 @@ export type Exchange = {
   /** What arrived of the body, still encoded as sent. */
   readonly body: Buffer;
   readonly latencyMs: number;
-} & (
-  | { readonly ended: 'answer'; readonly status: number; readonly oversize: boolean }
-  | {
-      readonly ended: 'failure';
-      readonly phase: Exclude<Phase, 'done'>;
-      readonly freshSocket: boolean;
-      readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
-      /** Node's error code. A hint for people; the message of the error itself may hold the request. */
-      readonly hint: string;
-    }
-);
+} & (AnswerEnd | FailureEnd);
 
-export type ExchangeRequest = {
+type AnswerEnd = { readonly ended: 'answer'; readonly status: number; readonly oversize: boolean };
+type FailureEnd = {
+  readonly ended: 'failure';
+  readonly phase: Exclude<Phase, 'done'>;
+  readonly freshSocket: boolean;
+  readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+  /** Node's error code. A hint for people; the message of the error itself may hold the request. */
+  readonly hint: string;
+};
+
+type ExchangeRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -47,26 +47,18 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
       const latencyMs = Math.round(performance.now() - startedAt);
       resolve({ status, headers, body: Buffer.concat(chunks), latencyMs, ...end });
     };
-    const fail = (error: unknown) => {
+    const fail = (late: boolean, hint: string) => {
       const phase = phaseOf(stream, secure, status !== null);
-      const cause = error instanceof TimeoutError ? 'time-out' : causeOf(hintOf(error), phase);
-      const freshSocket = stream.reusedSocket !== true;
-      settle({ ended: 'failure', phase, freshSocket, cause, hint: hintOf(error) });
+      const cause = late ? 'time-out' : causeOf(hint, phase);
+      settle({ ended: 'failure', phase, freshSocket: stream.reusedSocket !== true, cause, hint });
     };
 
     // Some answers leave got waiting for ever: after `101 Switching Protocols` neither its events nor its
     // time-outs fire. An order must not hang in `sending` for that.
     const watchdog = setTimeout(() => {
-      const phase = phaseOf(stream, secure, status !== null);
+      fail(true, 'ETIMEDOUT');
       stream.socket?.destroy();
       stream.destroy();
-      settle({
-        ended: 'failure',
-        phase,
-        freshSocket: stream.reusedSocket !== true,
-        cause: 'time-out',
-        hint: 'ETIMEDOUT',
-      });
     }, totalMs + WATCHDOG_GRACE_MS);
 
     stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
@@ -82,31 +74,28 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
       settle({ ended: 'answer', status, oversize: true });
     });
     stream.once('end', () => {
-      if (status === null) fail(undefined);
+      if (status === null) fail(false, UNEXPECTED);
       else settle({ ended: 'answer', status, oversize: false });
     });
     // Not once: got may emit a second error for the same request, and an unheard one ends the process.
-    stream.on('error', fail);
+    stream.on('error', (error: unknown) =>
+      fail(error instanceof TimeoutError, error instanceof RequestError ? error.code : UNEXPECTED),
+    );
   });
 }
 
-type AnswerEnd = { ended: 'answer'; status: number; oversize: boolean };
-type FailureEnd = {
-  ended: 'failure';
-  phase: Exclude<Phase, 'done'>;
-  freshSocket: boolean;
-  cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
-  hint: string;
-};
-
-type Sent = ReturnType<Got['stream']>;
+const UNEXPECTED = 'ERR_UNEXPECTED';
 
 /**
  * How far the request got. `timings.connect` and `secureConnect` are set by the socket's own events, so
  * that their absence on a fresh socket proves that nothing was written to it. (`timings.upload` is not
  * used: it is set when the request was handed to the socket, connected or not.)
  */
-function phaseOf(stream: Sent, secure: boolean, gotHeaders: boolean): Exclude<Phase, 'done'> {
+function phaseOf(
+  stream: ReturnType<Got['stream']>,
+  secure: boolean,
+  gotHeaders: boolean,
+): Exclude<Phase, 'done'> {
   if (gotHeaders) return 'body';
   const timings = stream.timings;
   // No timings: got failed before it made a request at all.
@@ -116,14 +105,54 @@ function phaseOf(stream: Sent, secure: boolean, gotHeaders: boolean): Exclude<Ph
   return partial ? 'headers' : 'sent';
 }
 
-function hintOf(error: unknown): string {
-  return error instanceof RequestError ? error.code : 'ERR_UNEXPECTED';
-}
-
 const CERTIFICATE = /CERT|ALTNAME|HOSTNAME_MISMATCH|ISSUER|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|CRL/;
 
 /** A name for people and codes; whether the request was sent is decided by the phase alone. */
 function causeOf(hint: string, phase: Phase): 'reset' | 'garbled' | 'bad-certificate' {
   if (phase === 'tls' && CERTIFICATE.test(hint)) return 'bad-certificate';
   return hint.startsWith('HPE_') ? 'garbled' : 'reset';
+}
+
+/** What went wrong on the wire, as the beginning of a sentence. The hint is for people only. */
+export function failureSentence({ phase, cause, hint, freshSocket }: FailureEnd): string {
+  const late = cause === 'time-out';
+  switch (phase) {
+    case 'connect':
+      return late ? 'No connection to the realm was made within the time-out' : connectSentence(hint);
+    case 'tls':
+      if (cause === 'bad-certificate') return `The realm's TLS certificate was not accepted (${hint})`;
+      return late
+        ? 'The TLS handshake did not finish within the time-out'
+        : `The TLS handshake failed (${hint})`;
+    case 'sent':
+      if (late) return 'The request was sent and no answer came within the time-out';
+      if (cause === 'garbled') return `The answer is not HTTP (${hint})`;
+      return freshSocket
+        ? `The connection broke before the answer (${hint})`
+        : `A kept connection broke before the answer (${hint})`;
+    case 'headers':
+      if (late) return 'The answer had begun and was not finished within the time-out';
+      return cause === 'garbled'
+        ? `The answer is not HTTP (${hint})`
+        : `The answer was cut in its head (${hint})`;
+    case 'body':
+      return late ? 'The body of the answer did not end within the time-out' : `The answer was cut (${hint})`;
+  }
+}
+
+function connectSentence(hint: string): string {
+  switch (hint) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EAI_NODATA':
+    case 'EAI_NONAME':
+      return `The realm's host name could not be found (${hint})`;
+    case 'ECONNREFUSED':
+      return 'The connection to the realm was refused (ECONNREFUSED)';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `The network does not reach the realm (${hint})`;
+    default:
+      return `No connection to the realm could be made (${hint})`;
+  }
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from './answer-body.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { comparableWallet } from '../wallet.js';
 
 /**
  * The interface does not show what the wallet check answers. Understood are a boolean, a map of wallet to
@@ -30,11 +31,6 @@ export function decodeWalletReply(reply: unknown, asked: readonly string[]): Wal
   return verdicts;
 }
 
-/** Two spellings of one wallet: EVM addresses ignore case, base58 ones do not. */
-export function walletIdentity(wallet: string): string {
-  return /^0x[0-9a-f]{40}$/i.test(wallet) ? wallet.toLowerCase() : wallet;
-}
-
 function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
   if (typeof reply === 'boolean') decodeBoolean(reply, verdicts);
   else if (Array.isArray(reply)) decodeList(reply, verdicts);
@@ -51,10 +47,10 @@ function decodeBoolean(inside: boolean, verdicts: WalletVerdicts): void {
 }
 
 function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
-  const flags = new Map(Object.entries(reply).map(([wallet, flag]) => [walletIdentity(wallet), flag]));
+  const flags = new Map(Object.entries(reply).map(([wallet, flag]) => [comparableWallet(wallet), flag]));
   let understood = false;
   for (const wallet of verdicts.keys()) {
-    const flag = flags.get(walletIdentity(wallet));
+    const flag = flags.get(comparableWallet(wallet));
     if (typeof flag !== 'boolean') continue;
     verdicts.set(wallet, flag ? 'member' : 'not-member');
     understood = true;
@@ -64,17 +60,17 @@ function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
 
 function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
   // By identity, since one wallet may have been asked for in two spellings.
-  const asked = new Set([...verdicts.keys()].map(walletIdentity));
+  const asked = new Set([...verdicts.keys()].map(comparableWallet));
   const found = new Map<string, boolean>();
   let allRecognized = true;
   for (const entry of list) {
     const match = matchIn(entry);
-    if (match !== undefined && asked.has(walletIdentity(match.wallet)))
-      found.set(walletIdentity(match.wallet), match.inside);
+    if (match !== undefined && asked.has(comparableWallet(match.wallet)))
+      found.set(comparableWallet(match.wallet), match.inside);
     else allRecognized = false;
   }
   for (const wallet of verdicts.keys()) {
-    const inside = found.get(walletIdentity(wallet));
+    const inside = found.get(comparableWallet(wallet));
     if (inside !== undefined) verdicts.set(wallet, inside ? 'member' : 'not-member');
     // Silence means "no" only in a list of which every entry was understood.
     else if (allRecognized) verdicts.set(wallet, 'not-member');
@@ -88,23 +84,4 @@ function matchIn(entry: unknown): { wallet: string; inside: boolean } | undefine
   const wallet = field === undefined ? undefined : entry[field];
   if (typeof wallet !== 'string') return undefined;
   return { wallet, inside: !FLAG_FIELDS.some((name) => Object.hasOwn(entry, name) && entry[name] === false) };
-}
-
-/**
- * Checks any number of wallets in requests of `chunk` each, one after the other. `beforeRequest` is where
- * the caller paces; with a client that paces its own reads it is not needed.
- */
-export async function checkWallets(
-  client: { wallets(list: readonly string[]): Promise<WalletVerdicts> },
-  wallets: readonly string[],
-  options: { readonly chunk: number; readonly beforeRequest?: () => Promise<void> },
-): Promise<WalletVerdicts> {
-  const distinct = [...new Set(wallets)];
-  const verdicts: WalletVerdicts = new Map();
-  for (let start = 0; start < distinct.length; start += options.chunk) {
-    await options.beforeRequest?.();
-    const part = await client.wallets(distinct.slice(start, start + options.chunk));
-    for (const [wallet, verdict] of part) verdicts.set(wallet, verdict);
-  }
-  return verdicts;
 }

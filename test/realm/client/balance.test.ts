@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { answerBalance, memberBalance } from '../../../src/realm/client/balance.js';
+import { answerBalance, memberBalance } from '../../../src/realm/client/answer-body.js';
 
 const usual = { balancePath: null, currency: null };
 const member = (json: string, profile: { balancePath: string | null; currency: string | null } = usual) =>

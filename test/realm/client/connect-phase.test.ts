@@ -28,7 +28,6 @@ function clientFor(baseUrl: string, ca?: string, timeouts = testProfile().timeou
     profile: testProfile({ timeouts }),
     baseUrl,
     readKey: () => 'k-secret',
-    userAgent: 'almoner-test',
   };
   const client = createRealmClient(ca === undefined ? options : { ...options, ca });
   cleanups.push(() => client.close());
@@ -95,7 +94,7 @@ describe('before the connection is complete, nothing was sent', () => {
     const client = clientFor(`https://127.0.0.1:${server.port}`);
     const outcome = await client.changeBalance(change);
     expect(outcome).toMatchObject({ kind: 'not-sent', code: 'ALM_SEND_BAD_CERTIFICATE', phase: 'tls' });
-    const read = await client.readMemberOnce(change.member);
+    const read = await client.readMember(change.member);
     expect(read).toMatchObject({ ok: false, retryable: false, error: { code: 'ALM_REALM_BAD_CERTIFICATE' } });
     expect(server.requests).toEqual([]);
   });

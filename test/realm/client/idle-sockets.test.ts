@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
-import { SOCKET_IDLE_MAX_MS } from '../../../src/realm/client/agents.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
+import { SOCKET_IDLE_MAX_MS } from '../../../src/realm/client/http.js';
 import { testProfile } from '../../support/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 import { until } from '../../support/until.js';
@@ -23,7 +23,6 @@ describe('a connection that idled', () => {
       profile: testProfile(),
       baseUrl: `http://127.0.0.1:${server.port}`,
       readKey: () => 'k-secret',
-      userAgent: 'almoner-test',
     });
   };
   afterEach(async () => {

@@ -28,7 +28,6 @@ async function setUp(status: number, body: string): Promise<void> {
     profile: testProfile({ attempts: { max: 1, backoffMs: 1, backoffMaxMs: 1 } }),
     baseUrl: `http://127.0.0.1:${server.port}`,
     readKey: () => KEY,
-    userAgent: 'almoner-test',
   });
 }
 afterEach(async () => {
@@ -67,7 +66,7 @@ describe('the key', () => {
       const outcome = await client.changeBalance(change);
       expectNoKey(outcome);
       expect(outcome.body).toContain('[key]');
-      expectNoKey(await client.readMemberOnce(change.member));
+      expectNoKey(await client.readMember(change.member));
     });
   }
 
@@ -81,6 +80,6 @@ describe('the key', () => {
     await setUp(200, '{}');
     await server.stop();
     expectNoKey(await client.changeBalance(change));
-    expectNoKey(await client.readMemberOnce(change.member));
+    expectNoKey(await client.readMember(change.member));
   });
 });

@@ -4,11 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
 import { memberId } from '../../../src/core/ids.js';
 import type { RealmProfile } from '../../../src/core/profile.js';
+import type { Answer as Answered } from '../../../src/queue/pace.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import type { AnswerFacts, Pace } from '../../../src/realm/client/read-result.js';
-import { checkWallets } from '../../../src/realm/client/wallet-reply.js';
-import { testProfile } from '../../support/realm-profile.js';
-import { freePort } from '../../support/redis-server.js';
+import { type PacedReads, readsAt } from '../../../src/runtime/paced-reads.js';
+import { testProfile, UNPACED } from '../../support/realm-profile.js';
 import {
   type RawRequest,
   respond,
@@ -27,19 +26,15 @@ type Answer = (socket: Socket, request: RawRequest) => void;
 async function setUp(
   answer: Answer,
   changes: Partial<RealmProfile> = {},
-  pace?: Pace,
-): Promise<{ server: SocketServer; client: RealmClient }> {
+  pace: Parameters<typeof readsAt>[0] = UNPACED,
+): Promise<{ server: SocketServer; client: RealmClient; reads: PacedReads }> {
   const server = await startSocketServer(answer);
-  const options = {
-    profile: testProfile(changes),
-    baseUrl: `http://127.0.0.1:${server.port}`,
-    readKey: () => 'k-secret',
-    userAgent: 'almoner-test',
-  };
-  const client = createRealmClient(pace === undefined ? options : { ...options, pace });
+  const profile = testProfile(changes);
+  const baseUrl = `http://127.0.0.1:${server.port}`;
+  const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret' });
   cleanups.push(() => server.stop());
   cleanups.push(() => client.close());
-  return { server, client };
+  return { server, client, reads: readsAt(pace, profile, client) };
 }
 
 async function failure(work: Promise<unknown>): Promise<{ code: string; message: string; next: string }> {
@@ -54,10 +49,10 @@ async function failure(work: Promise<unknown>): Promise<{ code: string; message:
 
 describe('a member', () => {
   it('is read with its balance, and no digit of the record is lost', async () => {
-    const { server, client } = await setUp((socket) =>
+    const { server, reads } = await setUp((socket) =>
       respond(socket, 200, '{"userId":119876543210987654,"balances":{"77":"9007199254740993"}}'),
     );
-    const member = await client.member(id);
+    const member = await reads.member(id);
     expect(member.balance).toBe('9007199254740993');
     expect(member.raw).toEqual({
       userId: new LosslessNumber('119876543210987654'),
@@ -72,14 +67,14 @@ describe('a member', () => {
   });
 
   it('has web3 data at an address of its own', async () => {
-    const { server, client } = await setUp((socket) => respond(socket, 200, '{"wallets":["0xabc"]}'));
-    expect(await client.web3(id)).toEqual({ id, raw: { wallets: ['0xabc'] } });
+    const { server, reads } = await setUp((socket) => respond(socket, 200, '{"wallets":["0xabc"]}'));
+    expect(await reads.web3(id)).toEqual({ id, raw: { wallets: ['0xabc'] } });
     expect(server.requests[0]?.path).toBe(`/api/v4/realms/guild/web3/members/${id}`);
   });
 
   it('is read by exactly one request where one is asked for', async () => {
     const { server, client } = await setUp((socket) => respond(socket, 503, '{}', { 'retry-after': '0' }));
-    const result = await client.readMemberOnce(id);
+    const result = await client.readMember(id);
     expect(result).toMatchObject({ ok: false, retryable: true, facts: { status: 503, retryAfterMs: 0 } });
     expect(server.requests).toHaveLength(1);
   });
@@ -88,12 +83,14 @@ describe('a member', () => {
 describe('failures that may pass', () => {
   it('are tried again with backoff, each try paced and its answer told', async () => {
     let paced = 0;
-    const told: AnswerFacts[] = [];
-    const pace: Pace = async () => {
-      paced++;
-      return { answered: (facts) => void told.push(facts) };
+    const told: (number | null | undefined)[] = [];
+    const pace = {
+      take: async () => {
+        paced++;
+        return { answered: (answer?: Answered) => void told.push(answer?.status) };
+      },
     };
-    const { server, client } = await setUp(
+    const { server, reads } = await setUp(
       (socket) => {
         if (server.requests.length === 1) socket.resetAndDestroy();
         else if (server.requests.length === 2) respond(socket, 429, '{}', { 'retry-after': '0' });
@@ -102,35 +99,30 @@ describe('failures that may pass', () => {
       {},
       pace,
     );
-    expect((await client.member(id)).balance).toBe('4');
+    expect((await reads.member(id)).balance).toBe('4');
     expect([paced, server.requests.length]).toEqual([3, 3]);
-    expect(told.map((facts) => facts.status)).toEqual([null, 429, 200]);
+    expect(told).toEqual([null, 429, 200]);
   });
 
   it('end after the attempts of the profile with what was seen last', async () => {
-    const { server, client } = await setUp((socket) => respond(socket, 502, '<html>Bad gateway</html>'));
-    expect((await failure(client.member(id))).code).toBe('ALM_REALM_SERVER_ERROR');
+    const { server, reads } = await setUp((socket) => respond(socket, 502, '<html>Bad gateway</html>'));
+    expect((await failure(reads.member(id))).code).toBe('ALM_REALM_SERVER_ERROR');
     expect(server.requests).toHaveLength(3);
   });
 
   it('are not sat out when the realm asks for a long wait', async () => {
-    const { server, client } = await setUp((socket) => respond(socket, 429, '{}', { 'retry-after': '3600' }));
-    expect((await failure(client.member(id))).code).toBe('ALM_REALM_RATE_LIMITED');
+    const { server, reads } = await setUp((socket) => respond(socket, 429, '{}', { 'retry-after': '3600' }));
+    expect((await failure(reads.member(id))).code).toBe('ALM_REALM_RATE_LIMITED');
     expect(server.requests).toHaveLength(1);
   });
 
   it('include a realm that is not there and one that is too slow', async () => {
-    const client = createRealmClient({
-      profile: testProfile(),
-      baseUrl: `http://127.0.0.1:${await freePort()}`,
-      readKey: () => 'k-secret',
-      userAgent: 'almoner-test',
-    });
-    expect((await failure(client.member(id))).code).toBe('ALM_REALM_UNREACHABLE');
-    await client.close();
+    const away = await setUp(() => {});
+    await away.server.stop();
+    expect((await failure(away.reads.member(id))).code).toBe('ALM_REALM_UNREACHABLE');
     const timeouts = { connectMs: 5_000, tlsMs: 5_000, responseMs: 80, totalMs: 200 };
     const slow = await setUp(() => {}, { timeouts, attempts: { max: 1, backoffMs: 1, backoffMaxMs: 1 } });
-    expect((await failure(slow.client.member(id))).code).toBe('ALM_REALM_TOO_SLOW');
+    expect((await failure(slow.reads.member(id))).code).toBe('ALM_REALM_TOO_SLOW');
   });
 });
 
@@ -156,8 +148,8 @@ describe('failures that stay', () => {
   ];
   for (const [name, answer, code, message] of cases) {
     it(`${name} is ${code}, after one request`, async () => {
-      const { server, client } = await setUp(answer);
-      const error = await failure(client.member(id));
+      const { server, reads } = await setUp(answer);
+      const error = await failure(reads.member(id));
       expect(error.code).toBe(code);
       expect(error.message).toMatch(message);
       expect(error.next).not.toBe('');
@@ -166,13 +158,13 @@ describe('failures that stay', () => {
   }
 
   it('name the request id, for the people who run the realm', async () => {
-    const { client } = await setUp((socket) => respond(socket, 400, '{}', { 'x-request-id': 'req-9' }));
-    expect((await failure(client.member(id))).message).toContain('req-9');
+    const { reads } = await setUp((socket) => respond(socket, 400, '{}', { 'x-request-id': 'req-9' }));
+    expect((await failure(reads.member(id))).message).toContain('req-9');
   });
 
   it('cut answers are tried again, then told as such', async () => {
-    const { server, client } = await setUp((s) => s.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'));
-    expect((await failure(client.member(id))).code).toBe('ALM_REALM_NOT_JSON');
+    const { server, reads } = await setUp((s) => s.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'));
+    expect((await failure(reads.member(id))).code).toBe('ALM_REALM_NOT_JSON');
     expect(server.requests).toHaveLength(3);
   });
 });
@@ -180,8 +172,8 @@ describe('failures that stay', () => {
 describe('the wallet check', () => {
   it('is a GET with a JSON body, or a POST where the profile says so', async () => {
     const answer: Answer = (socket) => respond(socket, 200, '{"a":true,"b":false}');
-    const { server, client } = await setUp(answer);
-    expect(await client.wallets(['a', 'b', 'c'])).toEqual(
+    const { server, reads } = await setUp(answer);
+    expect(await reads.wallets(['a', 'b', 'c'])).toEqual(
       new Map([
         ['a', 'member'],
         ['b', 'not-member'],
@@ -195,32 +187,30 @@ describe('the wallet check', () => {
       body: '{"wallets":["a","b","c"]}',
     });
     const post = await setUp(answer, { wallets: { method: 'POST', chunk: 50 } });
-    await post.client.wallets(['a']);
+    await post.reads.wallets(['a']);
     expect(post.server.requests[0]?.method).toBe('POST');
   });
 
   it('answered with 403 names the CDN that forbids GET with a body as well as the key', async () => {
-    const { client } = await setUp((socket) => respond(socket, 403, '<html>'));
-    const error = await failure(client.wallets(['a']));
+    const { reads } = await setUp((socket) => respond(socket, 403, '<html>'));
+    const error = await failure(reads.wallets(['a']));
     expect(error.code).toBe('ALM_REALM_WALLETS_FORBIDDEN');
     expect(error.message).toMatch(/different realm.*CDN.*GET with a body/);
     expect(error.next).toContain('POST');
   });
 
   it('is cut into chunks, each announced to the pacer, and asks for no wallet twice', async () => {
-    const { server, client } = await setUp((socket, request) => {
-      const { wallets } = JSON.parse(request.body);
-      respond(socket, 200, JSON.stringify(wallets.filter((wallet: string) => wallet !== 'w3')));
-    });
-    const wallets = ['w1', 'w2', 'w3', 'w4', 'w5', 'w1'];
-    let announced = 0;
-    const verdicts = await checkWallets(client, wallets, {
-      chunk: 2,
-      beforeRequest: async () => {
-        announced++;
+    let paced = 0;
+    const { server, reads } = await setUp(
+      (socket, request) => {
+        const { wallets } = JSON.parse(request.body);
+        respond(socket, 200, JSON.stringify(wallets.filter((wallet: string) => wallet !== 'w3')));
       },
-    });
-    expect([announced, server.requests.length]).toEqual([3, 3]);
+      { wallets: { method: 'GET', chunk: 2 } },
+      { take: async () => void paced++ },
+    );
+    const verdicts = await reads.wallets(['w1', 'w2', 'w3', 'w4', 'w5', 'w1']);
+    expect([paced, server.requests.length]).toEqual([3, 3]);
     expect([...verdicts].filter(([, verdict]) => verdict !== 'member')).toEqual([['w3', 'not-member']]);
     expect(verdicts.size).toBe(5);
   });

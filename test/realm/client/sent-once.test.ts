@@ -39,7 +39,6 @@ describe('a write', () => {
       profile: testProfile({ timeouts: { connectMs: 5_000, tlsMs: 5_000, responseMs: 120, totalMs: 300 } }),
       baseUrl: `http://127.0.0.1:${server.port}`,
       readKey: () => 'k-secret',
-      userAgent: 'almoner-test',
     });
   });
   afterAll(async () => {
@@ -85,7 +84,6 @@ describe('a write', () => {
       profile: testProfile(),
       baseUrl: `http://127.0.0.1:${slow.port}`,
       readKey: () => 'k-secret',
-      userAgent: 'almoner-test',
     });
     const outcome = own.changeBalance({
       member: memberId('7'),

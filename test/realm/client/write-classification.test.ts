@@ -27,7 +27,6 @@ function clientFor(baseUrl: string, changes: Partial<RealmProfile> = {}): RealmC
     profile: testProfile(changes),
     baseUrl,
     readKey: () => 'k-secret',
-    userAgent: 'almoner-test',
   });
   cleanups.push(() => client.close());
   return client;
@@ -166,7 +165,6 @@ describe('not sent', () => {
         profile: testProfile(),
         baseUrl: `http://127.0.0.1:${server.port}`,
         readKey: () => bad,
-        userAgent: 'almoner-test',
       });
       expect(await client.changeBalance(change)).toMatchObject({
         kind: 'realm-halted',

@@ -17,10 +17,9 @@ export function realmAnswers(profile: RealmProfile, env: NodeJS.ProcessEnv): Che
         profile,
         baseUrl: profile.baseUrl,
         readKey: () => readKey(profile.key, env),
-        userAgent: 'almoner',
       });
       try {
-        const result = await client.readMemberOnce(NOBODY);
+        const result = await client.readMember(NOBODY);
         if (result.ok || result.error.code === 'ALM_REALM_MEMBER_NOT_FOUND')
           return ok(`${profile.baseUrl} knows the key and the realm`);
         const told = `${result.error.message} [${result.error.code}]`;

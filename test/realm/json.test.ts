@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { plainJson, prettyJson } from '../../../src/realm/client/answer-body.js';
+import { plainJson, prettyJson } from '../../src/realm/json.js';
 
 describe('a record for the outside', () => {
   const record = parse(

@@ -1,29 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type AttemptFacts, type Classification, classify } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmErrorCode } from '../../core/errors/store-and-realm.js';
 import { oneLine } from '../../core/one-line.js';
-import type { RateHeaders } from '../../core/outcome.js';
+import type { WriteOutcome } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { isJsonObject } from '../json.js';
 import {
   type AnswerBody,
-  isJsonObject,
+  answerBalance,
   messageIn,
   readAnswerBody,
   reportsError,
   requestIdIn,
+  verdictOf,
 } from './answer-body.js';
-import { failureSentence, headerFacts } from './answer-headers.js';
+import { headerFacts } from './answer-headers.js';
 import type { Credential } from './credential.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, failureSentence } from './exchange.js';
 
 /** What a pacer or a metric wants to know of a request, whatever it came to. */
-export type AnswerFacts = {
-  readonly status: number | null;
-  readonly requestId: string | null;
-  readonly retryAfterMs: number | null;
-  readonly rate: RateHeaders | null;
-  readonly latencyMs: number;
+export type AnswerFacts = Pick<WriteOutcome, 'status' | 'requestId' | 'retryAfterMs' | 'rate' | 'latencyMs'>;
+
+const NO_REQUEST: AnswerFacts = {
+  status: null,
+  requestId: null,
+  retryAfterMs: null,
+  rate: null,
+  latencyMs: 0,
 };
+
+function factsOf(seen: Exchange, body: AnswerBody, credential: Credential): AnswerFacts {
+  const head = headerFacts(seen.headers, Date.now());
+  const id = head.requestId ?? requestIdIn(body);
+  const requestId = id === null ? null : credential.mask(id);
+  return { ...head, requestId, status: seen.status, latencyMs: seen.latencyMs };
+}
 
 /** What exactly one read request came to. */
 export type ReadResult<T> =
@@ -45,14 +56,11 @@ export function readResult(
   subject: ReadSubject,
 ): ReadResult<unknown> {
   const body = readAnswerBody(seen.body, seen.headers['content-encoding']);
-  const head = headerFacts(seen.headers, Date.now());
-  const id = head.requestId ?? requestIdIn(body);
-  const requestId = id === null ? null : credential.mask(id);
-  const facts: AnswerFacts = { ...head, requestId, status: seen.status, latencyMs: seen.latencyMs };
+  const facts = factsOf(seen, body, credential);
   const fault = faultOf(seen, body, subject);
   if (fault === undefined && body.readable) return { ok: true, value: maskedJson(body, credential), facts };
   const { code, message, retryable } = fault ?? notJson(body);
-  const named = requestId === null ? message : `${message} Request id: ${requestId}.`;
+  const named = facts.requestId === null ? message : `${message} Request id: ${facts.requestId}.`;
   // The cause is left out on purpose: got's errors carry the request's headers, the key among them.
   const reached = seen.ended === 'answer' || !seen.freshSocket || !['connect', 'tls'].includes(seen.phase);
   return { ok: false, error: new AlmonerError(code, credential.mask(named)), retryable, reached, facts };
@@ -60,9 +68,8 @@ export function readResult(
 
 /** The key could not be used, so that no request was made. */
 export function keylessRead(message: string): ReadResult<never> {
-  const facts = { status: null, requestId: null, retryAfterMs: null, rate: null, latencyMs: 0 };
   const error = new AlmonerError('ALM_REALM_KEY_UNUSABLE', message);
-  return { ok: false, error, retryable: false, reached: false, facts };
+  return { ok: false, error, retryable: false, reached: false, facts: NO_REQUEST };
 }
 
 type Fault = { readonly code: RealmErrorCode; readonly message: string; readonly retryable: boolean };
@@ -151,35 +158,68 @@ function maskDeep(value: unknown, credential: Credential): unknown {
   return Object.fromEntries(pairs);
 }
 
-/** Asked before each single request; told what came of it. Reads count against the rate like writes. */
-type Slot = { answered(facts: AnswerFacts): void | Promise<void> };
-export type Pace = () => Promise<Slot>;
+/** Of an answer's body; enough to recognize it, little enough to keep for every dead letter. */
+const EXCERPT_CHARS = 500;
 
-export const NO_PACE: Pace = async () => ({ answered() {} });
+/** From what was seen of one write to the value everybody else works with. */
+export function writeOutcome(seen: Exchange, credential: Credential, profile: RealmProfile): WriteOutcome {
+  const body = readAnswerBody(seen.body, seen.headers['content-encoding']);
+  const classified = classify(attemptOf(seen, body), profile.statusOverrides);
+  return {
+    ...classified,
+    ...factsOf(seen, body, credential),
+    message: credential.mask(messageOf(seen, body, classified)),
+    phase: seen.ended === 'answer' ? 'done' : seen.phase,
+    // Masked before it is cut: a cut key would no longer be recognized.
+    body: excerpt(credential.mask(body.text)),
+    balance: classified.kind === 'paid' && body.readable ? answerBalance(body.json, profile) : null,
+  };
+}
 
-type RetryOptions = {
-  readonly attempts: RealmProfile['attempts'];
-  readonly pace: Pace;
-  /** From 0 to 1; spreads the tries of many processes. */
-  readonly random: () => number;
-};
+/** The key could not be used: no request was made, and the whole realm has to wait for a person. */
+export function keylessOutcome(message: string): WriteOutcome {
+  return {
+    ...classify({ ended: 'no-key' }),
+    ...NO_REQUEST,
+    message,
+    phase: 'connect',
+    body: '',
+    balance: null,
+  };
+}
 
-/** A wait longer than this is told to the person instead of being sat out. */
-const RETRY_AFTER_MAX_MS = 120_000;
+function attemptOf(seen: Exchange, body: AnswerBody): AttemptFacts {
+  if (seen.ended === 'failure') return seen;
+  return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : verdictOf(body) };
+}
 
-/** Repeats a read while its failure may pass, and throws the last failure. Never to be used for a write. */
-export async function readWithRetries<T>(
-  once: () => Promise<ReadResult<T>>,
-  { attempts, pace, random }: RetryOptions,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    const slot = await pace();
-    const result = await once();
-    await slot.answered(result.facts);
-    if (result.ok) return result.value;
-    const asked = result.facts.retryAfterMs ?? 0;
-    if (!result.retryable || attempt >= attempts.max || asked > RETRY_AFTER_MAX_MS) throw result.error;
-    const backoff = Math.min(attempts.backoffMaxMs, attempts.backoffMs * 2 ** (attempt - 1));
-    await sleep(Math.max(asked, backoff * (0.5 + random() / 2)));
+function messageOf(seen: Exchange, body: AnswerBody, { kind }: Classification): string {
+  if (seen.ended === 'failure') {
+    const applied = kind === 'not-sent' ? 'nothing was sent' : 'the change may or may not have been applied';
+    const answered = seen.status === null ? '' : ` It had answered ${seen.status}.`;
+    return `${failureSentence(seen)}; ${applied}.${answered}`;
   }
+  const said = messageIn(body);
+  const quoted = said === null ? '' : `: ${said.replace(/\.$/, '')}`;
+  switch (kind) {
+    case 'paid':
+      return `The realm answered ${seen.status}${quoted}`;
+    case 'unknown':
+      return `The realm answered ${seen.status}${quoted || bodyTrouble(seen.oversize, body)} (the change may or may not have been applied)`;
+    default:
+      return `The realm answered ${seen.status}${quoted} (nothing was applied)`;
+  }
+}
+
+function bodyTrouble(oversize: boolean, body: AnswerBody): string {
+  if (oversize) return ' with a body larger than is read';
+  if (body.text.trim() === '') return ' with an empty body';
+  if (/^\s*</.test(body.text)) return ' with a web page instead of JSON';
+  return body.readable ? '' : ' with a body that is not JSON';
+}
+
+function excerpt(text: string): string {
+  const cut = text.slice(0, EXCERPT_CHARS);
+  // Half of a surrogate pair would not survive being written as UTF-8.
+  return cut.replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isMemberId, type MemberId, memberId } from '../../../src/core/ids.js';
-import { createRealmClient } from '../../../src/realm/client/client.js';
 import {
   balanceBody,
   createEndpoints,
+  createRealmClient,
   structuredString,
   transferBody,
-} from '../../../src/realm/client/request-body.js';
+} from '../../../src/realm/client/client.js';
 import { testProfile } from '../../support/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 
@@ -100,7 +100,6 @@ describe('on the wire', () => {
         profile: testProfile({ authScheme, realmId: 'my realm' }),
         baseUrl: `http://127.0.0.1:${server.port}`,
         readKey: () => 'k-secret',
-        userAgent: 'almoner-test',
       });
     const client = clientOf();
     await fc.assert(
@@ -134,7 +133,7 @@ describe('on the wire', () => {
         authorization: 'Bearer k-secret',
         'idempotency-key': '"b-1.0"',
         'content-type': 'application/json',
-        'user-agent': 'almoner-test',
+        'user-agent': 'almoner',
         'content-length': '13',
       },
     });
@@ -152,7 +151,6 @@ describe('on the wire', () => {
       profile: testProfile({ currency: 'gems' }),
       baseUrl: `http://127.0.0.1:${server.port}`,
       readKey: () => 'k-secret',
-      userAgent: 'almoner-test',
     });
     const change = { member: memberId('9'), tokens: 3, idempotencyKey: 'b-1.0' };
     await client.changeBalance({ ...change, currency: 'gold' });
