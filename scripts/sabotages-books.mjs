@@ -65,10 +65,10 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'replaced-by-any-row-of-a-batch',
-    file: 'src/ledger/lua/includes/earlier.lua',
+    file: 'src/ledger/includes/earlier.lua',
     find: 'other = byNo ~= no or (byTake == take and byRow ~= row)',
     put: 'other = byNo ~= no',
-    test: 'test/ledger/lua/put-block.test.ts',
+    test: 'test/ledger/moves/put-block.test.ts',
   },
   {
     name: 'an-undo-of-any-content',
@@ -79,10 +79,10 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'undone-before-it-is-paid',
-    file: 'src/ledger/lua/includes/earlier.lua',
+    file: 'src/ledger/includes/earlier.lua',
     find: "  return state ~= 'P' and state or nil",
     put: '  return nil',
-    test: 'test/ledger/lua/put-block.test.ts',
+    test: 'test/ledger/moves/put-block.test.ts',
   },
   {
     name: 'an-undo-is-undone',
@@ -93,7 +93,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'one-undo-of-two-payments-frees',
-    file: 'src/ledger/lua/includes/reference.lua',
+    file: 'src/ledger/includes/reference.lua',
     find: "  if string.find(second, ' ' .. undoes[4] .. ':', 1, true) then return end",
     put: '',
     test: 'test/planning/earlier-orders.test.ts',
@@ -115,7 +115,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'sealed-beside-another',
-    file: 'src/ledger/lua/seal-batch-1.lua',
+    file: 'src/ledger/moves/seal-batch.lua',
     find: "if ARGV[10] ~= '' and",
     put: 'if false and',
     test: 'test/planning/seal-again.test.ts',
@@ -181,17 +181,17 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-retry-passes-the-limit',
-    file: 'src/ledger/lua/retry-1.lua',
+    file: 'src/ledger/moves/retry.lua',
     find: "if over then return { 'no', 'limit', cjson.encode(over) } end",
     put: '',
-    test: 'test/ledger/lua/account.test.ts',
+    test: 'test/ledger/moves/account.test.ts',
   },
   {
     name: 'an-account-nobody-keeps',
-    file: 'src/ledger/lua/includes/move.lua',
+    file: 'src/ledger/includes/move.lua',
     find: '    passAccount(T, no, index, from, to, tokens)\n',
     put: '',
-    test: 'test/ledger/lua/account.test.ts',
+    test: 'test/ledger/moves/account.test.ts',
   },
   {
     name: 'a-pot-is-no-limit',
@@ -216,7 +216,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'noted-after-the-seal',
-    file: 'src/ledger/lua/seal-batch-1.lua',
+    file: 'src/ledger/moves/seal-batch.lua',
     find: '  if schedule and not noteScheduled',
     put: '  if false and not noteScheduled',
     test: 'test/queue/schedule-once.test.ts',
@@ -265,31 +265,31 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'retried-as-compared-before',
-    file: 'src/ledger/lua/retry-1.lua',
+    file: 'src/ledger/moves/retry.lua',
     find: "if ARGV[8] ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= ARGV[8] then return { 'no', 'moved', '' } end",
     put: '',
     test: 'test/planning/paid-since.test.ts',
   },
   {
     name: 'retries-that-no-seal-sees',
-    file: 'src/ledger/lua/includes/move.lua',
+    file: 'src/ledger/includes/move.lua',
     find: "  redis.call('HINCRBY', T, 'retries', 1)",
     put: '',
     test: 'test/planning/paid-since.test.ts',
   },
   {
     name: 'sealed-before-the-journals-are-merged',
-    file: 'src/ledger/lua/seal-batch-1.lua',
+    file: 'src/ledger/moves/seal-batch.lua',
     find: "if isUnmerged(T) then return { 'disarmed' } end",
     put: '',
-    test: 'test/ledger/lua/fence.test.ts',
+    test: 'test/ledger/sessions/fence.test.ts',
   },
   {
     name: 'retried-before-the-journals-are-merged',
-    file: 'src/ledger/lua/retry-1.lua',
+    file: 'src/ledger/moves/retry.lua',
     find: "if isUnmerged(T) then return { 'no', 'disarmed', '' } end",
     put: '',
-    test: 'test/ledger/lua/fence.test.ts',
+    test: 'test/ledger/sessions/fence.test.ts',
   },
   {
     name: 'judged-by-a-restored-store',
@@ -357,7 +357,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-sleeping-neighbour-is-not-read',
-    file: 'src/ledger/recovery.ts',
+    file: 'src/ledger/sessions/recovery.ts',
     find: '[...tidings, ...besides].filter',
     put: '[...tidings, ...besides.slice(0, 0)].filter',
     test: 'test/simulator/found.test.ts',

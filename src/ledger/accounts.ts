@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlanRow } from './plan-block.js';
 import type { RealmLedger } from './realm-ledger.js';
 
-/** The accounts of rules, one for each rule and period: see lua/includes/account. */
+/** The accounts of rules, one for each rule and period: see includes/account.lua. */
 
 export function accountName(rule: string, period: string): string {
   return `${rule}:${period}`;
@@ -50,7 +50,7 @@ export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): Acc
 
 /**
  * The most that an account holds, also where its rule has no limit: the scripts reckon with it in doubles, and beyond
- * this a sum would be rounded when it is taken and not when it is given back. As in lua/includes/account.
+ * this a sum would be rounded when it is taken and not when it is given back. As in includes/account.lua.
  */
 export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
 

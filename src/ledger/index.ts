@@ -18,22 +18,8 @@ export { newNonce, ScriptClient, texts } from './script-client.js';
 
 // Batches: finding, reading and steering them.
 
-export { type Archived, archiveBatch } from './archive.js';
-export { type BatchSource, batchSource } from './batch-source.js';
-export {
-  type BatchRef,
-  batchNumber,
-  batchRef,
-  everyBatch,
-  findBatch,
-  listBatches,
-  namedReason,
-  readBatch,
-  type StoredBatch,
-  settlingMs,
-} from './batches.js';
 export { decodeManifest } from './manifest.js';
-export { histogram, readAudit, series, snapshotBatch } from './snapshot.js';
+export { type Archived, archiveBatch } from './moves/archive-batch.js';
 export {
   askProbe,
   cancelBatch,
@@ -45,7 +31,21 @@ export {
   realmState,
   releaseRealm,
   resumeBatch,
-} from './steering.js';
+} from './moves/steer.js';
+export { type BatchSource, batchSource } from './read/batch-source.js';
+export {
+  type BatchRef,
+  batchNumber,
+  batchRef,
+  everyBatch,
+  findBatch,
+  listBatches,
+  namedReason,
+  readBatch,
+  type StoredBatch,
+  settlingMs,
+} from './read/batches.js';
+export { histogram, readAudit, series, snapshotBatch } from './read/snapshot.js';
 export type {
   AuditEntry,
   BatchRecord,
@@ -59,16 +59,9 @@ export type {
 
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
-export { ordersTouching } from './member-orders.js';
+export { standIn, standInText } from './moves/stand-in.js';
 export { type Balances, encodeEvent, type OrderEvent } from './order-event.js';
-export {
-  CODE_OF_STATE,
-  decodeRecord,
-  isStateCode,
-  type OrderRecord,
-  STATE_CODES,
-  type StateCode,
-} from './record.js';
+export { ordersTouching } from './read/member-orders.js';
 export {
   lastTrouble,
   type RowContext,
@@ -78,11 +71,18 @@ export {
   rowContext,
   rowView,
   stateOf,
-} from './rows.js';
-export { standIn, standInText } from './stand-in.js';
-export { type RealmLook, readBatchStanding, readRealmStanding } from './standing.js';
-export { attention, attentionRows } from './unsettled.js';
-export { attentionCount, attentionPage, isUnsettledState } from './unsettled-page.js';
+} from './read/rows.js';
+export { type RealmLook, readBatchStanding, readRealmStanding } from './read/standing.js';
+export { attention, attentionRows } from './read/unsettled.js';
+export { attentionCount, attentionPage, isUnsettledState } from './read/unsettled-page.js';
+export {
+  CODE_OF_STATE,
+  decodeRecord,
+  isStateCode,
+  type OrderRecord,
+  STATE_CODES,
+  type StateCode,
+} from './record.js';
 
 // A plan on its way into the books, and what it is compared with.
 
@@ -96,17 +96,6 @@ export {
   overLimitText,
   parseAward,
 } from './accounts.js';
-export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses } from './addresses.js';
-export { type EarlierOrder, judgeReplaced } from './earlier-orders.js';
-export { judgedAt, judgedBeside, LOOK_BACK_MS, spentPlaces } from './judged-again.js';
-export { type Arrivals, readArrivals } from './may-arrive.js';
-export {
-  decodePlanBlock,
-  encodePlanBlock,
-  isPlannedOrder,
-  type PlannedOrder,
-  type PlanRow,
-} from './plan-block.js';
 export {
   type BlockClaims,
   type BlockConflict,
@@ -119,7 +108,19 @@ export {
   openBatch,
   PlanReader,
   putBlock,
-} from './plan-store.js';
+} from './moves/put-block.js';
+export { type SealedRun, sealBatch } from './moves/seal-batch.js';
+export {
+  decodePlanBlock,
+  encodePlanBlock,
+  isPlannedOrder,
+  type PlannedOrder,
+  type PlanRow,
+} from './plan-block.js';
+export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses } from './read/addresses.js';
+export { type EarlierOrder, judgeReplaced } from './read/earlier-orders.js';
+export { judgedAt, judgedBeside, LOOK_BACK_MS, spentPlaces } from './read/judged-again.js';
+export { type Arrivals, readArrivals } from './read/may-arrive.js';
 export {
   type ContentWords,
   contentHash,
@@ -131,12 +132,18 @@ export {
   referenceKey,
   SKETCH_ROW_BYTES,
 } from './reference.js';
-export { type SealedRun, sealBatch } from './sealing.js';
 
 // Each move of an order, for the workers and for people.
 
-export { Attempts, FENCED } from './attempts.js';
-export { discardOrder, type Refusal, type RetriedBy, retryOrder, writeAudit } from './dead.js';
+export { Attempts, FENCED } from './moves/attempts.js';
+export {
+  type Begun,
+  claim,
+  type KeyAge,
+  type NotBegun,
+  type OrderRef,
+  utcDay,
+} from './moves/begin-sending.js';
 export {
   closeIfIdle,
   dispatched,
@@ -147,23 +154,23 @@ export {
   overdue,
   redispatch,
   storeNowMs,
-} from './feeding.js';
-export { type PaceState, readPaceState } from './pace-state.js';
-export { endReadback, readbackEnded } from './readback-end.js';
-export { type Begun, claim, type KeyAge, type NotBegun, type OrderRef, utcDay } from './sending.js';
-export { type Conclusion, conclude, type Settled } from './settling.js';
-export { type TurnDown, turnDown } from './turning-down.js';
+} from './moves/feed.js';
+export { type PaceState, readPaceState } from './moves/pace-state.js';
+export { endReadback, readbackEnded } from './moves/readback-end.js';
+export { discardOrder, type Refusal, type RetriedBy, retryOrder, writeAudit } from './moves/retry.js';
+export { type Conclusion, conclude, type Settled } from './moves/settle.js';
+export { type TurnDown, turnDown } from './moves/turn-down.js';
 
 // Sessions and recovery: who may send, and what is known after a death or a rollback.
 
-export { acceptMissing, type Loss, lossOf, REMOVED } from './accept-missing.js';
-export { arm, disarm, type Fence, type Rollback, readFence, sayDisarmed } from './fence.js';
-export type { JournalLimits } from './journal.js';
-export { listJournals } from './journal-folder.js';
-export { Here, type Liveness } from './liveness.js';
-export { journalOf, localJournals } from './local-journals.js';
-export { type MergeContext, mergeParked, mergeTidings, tidingsFor } from './merge.js';
-export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './parked.js';
-export { type Recovered, type RecoveryDeps, recover } from './recovery.js';
-export { givenUp, JOURNAL_FOLDER, listSessions, Session, type SessionEntry } from './sessions.js';
-export { readSigns, workersAtWork } from './signs.js';
+export { listJournals } from './journal/folder.js';
+export type { JournalLimits } from './journal/journal.js';
+export { journalOf, localJournals } from './journal/local-journals.js';
+export { type MergeContext, mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
+export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './journal/parked.js';
+export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
+export { arm, disarm, type Fence, type Rollback, readFence, sayDisarmed } from './sessions/fence.js';
+export { Here, type Liveness } from './sessions/liveness.js';
+export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
+export { givenUp, JOURNAL_FOLDER, listSessions, Session, type SessionEntry } from './sessions/session.js';
+export { readSigns, workersAtWork } from './sessions/signs.js';

@@ -1,6 +1,6 @@
 import type { OrderMark, OrderState } from '../core/states.js';
 
-/** Reads and writes the packed order record whose layout stands in lua/includes/record.lua. */
+/** Reads and writes the packed order record whose layout stands in includes/record.lua. */
 
 export const STATE_CODES = {
   w: 'planned',

@@ -1,72 +1,39 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
-import { Here } from './liveness.js';
+import { Here } from './sessions/liveness.js';
 
 /**
  * Calls the ledger's scripts. The ledger's connection resends nothing by itself: when a reply is lost, the
  * same call is made again with the same nonce, and the script gives the answer it gave before.
  */
 
-const SCRIPT_NAMES = [
-  'accept-lost',
-  'accept-removed',
-  'answer-slot',
-  'archive-batch',
-  'arm',
-  'begin-sending',
-  'claim',
-  'conclude',
-  'disarm',
-  'discard',
-  'drop-batch',
-  'feed',
-  'fence',
-  'find-spent',
-  'free-slots',
-  'give-up',
-  'judge-replaced',
-  'leave',
-  'merged',
-  'note-scheduled',
-  'open-batch',
-  'orphan',
-  'park',
-  'probe',
-  'put-block',
-  'redispatch',
-  'register',
-  'release-references',
-  'retry',
-  'roll-forward',
-  'seal-batch',
-  'settle',
-  'steer',
-  'take-slot',
-  'turn-down',
-  'unpark',
-] as const;
-export type ScriptName = (typeof SCRIPT_NAMES)[number];
-
 type Script = { readonly text: string; readonly sha: string };
 
-const folder = join(import.meta.dirname, 'lua');
+/** Every script lies beside the one file that calls it; what several need lies in `includes`. */
+const folder = import.meta.dirname;
+const INCLUDES = 'includes';
 
-function load(name: ScriptName): Script {
-  const text = expand(join(folder, `${name}-1.lua`));
+const SCRIPTS = new Map<string, Script>(
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.lua') && dirname(path) !== INCLUDES)
+    .map((path) => [basename(path, '.lua'), load(path)]),
+);
+
+function load(path: string): Script {
+  const text = expand(path);
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-function expand(file: string): string {
-  return readFileSync(file, 'utf8').replace(/^--- @include "([a-z-]+)"$/gm, (_, include: string) =>
-    expand(join(folder, 'includes', `${include}.lua`)),
+function expand(path: string): string {
+  return readFileSync(join(folder, path), 'utf8').replace(
+    /^--- @include "([a-z-]+)"$/gm,
+    (_, include: string) => expand(join(INCLUDES, `${include}.lua`)),
   );
 }
-
-const SCRIPTS = new Map<ScriptName, Script>(SCRIPT_NAMES.map((name) => [name, load(name)]));
 
 /** Replies that promise nothing was executed and that pass by themselves. */
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)/;
@@ -94,7 +61,7 @@ export class ScriptClient {
   ) {}
 
   script(
-    name: ScriptName,
+    name: string,
     realm: string,
     args: readonly Argument[],
     /** For a script that wants to know that it is asked again. */
@@ -126,7 +93,7 @@ export class ScriptClient {
 
   /** A script that takes a list of orders and answers each. An error is the answer of that order alone. */
   orders(
-    name: ScriptName,
+    name: string,
     realm: string,
     head: readonly Argument[],
     orders: readonly unknown[],
@@ -146,7 +113,7 @@ export class ScriptClient {
     });
   }
 
-  private async once(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
+  private async once(name: string, realm: string, args: readonly Argument[]): Promise<unknown> {
     const script = SCRIPTS.get(name);
     if (script === undefined) throw new Error(`no script named ${name}`);
     try {

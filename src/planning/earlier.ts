@@ -86,7 +86,7 @@ async function existingBatch(ledger: RealmLedger, no: string): Promise<ExistingB
   return { no, id, view: (await readBatch({ ledger, no, id })) ?? null };
 }
 
-/** The same orders as 0.1.0 knew them; in another currency they are other orders. As in lua/open-batch. */
+/** The same orders as 0.1.0 knew them; in another currency they are other orders. As in moves/open-batch.lua. */
 async function formerBatch(
   ledger: RealmLedger,
   content: string,

@@ -267,7 +267,7 @@ async function payingAmong(
 
 /**
  * Orders that a paid undo has taken back. Not one that was paid twice, or may have been: what was taken back is one
- * payment of two (as in lua/includes/reference).
+ * payment of two (as in includes/reference.lua).
  */
 async function undoneAmong(
   { ledger, id }: BatchRef,

@@ -3,7 +3,7 @@ import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { newNonce, type RealmLedger, texts } from '../ledger/index.js';
 /**
- * The pace of a realm, shared by all processes through one script (lua/take-slot). Requests are limited,
+ * The pace of a realm, shared by all processes through one script (moves/take-slot.lua). Requests are limited,
  * not jobs: whoever makes a request, read or write, takes a slot and says what the answer was.
  * One asker per process: the others queue behind it in the order they came, and it takes as many slots at a
  * time as are due and wanted.

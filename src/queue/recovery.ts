@@ -23,7 +23,7 @@ import { missingReason } from './reasons.js';
  * Watches over a sending process's right to send.
  *
  *   armed      claim and send scripts find the run_id, era and sequence they expect
- *   disarmed   they do not: this process recovers (see ledger/recovery.ts), as every other does for itself
+ *   disarmed   they do not: this process recovers (see ledger/sessions/recovery.ts), as every other does for itself
  *   missing    a registered session has not merged: frozen, elsewhere, or its disk is lost. Nothing is sent,
  *              `status`, `doctor` and the desk name it, and the next look tries again
  *   lost       an operator gave this very session up: it ends

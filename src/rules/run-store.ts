@@ -178,7 +178,7 @@ async function forgetRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
  * The number of a run in its rule and period, part of its batch's identity: who was refused, cancelled or undone is
  * paid by the next run, though its orders may be the very same. A run that has one keeps it; a schedule's is its
  * time; any other has a new one only after the batch before it is over, so that the same run given again meets its
- * own batch. The seal keeps it (see lua/seal-batch). Several batches may have one number, of which the last is asked
+ * own batch. The seal keeps it (see moves/seal-batch.lua). Several batches may have one number, of which the last is asked
  * for here: where the orders meet another of them that is over, the next number is taken (see `batchOfRun`).
  */
 export async function runNumber(

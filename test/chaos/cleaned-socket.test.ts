@@ -1,9 +1,9 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBatch } from '../../src/ledger/batches.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { listSessions } from '../../src/ledger/sessions/session.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';

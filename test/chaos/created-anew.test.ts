@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBatch } from '../../src/ledger/batches.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
+import { listSessions } from '../../src/ledger/sessions/session.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';

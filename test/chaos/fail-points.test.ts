@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { MAIN } from '../support/almoner.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFence } from '../../src/ledger/fence.js';
-import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
 import { Arena } from '../support/arena.js';
 import { uniqueRows } from '../support/unique-rows.js';
 

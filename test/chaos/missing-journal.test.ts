@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';

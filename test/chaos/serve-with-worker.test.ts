@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBatch } from '../../src/ledger/batches.js';
-import { listJournals } from '../../src/ledger/journal-folder.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { listJournals } from '../../src/ledger/journal/folder.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
+import { listSessions } from '../../src/ledger/sessions/session.js';
 import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/content-auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { findBatch } from '../../src/ledger/batches.js';
-import { feed } from '../../src/ledger/feeding.js';
-import { PlanReader } from '../../src/ledger/plan-store.js';
-import { beginSending } from '../../src/ledger/sending.js';
-import { Session } from '../../src/ledger/sessions.js';
+import { beginSending } from '../../src/ledger/moves/begin-sending.js';
+import { feed } from '../../src/ledger/moves/feed.js';
+import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { findBatch } from '../../src/ledger/read/batches.js';
+import { Session } from '../../src/ledger/sessions/session.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { WHY } from '../support/order-moves.js';
 import { until } from '../support/until.js';

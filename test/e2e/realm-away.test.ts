@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { realmState } from '../../src/ledger/steering.js';
+import { realmState } from '../../src/ledger/moves/steer.js';
 import { Arena, type ArenaOptions } from '../support/arena.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { almoner, MAIN } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';

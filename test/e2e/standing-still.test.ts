@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { Arena, type ArenaOptions } from '../support/arena.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { retryOrder } from '../../src/ledger/dead.js';
-import { findSpent, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { findSpent, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
+import { retryOrder } from '../../src/ledger/moves/retry.js';
+import { cancelBatch } from '../../src/ledger/moves/steer.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { cancelBatch } from '../../src/ledger/steering.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
-import { archiveBatch } from '../../src/ledger/archive.js';
 import { batchKeys } from '../../src/ledger/keys.js';
+import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
+import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { cancelBatch } from '../../src/ledger/steering.js';
+import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import {
   bareCsv as bare,

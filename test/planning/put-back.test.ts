@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { runAgain } from '../../src/cli/commands/recover.js';
 import { batchId } from '../../src/core/ids.js';
-import { listBatches } from '../../src/ledger/batches.js';
-import { mergeParked } from '../../src/ledger/merge.js';
-import { park } from '../../src/ledger/parked.js';
+import { mergeParked } from '../../src/ledger/journal/merge.js';
+import { park } from '../../src/ledger/journal/parked.js';
+import { listBatches } from '../../src/ledger/read/batches.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { planCsv, putPlan } from '../support/csv-plans.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { cancelBatch } from '../../src/ledger/steering.js';
+import { cancelBatch } from '../../src/ledger/moves/steer.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { orderStory } from '../../src/operations/batches/order-story.js';
 import { heldByImports } from '../../src/operations/dead/dead-letters.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';

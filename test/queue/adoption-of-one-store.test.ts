@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { PlanReader } from '../../src/ledger/plan-store.js';
+import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
-import { recover } from '../../src/ledger/recovery.js';
-import { readRecord } from '../../src/ledger/rows.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { listSessions, Session } from '../../src/ledger/sessions.js';
+import { recover } from '../../src/ledger/sessions/recovery.js';
+import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
 import { feedAll, WHY } from '../support/order-moves.js';

@@ -1,9 +1,9 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readFence } from '../../src/ledger/fence.js';
-import { parkedAttempts } from '../../src/ledger/parked.js';
-import { readRecord } from '../../src/ledger/rows.js';
+import { parkedAttempts } from '../../src/ledger/journal/parked.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
 import { begin, feedAll } from '../support/order-moves.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { retryOrder } from '../../src/ledger/dead.js';
+import { retryOrder } from '../../src/ledger/moves/retry.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { readRecord } from '../../src/ledger/rows.js';
 import { ClockWatch } from '../../src/queue/two-clocks.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { SETTLE_MS } from '../support/little-realm.js';

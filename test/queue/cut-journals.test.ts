@@ -1,9 +1,9 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileName, Journal } from '../../src/ledger/journal.js';
-import { listJournals } from '../../src/ledger/journal-folder.js';
-import { readSessionJournal } from '../../src/ledger/journal-reader.js';
+import { listJournals } from '../../src/ledger/journal/folder.js';
+import { fileName, Journal } from '../../src/ledger/journal/journal.js';
+import { readSessionJournal } from '../../src/ledger/journal/reader.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { journalHead } from '../support/journal-head.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBatch, readBatch } from '../../src/ledger/batches.js';
+import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import type { DeadLetter } from '../../src/queue/dead-letters.js';
 import { DEAD_QUEUE, openQueue } from '../../src/queue/queues.js';
 import { Arena } from '../support/arena.js';

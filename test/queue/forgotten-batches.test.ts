@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { acceptMissing, REMOVED } from '../../src/ledger/accept-missing.js';
-import { readBatch } from '../../src/ledger/batches.js';
-import { mergeParked } from '../../src/ledger/merge.js';
+import { mergeParked } from '../../src/ledger/journal/merge.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
+import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { feedAll } from '../support/order-moves.js';

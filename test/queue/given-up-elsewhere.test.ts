@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { acceptMissing } from '../../src/ledger/accept-missing.js';
-import { retryOrder } from '../../src/ledger/dead.js';
+import { retryOrder } from '../../src/ledger/moves/retry.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
-import { readRecord } from '../../src/ledger/rows.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
+import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';

@@ -1,10 +1,10 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileName } from '../../src/ledger/journal.js';
-import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
-import { encodeEntry } from '../../src/ledger/journal-line.js';
-import { readRecord } from '../../src/ledger/rows.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
+import { fileName } from '../../src/ledger/journal/journal.js';
+import { encodeEntry } from '../../src/ledger/journal/line.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Clocks, Realm } from '../support/little-realm.js';
 import { Sender } from '../support/little-world.js';

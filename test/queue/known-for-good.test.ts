@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readRecord } from '../../src/ledger/rows.js';
-import { closeBreaker } from '../../src/ledger/steering.js';
+import { closeBreaker } from '../../src/ledger/moves/steer.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { attemptOf, merge } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begun, feedAll, settleAs } from '../support/order-moves.js';

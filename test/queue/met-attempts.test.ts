@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { acceptMissing } from '../../src/ledger/accept-missing.js';
-import { rollForward } from '../../src/ledger/merge.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { listSessions } from '../../src/ledger/sessions.js';
+import { rollForward } from '../../src/ledger/journal/merge.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
+import { listSessions } from '../../src/ledger/sessions/session.js';
 import { attemptOf, mergeContext, REFUSED, WAITS } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { SETTLE_MS } from '../support/little-realm.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { readRecord } from '../../src/ledger/rows.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { startCrew } from '../support/crew-bench.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { until } from '../support/until.js';

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readBatch } from '../../src/ledger/batches.js';
+import { resumeBatch } from '../../src/ledger/moves/steer.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { Session } from '../../src/ledger/sessions.js';
-import { resumeBatch } from '../../src/ledger/steering.js';
+import { Session } from '../../src/ledger/sessions/session.js';
 import { RealmWorker } from '../../src/queue/realm-worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import { DeafRealm } from '../support/deaf-realm.js';

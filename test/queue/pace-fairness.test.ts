@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openBatches } from '../../src/ledger/feeding.js';
+import { openBatches } from '../../src/ledger/moves/feed.js';
 import { Feeder } from '../../src/queue/feeder.js';
 import { type OrderJob, openQueue } from '../../src/queue/queues.js';
 import { ledgerBench, sealed } from '../support/ledger.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readBatch } from '../../src/ledger/batches.js';
-import { mergeParked } from '../../src/ledger/merge.js';
-import { markForgotten, park, parkedAttempts } from '../../src/ledger/parked.js';
+import { mergeParked } from '../../src/ledger/journal/merge.js';
+import { markForgotten, park, parkedAttempts } from '../../src/ledger/journal/parked.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readFence } from '../../src/ledger/fence.js';
-import { fileName } from '../../src/ledger/journal.js';
-import { listJournals, noteRemoved } from '../../src/ledger/journal-folder.js';
+import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
+import { fileName } from '../../src/ledger/journal/journal.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
 import { feedAll } from '../support/order-moves.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf, type Order } from '../../src/core/order.js';
-import { storeNowMs } from '../../src/ledger/feeding.js';
+import { claim } from '../../src/ledger/moves/begin-sending.js';
+import { storeNowMs } from '../../src/ledger/moves/feed.js';
+import { readbackEnded } from '../../src/ledger/moves/readback-end.js';
 import type { Balances } from '../../src/ledger/order-event.js';
-import { readbackEnded } from '../../src/ledger/readback-end.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { claim } from '../../src/ledger/sending.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';

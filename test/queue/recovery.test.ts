@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readFence } from '../../src/ledger/fence.js';
-import { readRecord } from '../../src/ledger/rows.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { Clocks, Realm } from '../support/little-realm.js';
 import { Sender } from '../support/little-world.js';

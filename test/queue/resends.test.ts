@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { onFailPoint } from '../../src/core/fail-point.js';
-import { retryOrder } from '../../src/ledger/dead.js';
-import { fileName } from '../../src/ledger/journal.js';
+import { fileName } from '../../src/ledger/journal/journal.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { findSpent } from '../../src/ledger/plan-store.js';
-import { readDetails, readRecord } from '../../src/ledger/rows.js';
+import { findSpent } from '../../src/ledger/moves/put-block.js';
+import { retryOrder } from '../../src/ledger/moves/retry.js';
+import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
 import { startCrew } from '../support/crew-bench.js';
 import { DeafRealm } from '../support/deaf-realm.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { readBatch } from '../../src/ledger/batches.js';
-import { openBatch } from '../../src/ledger/plan-store.js';
-import { readRecord } from '../../src/ledger/rows.js';
+import { openBatch } from '../../src/ledger/moves/put-block.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import {
   contentHash,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listBatches, readBatch } from '../../src/ledger/batches.js';
+import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openRule } from '../../src/operations/rules/files.js';
 import { planRule } from '../../src/operations/rules/plan.js';
 import { makeBatch } from '../../src/operations/rules/run.js';

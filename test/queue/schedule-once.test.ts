@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { listBatches } from '../../src/ledger/batches.js';
-import { cancelBatch } from '../../src/ledger/steering.js';
+import { cancelBatch } from '../../src/ledger/moves/steer.js';
+import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRunOf, lastRuns, noteLastRun } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';

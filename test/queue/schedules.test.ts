@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listBatches, readBatch } from '../../src/ledger/batches.js';
+import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { readBatch } from '../../src/ledger/batches.js';
-import { feed } from '../../src/ledger/feeding.js';
+import { feed } from '../../src/ledger/moves/feed.js';
+import { haltBatch } from '../../src/ledger/moves/steer.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { haltBatch } from '../../src/ledger/steering.js';
 import { KnownBatches, Seals } from '../../src/queue/known-batches.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { WHY } from '../support/order-moves.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRecord } from '../../src/ledger/rows.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { BatchDigest, shortId } from '../../src/planning/digest.js';
 import { type Line, ledgerBench, planRow, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';

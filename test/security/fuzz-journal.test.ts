@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { fileName, Journal } from '../../src/ledger/journal.js';
-import { readHead, readRemoved } from '../../src/ledger/journal-folder.js';
-import type { Intent, JournalResult } from '../../src/ledger/journal-line.js';
-import { readSessionJournal, type SessionJournal } from '../../src/ledger/journal-reader.js';
+import { readHead, readRemoved } from '../../src/ledger/journal/folder.js';
+import { fileName, Journal } from '../../src/ledger/journal/journal.js';
+import type { Intent, JournalResult } from '../../src/ledger/journal/line.js';
+import { readSessionJournal, type SessionJournal } from '../../src/ledger/journal/reader.js';
 import { journalHead } from '../support/journal-head.js';
 
 /**

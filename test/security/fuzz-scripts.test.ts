@@ -1,16 +1,17 @@
 import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { readFence } from '../../src/ledger/fence.js';
 import { encodeManifest } from '../../src/ledger/manifest.js';
+import { utcDay } from '../../src/ledger/moves/begin-sending.js';
+import { blockClaims, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
-import { blockClaims, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { type Argument, ScriptClient, type ScriptName } from '../../src/ledger/script-client.js';
-import { utcDay } from '../../src/ledger/sending.js';
+import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
 import { HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {
   countersOf,
@@ -34,7 +35,7 @@ const bench = ledgerBench();
 
 /** Calls as they are made, the arguments that may be attacked marked by their place. */
 type Call = {
-  readonly name: ScriptName;
+  readonly name: string;
   readonly args: readonly Argument[];
   readonly open: readonly number[];
 };
@@ -45,7 +46,7 @@ type World = {
   readonly batch: TestBatch;
   readonly calls: readonly Call[];
   readonly lists: readonly {
-    readonly name: ScriptName;
+    readonly name: string;
     readonly head: readonly Argument[];
     readonly order: readonly unknown[];
     readonly open: readonly number[];
@@ -196,9 +197,9 @@ async function world(): Promise<World> {
 
 /** Takes down the lists as our own functions make them, and lets them through. */
 class Listening extends ScriptClient {
-  readonly heard: { name: ScriptName; head: readonly Argument[]; orders: readonly unknown[] }[] = [];
+  readonly heard: { name: string; head: readonly Argument[]; orders: readonly unknown[] }[] = [];
 
-  override orders(name: ScriptName, realm: string, head: readonly Argument[], orders: readonly unknown[]) {
+  override orders(name: string, realm: string, head: readonly Argument[], orders: readonly unknown[]) {
     this.heard.push({ name, head, orders });
     return super.orders(name, realm, head, orders);
   }
@@ -211,7 +212,7 @@ async function recorded(batch: TestBatch, index: number): Promise<World['lists']
   const of = await begun(heard, index);
   await settleAs(heard, index, 'w', of);
   // Members and amount of an order, and its new record, are the caller's word.
-  const open: Partial<Record<ScriptName, number[]>> = {
+  const open: Partial<Record<string, number[]>> = {
     claim: [1, 2, 3],
     'begin-sending': [1, 2, 3, 5, 7, 8, 10, 11],
     settle: [1, 2, 3, 6, 9, 10, 11, 12, 13],
@@ -245,8 +246,10 @@ async function strayBatches(ledger: RealmLedger): Promise<string[]> {
 describe('hostile arguments', () => {
   test('every script is attacked', async () => {
     const { calls, lists } = await world();
-    const scripts = readdirSync('src/ledger/lua').flatMap((name) => /^(.+)-1\.lua$/.exec(name)?.[1] ?? []);
-    expect([...calls, ...lists].map(({ name }) => String(name)).sort()).toEqual(
+    const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.lua') && !path.startsWith('includes/'))
+      .map((path) => basename(path, '.lua'));
+    expect([...calls, ...lists].map(({ name }) => name).sort()).toEqual(
       expect.arrayContaining(scripts.sort()),
     );
   });

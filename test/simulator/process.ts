@@ -1,9 +1,9 @@
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { type BatchId, orderId } from '../../src/core/ids.js';
 import type { OutcomeKind } from '../../src/core/outcome.js';
-import { feed, openBatches } from '../../src/ledger/feeding.js';
-import type { OrderRef } from '../../src/ledger/sending.js';
-import { Session } from '../../src/ledger/sessions.js';
+import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
+import { feed, openBatches } from '../../src/ledger/moves/feed.js';
+import { Session } from '../../src/ledger/sessions/session.js';
 import type { Fate } from '../support/little-realm.js';
 import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';

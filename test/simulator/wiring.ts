@@ -1,11 +1,11 @@
 import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { Attempts } from '../../src/ledger/attempts.js';
-import type { JournalLimits } from '../../src/ledger/journal.js';
-import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { JournalLimits } from '../../src/ledger/journal/journal.js';
+import { Attempts } from '../../src/ledger/moves/attempts.js';
+import { PlanReader } from '../../src/ledger/moves/put-block.js';
 import { type KnownRealm, openLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
-import type { Session } from '../../src/ledger/sessions.js';
+import type { Session } from '../../src/ledger/sessions/session.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Evidence } from '../../src/queue/evidence.js';

@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Certainty } from '../../src/core/profile.js';
-import { type BatchRef, findBatch } from '../../src/ledger/batches.js';
+import { type BatchRef, findBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type AppliedChange, createRealmAdmin } from '../../src/realm/server/admin.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../src/core/profile.js';
-import { type BatchRef, findBatch, readBatch } from '../../src/ledger/batches.js';
+import { type BatchRef, findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { Arena } from './arena.js';
 import { auditByContent, doubtsByReason } from './content-auditor.js';
 import { dice, Nemesis } from './nemesis.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import { listBatches, readBatch } from '../../src/ledger/batches.js';
+import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';

@@ -1,8 +1,7 @@
-import type { ScriptName } from '../../src/ledger/script-client.js';
 import type { App } from '../../src/runtime/app.js';
 
 /** Stops an app before it asks for a script, like a process that is frozen there, until it is let go on. */
-export function heldBefore({ scripts }: App, name: ScriptName): { goOn: () => void; held: Promise<void> } {
+export function heldBefore({ scripts }: App, name: string): { goOn: () => void; held: Promise<void> } {
   const script = scripts.script.bind(scripts);
   let [isHeld, goOn] = [() => {}, () => {}];
   const held = new Promise<void>((resolve) => {

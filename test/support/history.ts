@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { FailPoint } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { readRecord } from '../../src/ledger/rows.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { sealed } from './ledger.js';
 import { Clocks, type Fate, Realm, SETTLE_MS } from './little-realm.js';

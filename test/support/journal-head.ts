@@ -1,4 +1,4 @@
-import type { JournalHead } from '../../src/ledger/journal-line.js';
+import type { JournalHead } from '../../src/ledger/journal/line.js';
 
 /** Of a process that is nowhere. */
 export function journalHead(session: string): JournalHead {

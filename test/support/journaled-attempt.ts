@@ -1,8 +1,8 @@
 import type { Certainty } from '../../src/core/profile.js';
-import type { Intent } from '../../src/ledger/journal-line.js';
-import type { JournaledAttempt } from '../../src/ledger/journal-reader.js';
-import { type MergeContext, type Merged, mergeTidings, tidingsFor } from '../../src/ledger/merge.js';
-import { PlanReader } from '../../src/ledger/plan-store.js';
+import type { Intent } from '../../src/ledger/journal/line.js';
+import { type MergeContext, type Merged, mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
+import type { JournaledAttempt } from '../../src/ledger/journal/reader.js';
+import { PlanReader } from '../../src/ledger/moves/put-block.js';
 import { START, type TestBatch } from './ledger.js';
 
 /** Attempts as a journal tells them, and their way into a ledger. */

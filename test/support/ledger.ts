@@ -3,13 +3,13 @@ import { afterAll, beforeAll } from 'vitest';
 import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../src/core/ids.js';
 import { OPS, type Op, type Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
-import type { BatchRef } from '../../src/ledger/batches.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
+import { blockClaims, type FormerIdentity, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
+import { type SealedRun, sealBatch } from '../../src/ledger/moves/seal-batch.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
-import { blockClaims, type FormerIdentity, openBatch, putBlock } from '../../src/ledger/plan-store.js';
+import type { BatchRef } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { type SealedRun, sealBatch } from '../../src/ledger/sealing.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 

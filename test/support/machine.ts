@@ -1,6 +1,6 @@
 import type { Certainty } from '../../src/core/profile.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { type Argument, ScriptClient, type ScriptName } from '../../src/ledger/script-client.js';
+import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
 import type { TestBatch } from './ledger.js';
 import { Clocks, Realm } from './little-realm.js';
 import { Sender } from './little-world.js';
@@ -8,9 +8,9 @@ import type { TestRedis } from './redis-server.js';
 
 /** Takes down which scripts were called, in their order. */
 class Heard extends ScriptClient {
-  readonly scripts: ScriptName[] = [];
+  readonly scripts: string[] = [];
 
-  override script(name: ScriptName, realm: string, args: readonly Argument[]): Promise<unknown> {
+  override script(name: string, realm: string, args: readonly Argument[]): Promise<unknown> {
     this.scripts.push(name);
     return super.script(name, realm, args);
   }
@@ -19,7 +19,7 @@ class Heard extends ScriptClient {
 export type Machine = {
   readonly sender: Sender;
   readonly ledger: RealmLedger;
-  readonly scripts: readonly ScriptName[];
+  readonly scripts: readonly string[];
 };
 
 /** Senders of one realm, each with a folder and a memory of its own, as on machines of their own. */

@@ -1,7 +1,7 @@
 import type { OpenState } from '../../src/core/standing.js';
 import type { WaitingWhy } from '../../src/core/waiting.js';
-import { type BatchRef, readBatch } from '../../src/ledger/batches.js';
-import { readRecord, stateOf } from '../../src/ledger/rows.js';
+import { type BatchRef, readBatch } from '../../src/ledger/read/batches.js';
+import { readRecord, stateOf } from '../../src/ledger/read/rows.js';
 import { causesOf } from '../../src/operations/batches/waiting.js';
 
 /** Every order that is said to wait, and why: what is neither final nor in here must be moving. */

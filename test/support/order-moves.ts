@@ -1,17 +1,17 @@
 import type { ErrorCode } from '../../src/core/errors/catalogue.js';
 import { membersOf } from '../../src/core/order.js';
-import { feed } from '../../src/ledger/feeding.js';
-import type { OrderEvent } from '../../src/ledger/order-event.js';
-import type { StateCode } from '../../src/ledger/record.js';
-import { readRecord } from '../../src/ledger/rows.js';
-import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/sending.js';
+import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/moves/begin-sending.js';
+import { feed } from '../../src/ledger/moves/feed.js';
 import {
   type Conclusion,
   conclude,
   type Settled,
   type Settlement,
   settle,
-} from '../../src/ledger/settling.js';
+} from '../../src/ledger/moves/settle.js';
+import type { OrderEvent } from '../../src/ledger/order-event.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import type { StateCode } from '../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../src/ledger/views.js';
 import { START, type TestBatch } from './ledger.js';
 

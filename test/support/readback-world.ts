@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { readRecord } from '../../src/ledger/rows.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { Evidence } from '../../src/queue/evidence.js';
 import { Pace } from '../../src/queue/pace.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { Session } from '../../src/ledger/sessions.js';
+import { Session } from '../../src/ledger/sessions/session.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
 import { type LedgerBench, type Line, type SealOptions, sealed, type TestBatch } from './ledger.js';
 import { namedOrders, openStates } from './named-orders.js';

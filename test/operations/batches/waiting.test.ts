@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readFence, sayDisarmed } from '../../../src/ledger/fence.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
-import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/steering.js';
+import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
+import { readFence, sayDisarmed } from '../../../src/ledger/sessions/fence.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
 import { load } from '../../runtime/config/workbench.js';

@@ -1,0 +1,89 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { type JournalFile, listJournals, noteRemoved, type Removed, readMerged } from './folder.js';
+import type { Journal } from './journal.js';
+import { decodeEntry } from './line.js';
+
+/**
+ * The journals of a folder may become so large together and no larger, the oldest files go first. But an intent is
+ * open until the ledger has settled its attempt, and a file with an open one stays, whatever the budget says: from
+ * an intent that is missing it would be concluded that nothing was sent.
+ *
+ *   own files            this process knows which attempts the ledger has settled
+ *   of ended sessions    the whole journal was found in the ledger, in some era (see `noteMerged`)
+ *   of the living        theirs to remove
+ */
+export type Budget = {
+  readonly folder: string;
+  readonly session: string;
+  readonly journal: Journal;
+  readonly bytesMax: number;
+  /** The era in which this process has merged, per realm. */
+  readonly eraOf: (realm: string) => string | undefined;
+  /** Whether a session of this folder is proven dead. */
+  readonly isDead: (session: string) => Promise<boolean>;
+};
+
+/** Even an empty file counts some, so that their number is bounded too. */
+const FILE_BYTES_MIN = 32 * 1024;
+
+export async function boundJournals(budget: Budget): Promise<number> {
+  const candidates: (JournalFile & { session: string; at: number })[] = [];
+  let total = 0;
+  for (const { session, files } of await listJournals(budget.folder)) {
+    // A session's files go in their order, whatever a stepped clock says, so that one number tells which are gone.
+    let at = 0;
+    for (const file of files) {
+      total += Math.max(file.bytes, FILE_BYTES_MIN);
+      at = Math.max(at, (await stat(file.path).catch(() => undefined))?.mtimeMs ?? 0);
+      candidates.push({ ...file, session, at });
+    }
+  }
+  let removed = 0;
+  const staying = new Set<string>();
+  for (const file of candidates.sort((a, b) => a.at - b.at || a.number - b.number)) {
+    if (total <= budget.bytesMax) break;
+    const removal = staying.has(file.session) ? null : await removalOf(budget, file);
+    if (removal === null) {
+      staying.add(file.session);
+      continue;
+    }
+    await noteRemoved(budget.folder, budget.session, removal, budget.isDead);
+    await rm(file.path, { force: true });
+    total -= Math.max(file.bytes, FILE_BYTES_MIN);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** What is to be noted of a file that may go; null where it must stay. */
+async function removalOf(
+  { folder, session: own, journal, eraOf, isDead }: Budget,
+  { session, number, path }: JournalFile & { readonly session: string },
+): Promise<Removed | null> {
+  if (session === own ? journal.isOpen(number) : !(await isDead(session))) return null;
+  const { realms, seqs } = await contentOf(path);
+  const merged = session === own ? null : await readMerged(folder, session);
+  const eras: Removed['seqs'] = {};
+  for (const realm of realms) {
+    const era = merged === null ? eraOf(realm) : merged[realm];
+    if (era === undefined) return null;
+    eras[realm] = { [era]: seqs.get(realm) ?? 0 };
+  }
+  return { seqs: eras, files: { [session]: number } };
+}
+
+async function contentOf(path: string): Promise<{ realms: Set<string>; seqs: Map<string, number> }> {
+  const realms = new Set<string>();
+  const seqs = new Map<string, number>();
+  for (const text of (await readFile(path, 'utf8')).split('\n')) {
+    const entry = decodeEntry(text);
+    if (entry?.kind === 'works') realms.add(entry.realm);
+    // Said only by one that began nothing.
+    if (entry?.kind === 'leaves') realms.delete(entry.realm);
+    if (entry?.kind !== 'intent') continue;
+    const { realm, seq } = entry.intent;
+    realms.add(realm);
+    seqs.set(realm, Math.max(seqs.get(realm) ?? 0, seq));
+  }
+  return { realms, seqs };
+}

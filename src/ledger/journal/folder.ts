@@ -1,0 +1,167 @@
+import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import { syncFolder } from './journal.js';
+import { decodeEntry, type JournalHead } from './line.js';
+
+/**
+ * The journals of a data folder, and what is noted beside them. Every note has one writer, so that nothing needs
+ * a lock, and appears whole or not at all:
+ *
+ *   <session>.<n>.journal   what the session was about to send, and what came of it
+ *   <session>.merged        per realm, the era in which the ledger was found to know all of an ended session
+ *   <session>.floor         what that session removed: up to which file of whom, and up to which sequence of
+ *                           which era. A ledger that has forgotten more must not be trusted by itself again
+ */
+export type JournalFile = { readonly number: number; readonly path: string; readonly bytes: number };
+
+export type JournalFiles = {
+  readonly session: string;
+  /** Oldest first. */
+  readonly files: readonly JournalFile[];
+  readonly bytes: number;
+};
+
+const NAME = /^([0-9a-f]{12})\.([1-9][0-9]{0,6})\.journal$/;
+
+export async function listJournals(folder: string): Promise<JournalFiles[]> {
+  const names = await readdir(folder).catch(() => []);
+  const bySession = new Map<string, JournalFile[]>();
+  for (const name of names) {
+    const [, session, number] = NAME.exec(name) ?? [];
+    if (session === undefined) continue;
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) continue;
+    const files = bySession.get(session) ?? [];
+    files.push({ number: Number(number), path, bytes: found.size });
+    bySession.set(session, files);
+  }
+  return [...bySession].map(([session, files]) => ({
+    session,
+    files: files.sort((a, b) => a.number - b.number),
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+  }));
+}
+
+/** The head alone, without reading what follows. */
+export async function readHead({ files }: JournalFiles): Promise<JournalHead | undefined> {
+  const file = await open(files[0]?.path ?? '', 'r').catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
+    const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+    const entry = decodeEntry(first);
+    return entry?.kind === 'head' ? entry.head : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+const HEAD_BYTES_MAX = 4096;
+
+const merged = z.record(z.string(), z.string());
+
+/** Per realm, the era in which the ledger knew all of the session's attempts. */
+export async function readMerged(folder: string, session: string): Promise<Readonly<Record<string, string>>> {
+  const text = await readFile(join(folder, `${session}.merged`), 'utf8').catch(() => '{}');
+  const found = merged.safeParse(parseJson(text));
+  // Nothing is concluded from a damaged note: the journal is read once more.
+  return found.success ? found.data : {};
+}
+
+export async function noteMerged(folder: string, session: string, realm: string, era: string): Promise<void> {
+  const known = await readMerged(folder, session);
+  if (known[realm] !== era) await writeNote(folder, `${session}.merged`, { ...known, [realm]: era });
+}
+
+const removal = z.object({
+  /** Per realm and era, the highest sequence in files that were removed. */
+  seqs: z.record(z.string(), z.record(z.string(), z.number())),
+  /** Per session, the number of the last file that was removed. */
+  files: z.record(z.string(), z.number()),
+});
+export type Removed = z.infer<typeof removal>;
+
+const FLOOR = /^([0-9a-f]{12})\.floor$/;
+/** The one note of 0.1.0: per realm, the highest sequence. */
+const FORMER_FLOOR = 'floor.json';
+const FORMER_ERA = '';
+
+/** All that was ever removed here. A note that cannot be read is not "no note": too little would be missed. */
+export async function readRemoved(folder: string): Promise<Removed> {
+  let all: Removed = { seqs: {}, files: {} };
+  for (const name of await readdir(folder).catch(() => [])) {
+    const former = name === FORMER_FLOOR;
+    if (!former && !FLOOR.test(name)) continue;
+    const path = join(folder, name);
+    try {
+      const json = JSON.parse(await readFile(path, 'utf8'));
+      all = joined(all, former ? fromFormer(json) : removal.parse(json));
+    } catch (cause) {
+      // Taken over by another session in this moment, into a note that was not there yet: all are read again.
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return readRemoved(folder);
+      throw new AlmonerError(
+        'ALM_LEDGER_FLOOR_DAMAGED',
+        `${path}, which tells up to where journals were removed, cannot be read. Nothing is sent.`,
+        { cause },
+      );
+    }
+  }
+  return all;
+}
+
+/** Written before the files go. What dead sessions noted is taken along, so that notes do not pile up. */
+export async function noteRemoved(
+  folder: string,
+  session: string,
+  more: Removed,
+  isDead: (session: string) => Promise<boolean>,
+): Promise<void> {
+  const all = joined(await readRemoved(folder), more);
+  await writeNote(folder, `${session}.floor`, all);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const writer = FLOOR.exec(name)?.[1];
+    const taken = writer === undefined ? name === FORMER_FLOOR : writer !== session && (await isDead(writer));
+    if (taken) await rm(join(folder, name), { force: true });
+  }
+}
+
+function fromFormer(json: unknown): Removed {
+  const seqs = z.record(z.string(), z.number()).parse(json);
+  return {
+    seqs: Object.fromEntries(Object.entries(seqs).map(([realm, seq]) => [realm, { [FORMER_ERA]: seq }])),
+    files: {},
+  };
+}
+
+function joined(a: Removed, b: Removed): Removed {
+  const seqs: Record<string, Record<string, number>> = { ...a.seqs };
+  for (const [realm, eras] of Object.entries(b.seqs)) seqs[realm] = highest(seqs[realm] ?? {}, eras);
+  return { seqs, files: highest(a.files, b.files) };
+}
+
+function highest(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>) {
+  const both: Record<string, number> = { ...a };
+  for (const [name, value] of Object.entries(b)) both[name] = Math.max(both[name] ?? 0, value);
+  return both;
+}
+
+/** Under a name of its own first, and durable before anything rests on it. */
+async function writeNote(folder: string, name: string, value: unknown): Promise<void> {
+  const draft = join(folder, `${name}.${process.pid}.${++drafts}.new`);
+  await writeFile(draft, JSON.stringify(value), { flush: true, mode: 0o600 });
+  await rename(draft, join(folder, name));
+  await syncFolder(folder);
+}
+
+let drafts = 0;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

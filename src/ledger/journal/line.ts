@@ -1,0 +1,140 @@
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { isBatchId } from '../../core/ids.js';
+import { whereabouts } from '../sessions/liveness.js';
+
+/**
+ * One line of a journal: eight hex digits of CRC-32, a blank, a JSON list. What does not check is treated
+ * as never written: a machine that lost power leaves a torn tail, and an intent in it was never acted on,
+ * because nothing is sent before the fsync of its intent has returned.
+ */
+
+/** The first line of every file: who writes it, so that a file found alone tells whose it is. */
+const head = whereabouts.extend({
+  session: z.string().regex(/^[0-9a-f]{12}$/),
+  kind: z.string(),
+  startedAt: z.number(),
+});
+export type JournalHead = z.infer<typeof head>;
+
+/** What is about to be sent. `seq` is the ledger's sequence as the sender saw it. */
+const intent = z.object({
+  realm: z.string(),
+  batch: z.string().refine(isBatchId),
+  no: z.string(),
+  index: z.number(),
+  nonce: z.string(),
+  keyNumber: z.number(),
+  /** Journals of 0.1.0 do not tell. */
+  keyFirstAt: z.number().optional(),
+  attempts: z.number(),
+  tries: z.number(),
+  tokens: z.number(),
+  /** The digest of what the order is: a batch imported again may have other rows. */
+  content: z.string().optional(),
+  seq: z.number(),
+  sentAt: z.number(),
+  firstSentAt: z.number(),
+  resend: z.boolean(),
+});
+export type Intent = z.infer<typeof intent>;
+
+/** What the attempt came to: the order's new record and what belongs to the move. */
+const result = z.object({
+  nonce: z.string(),
+  record: z.string(),
+  dueInMs: z.number(),
+  detail: z.string(),
+  requests: z.number(),
+  limited: z.boolean(),
+});
+export type JournalResult = z.infer<typeof result>;
+
+export type JournalEntry =
+  | { readonly kind: 'head'; readonly head: JournalHead }
+  /** From here on the session may send for this realm. */
+  | { readonly kind: 'works'; readonly realm: string }
+  | { readonly kind: 'intent'; readonly intent: Intent }
+  | { readonly kind: 'result'; readonly result: JournalResult }
+  /** The ledger took its leave back before anything was sent. */
+  | { readonly kind: 'unsent'; readonly nonce: string }
+  /** The last line of a file that another follows: where that one is missing, the journal is not whole. */
+  | { readonly kind: 'continues'; readonly number: number }
+  /** From here on the session sends nothing for this realm, unless it says that it works for it once more. */
+  | { readonly kind: 'leaves'; readonly realm: string }
+  /** The session ended in order: it sends nothing more, wherever this line is read. */
+  | { readonly kind: 'end' };
+
+const line = z.union([
+  z.tuple([z.literal('H'), head]),
+  z.tuple([z.literal('W'), z.string()]),
+  z.tuple([z.literal('I'), intent]),
+  z.tuple([z.literal('R'), result]),
+  z.tuple([z.literal('N'), z.string()]),
+  z.tuple([z.literal('C'), z.number()]),
+  z.tuple([z.literal('L'), z.string()]),
+  z.tuple([z.literal('E')]),
+]);
+
+export function encodeEntry(entry: JournalEntry): string {
+  const json = JSON.stringify(listOf(entry));
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+}
+
+function listOf(entry: JournalEntry): z.infer<typeof line> {
+  switch (entry.kind) {
+    case 'head':
+      return ['H', entry.head];
+    case 'works':
+      return ['W', entry.realm];
+    case 'intent':
+      return ['I', entry.intent];
+    case 'result':
+      return ['R', entry.result];
+    case 'unsent':
+      return ['N', entry.nonce];
+    case 'continues':
+      return ['C', entry.number];
+    case 'leaves':
+      return ['L', entry.realm];
+    case 'end':
+      return ['E'];
+  }
+}
+
+/** Undefined for a line that is torn, damaged, or of a kind this version does not know. */
+export function decodeEntry(text: string): JournalEntry | undefined {
+  const json = text.slice(9);
+  if (text[8] !== ' ' || Number.parseInt(text.slice(0, 8), 16) !== crc32(json)) return undefined;
+  const parsed = line.safeParse(parseJson(json));
+  return parsed.success ? entryOf(parsed.data) : undefined;
+}
+
+function entryOf(list: z.infer<typeof line>): JournalEntry {
+  switch (list[0]) {
+    case 'H':
+      return { kind: 'head', head: list[1] };
+    case 'W':
+      return { kind: 'works', realm: list[1] };
+    case 'I':
+      return { kind: 'intent', intent: list[1] };
+    case 'R':
+      return { kind: 'result', result: list[1] };
+    case 'N':
+      return { kind: 'unsent', nonce: list[1] };
+    case 'C':
+      return { kind: 'continues', number: list[1] };
+    case 'L':
+      return { kind: 'leaves', realm: list[1] };
+    case 'E':
+      return { kind: 'end' };
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import type { RealmLedger } from '../realm-ledger.js';
+import { entryOf, journalFolders, listSessions, type SessionEntry } from '../sessions/session.js';
+import { type JournalFiles, listJournals, readHead, readMerged, readRemoved } from './folder.js';
+import { readSessionJournal, type SessionJournal } from './reader.js';
+
+/** The journals that lie on this machine, and what was removed of them. */
+
+type Place = Pick<SessionEntry, 'id' | 'journal'>;
+
+/** Undefined where its files are not here. */
+export async function journalOf(
+  entry: Place,
+  realm: string,
+  files?: JournalFiles,
+): Promise<SessionJournal | undefined> {
+  const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
+  if (found === undefined) return undefined;
+  const removed = await readRemoved(entry.journal);
+  return readSessionJournal(found.files, realm, removed.files[entry.id] ?? 0);
+}
+
+export type EndedJournal = SessionJournal & { readonly folder: string };
+
+export type LocalJournals = {
+  /**
+   * Of every session that is proven dead, or said itself that it ended, and whose files are here. Those that
+   * ended in order are among them: a store restored from a backup has forgotten what they did, too.
+   */
+  readonly ended: readonly EndedJournal[];
+  /** Registered and proven dead, but their journal is not here. */
+  readonly missing: readonly SessionEntry[];
+  /**
+   * Sessions that work for the realm and are not in the registry: it was rolled back. They live here; or
+   * their journal lies here, in a copied folder, knows more than the ledger, and nobody can say whether they
+   * live where it came from. Such a one is waited for until a person gives it up, and named.
+   */
+  readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
+  /** Per era, the highest sequence in files that were removed here. */
+  readonly removed: readonly { readonly era: string; readonly seq: number }[];
+};
+
+/** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
+export async function localJournals(
+  ledger: RealmLedger,
+  own: Place,
+  /** The era for which the ledger is armed, null where it is not: what was found in it by then is not read again. */
+  { era, seq }: { readonly era: string | null; readonly seq: number },
+  /** Not only those of the registry, but all that lie here. */
+  all: boolean,
+): Promise<LocalJournals> {
+  const { here } = ledger.scripts;
+  const registered = new Map((await listSessions(ledger)).map((entry) => [entry.id, entry]));
+  const candidates = new Map<string, { entry: SessionEntry; files?: JournalFiles }>(
+    [...registered].map(([id, entry]) => [id, { entry }]),
+  );
+  const removed: { era: string; seq: number }[] = [];
+  const folders = all ? new Set([own.journal, ...(await journalFolders(ledger))]) : [];
+  for (const folder of folders) {
+    const seqs = (await readRemoved(folder)).seqs[ledger.keyPrefix] ?? {};
+    for (const [of, seq] of Object.entries(seqs)) removed.push({ era: of, seq });
+    for (const files of await listJournals(folder)) {
+      const { session } = files;
+      const entry = registered.get(session);
+      const head = entry === undefined ? await readHead(files) : undefined;
+      if (entry !== undefined && entry.journal === folder) candidates.set(session, { entry, files });
+      else if (head !== undefined) candidates.set(session, { entry: entryOf(head, folder), files });
+    }
+  }
+  candidates.delete(own.id);
+  const ended: EndedJournal[] = [];
+  const missing: SessionEntry[] = [];
+  const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
+  for (const { entry, files } of candidates.values()) {
+    if (era !== null && !registered.has(entry.id)) {
+      const merged = await readMerged(entry.journal, entry.id);
+      if (merged[ledger.keyPrefix] === era) continue;
+    }
+    const state = await here.liveness(entry);
+    if (state === 'alive' && registered.has(entry.id)) continue;
+    const journal = await journalOf(entry, ledger.keyPrefix, files);
+    if (journal === undefined) {
+      if (state === 'dead') missing.push(entry);
+      continue;
+    }
+    if (state === 'dead' || (state === 'elsewhere' && journal.ended))
+      ended.push({ ...journal, folder: entry.journal });
+    else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))
+      forgotten.push({ entry, journal });
+  }
+  return { ended, missing, forgotten, removed };
+}

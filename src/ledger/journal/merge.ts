@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import { type OrderId, orderId } from '../../core/ids.js';
+import { membersOf, type Order } from '../../core/order.js';
+import type { Certainty } from '../../core/profile.js';
+import type { Terms } from '../../core/terms.js';
+import { BLOCK_ORDERS, batchKeys } from '../keys.js';
+import { giveUpBatch } from '../moves/give-up.js';
+import type { PlanReader } from '../moves/put-block.js';
+import { undoneOrder } from '../moves/settle.js';
+import { decodeEvent, encodeEvent } from '../order-event.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { decodeRecord, encodeKey, isStateCode, type StateCode, toBase36 } from '../record.js';
+import { contentDigest, referenceKey } from '../reference.js';
+import { texts } from '../script-client.js';
+import { type FoundAttempt, foundByFormerId } from './former-id.js';
+import type { Intent, JournalResult } from './line.js';
+import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
+import type { JournaledAttempt } from './reader.js';
+
+/**
+ * Merging journals into the ledger: RESULT rolls an order forward, INTENT without RESULT makes it unknown
+ * (a doubt under `manual`), and an attempt that is still under way in a living process is put back to
+ * sending. Most attempts are known to the ledger already; they are sorted out by reading, not by scripts.
+ */
+export type Merged = {
+  /** Orders that the ledger had forgotten something of. */
+  readonly moved: number;
+  /** Of those: nobody can say whether they were applied. */
+  readonly unknown: number;
+  /** Attempts of batches that this ledger does not have. */
+  readonly parked: number;
+  /** Attempts on orders that were paid, or called duplicate, without them: a second payment cannot be ruled out. */
+  readonly second: readonly OrderId[];
+};
+
+export type MergeContext = {
+  readonly ledger: RealmLedger;
+  readonly plans: PlanReader;
+  /** Of the batch with this number. */
+  readonly termsOf: (no: string) => Promise<Terms>;
+  /** Nonces of attempts that a living process is sending right now. */
+  readonly underWay: ReadonlySet<string>;
+};
+
+/** What the ledger has of an attempt: nothing, no answer to it, or all there is to know. */
+type Standing = 'forgotten' | 'unsettled' | 'known';
+
+type Placed = { readonly attempt: FoundAttempt; readonly no: string | undefined };
+
+/** An attempt that the ledger has to be told of. */
+export type Tidings = Placed & { readonly standing: Standing };
+
+const AT_ONCE = 200;
+
+/**
+ * What the ledger does not know yet. Reads only: what it has forgotten is counted before anything is written,
+ * so that the fence can be lowered first.
+ */
+export async function tidingsFor(
+  ledger: RealmLedger,
+  attempts: readonly JournaledAttempt[],
+): Promise<Tidings[]> {
+  const tidings: Tidings[] = [];
+  const placed = await placesOf(ledger, attempts);
+  for (let first = 0; first < placed.length; first += AT_ONCE) {
+    const chunk = placed.slice(first, first + AT_ONCE);
+    const standings = await ledger.scripts.retryWhileAway('read orders', () =>
+      Promise.all(chunk.map((one) => standingOf(ledger, one))),
+    );
+    chunk.forEach((one, i) => {
+      const standing = standings[i] ?? 'forgotten';
+      if (standing !== 'known') tidings.push({ ...one, standing });
+    });
+  }
+  return tidings;
+}
+
+/** In the order in which the ledger saw them: what released a member comes before what held it next. */
+async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
+  const { redis } = ledger.scripts;
+  const numbers = await ledger.scripts.retryWhileAway('list batches', () =>
+    redis.hgetall(`${ledger.keyPrefix}:batches`),
+  );
+  const found = await foundByFormerId(ledger, attempts, numbers);
+  return [...found]
+    .sort((a, b) => a.intent.seq - b.intent.seq)
+    .map((attempt) => ({ attempt, no: numbers[attempt.foundAs ?? attempt.intent.batch] }));
+}
+
+async function standingOf(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing> {
+  const { redis } = ledger.scripts;
+  const { intent, result } = attempt;
+  if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+  const keys = batchKeys(ledger.keyPrefix, no);
+  const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
+  const [text, state] = await Promise.all([
+    redis.hget(keys.records(block), String(intent.index)),
+    redis.hget(keys.meta, 'state'),
+  ]);
+  if (state === 'archived') return 'known';
+  const record = decodeRecord(text);
+  const code = result === null ? null : decodeRecord(result.record).code;
+  const answered = isAnswer(result);
+  if (record.nonce === intent.nonce) {
+    if (record.code === 's') return 'unsettled';
+    // Its session was given up while it was sending, and the answer came after all.
+    const givenUp = (record.code === 'u' || record.code === 'D') && answered;
+    return givenUp || (code === 'P' && record.code !== 'P') ? 'unsettled' : 'known';
+  }
+  // At the very moment of this attempt, and without a nonce: simply paid, or written by 0.1.0.
+  const sameMoment = record.nonce === null && record.sentAt === intent.firstSentAt;
+  if (record.code === 'P' ? record.sentAt === intent.firstSentAt : sameMoment && code !== 'P') return 'known';
+  // A definite no adds nothing to what the ledger has come to since.
+  if (answered && code !== 'P' && record.attempts >= intent.attempts) return 'known';
+  const [listed, history] = await Promise.all([
+    redis.sismember(keys.attempts(intent.index), intent.nonce),
+    redis.lrange(keys.details(intent.index), 0, -1),
+  ]);
+  const noted = listed === 1 || history.some((detail) => detail.includes(`"attempt":"${intent.nonce}"`));
+  if (!noted) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+  // Beside a payment it is a second one, which the history of an attempt that was given up does not tell.
+  return code === 'P' ? 'unsettled' : 'known';
+}
+
+/**
+ * The batch has other rows than when the attempt was made, under the same orders or the same name: which of its orders
+ * were sent is not known.
+ */
+async function doubtAll(context: MergeContext, no: string, intent: Intent): Promise<number> {
+  const { scripts, keyPrefix } = context.ledger;
+  const { orders } = await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
+  const key = batchKeys(keyPrefix, no).attempts(intent.index);
+  await scripts.retryWhileAway('note attempt', () => scripts.redis.sadd(key, intent.nonce));
+  return orders;
+}
+
+const MISFIT =
+  'a journal knows payments of this batch from when its file had other rows; which of them were sent is not known';
+const INCOMPLETE =
+  'the store had forgotten this batch, and a person has accepted that not all that was sent of it is known';
+
+/** A time-out is a result, and no answer. */
+function isAnswer(result: JournalResult | null): boolean {
+  return result !== null && !['u', 'D'].includes(decodeRecord(result.record).code);
+}
+
+export async function mergeTidings(context: MergeContext, tidings: readonly Tidings[]): Promise<Merged> {
+  const second: OrderId[] = [];
+  let [moved, unknown, parked] = [0, 0, 0];
+  for (const { attempt, no } of tidings) {
+    const { intent } = attempt;
+    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
+    if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
+    else if (answer === 'gone' || answer === 'misfit') {
+      await park(context.ledger, attempt);
+      parked += 1;
+    } else if (answer === 'second') second.push(orderId(intent.batch, intent.index));
+    else if (answer !== 'ahead') {
+      moved += 1;
+      if (answer === 'u' || answer === 'D') unknown += 1;
+    }
+  }
+  return { moved, unknown, parked, second };
+}
+
+/** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
+export async function mergeParked(context: MergeContext): Promise<number> {
+  let moved = 0;
+  for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger)) {
+    const placed = await placesOf(context.ledger, attempts);
+    if (placed.some(({ no }) => no === undefined)) continue;
+    const merged = await mergeTidings(
+      context,
+      placed.map((one) => ({ ...one, standing: 'forgotten' })),
+    );
+    if (merged.parked > 0) continue;
+    moved += merged.moved;
+    for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
+      await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
+    await forgetParked(context.ledger, { batch, attempts });
+  }
+  return moved;
+}
+
+/** One attempt, whatever the ledger knows of it. */
+export async function rollForward(
+  context: MergeContext,
+  no: string,
+  attempt: FoundAttempt,
+): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
+  const { ledger } = context;
+  const { intent, result, foundAs } = attempt;
+  const batch = foundAs ?? intent.batch;
+  // By name: a reader may still remember what another batch had under this number in another past.
+  const row = await context.plans.rowOf(no, intent.index, batch);
+  if (row === undefined) return 'gone';
+  if (row?.order == null || !fits(intent, row.order)) return 'misfit';
+  const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
+  const key = row.reference === null ? null : referenceKey(row.reference);
+  const [answer = '', code = ''] = texts(
+    await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
+      no,
+      batch,
+      intent.index,
+      intent.nonce,
+      intent.attempts,
+      intent.tokens,
+      recordOf(context.underWay, certainty, attempt),
+      result?.dueInMs ?? 0,
+      context.underWay.has(intent.nonce) ? '' : detailOf(attempt),
+      JSON.stringify({
+        ref: key === null ? null : [key.shard, key.field.toString('hex'), contentDigest(row.order)],
+        undoes: undoneOrder(row),
+        members: certainty === 'readback' ? membersOf(row.order) : [],
+        unknown: certainty === 'manual' ? 'D' : 'u',
+        honoured: certainty === 'idempotent',
+        answered: isAnswer(result),
+        requests: result?.requests ?? 1,
+        retries: intent.attempts > 1 ? 1 : 0,
+        limited: result?.limited === true ? 1 : 0,
+      }),
+    ]),
+  );
+  const told = z.enum(['ok', 'ahead', 'second', 'gone']).parse(answer);
+  return told !== 'ok' ? told : isStateCode(code) ? code : 'u';
+}
+
+/** Journals of 0.1.0 only tell how much it was. */
+function fits({ content, tokens }: Intent, order: Order): boolean {
+  return tokens === order.tokens && (content === undefined || content === contentDigest(order));
+}
+
+function recordOf(
+  underWay: ReadonlySet<string>,
+  certainty: Certainty,
+  { session, intent, result, foundAs }: FoundAttempt,
+): string {
+  if (result !== null) return result.record;
+  const { attempts, tries, nonce, firstSentAt, keyNumber, keyFirstAt = firstSentAt } = intent;
+  const key = encodeKey({ keyNumber, keyFirstAt, sentAt: firstSentAt });
+  const counts = `${key}|${attempts}|${tries}`;
+  const sent = toBase36(firstSentAt);
+  if (underWay.has(nonce) && foundAs === undefined)
+    return `s|${counts}|${session}|${nonce}|${sent}|${intent.resend ? 'u' : ''}||`;
+  return `${certainty === 'manual' ? 'D' : 'u'}|${counts}|||${sent}|||`;
+}
+
+/** Names the attempt, so that the ledger knows it from now on; journals of 0.1.0 do not in what they tell. */
+function detailOf({ session, intent, result }: JournaledAttempt): string {
+  const told = result === null || result.detail === '' ? null : decodeEvent(result.detail);
+  if (told?.event === 'attempt') return encodeEvent({ ...told, attempt: intent.nonce });
+  return encodeEvent({
+    event: 'orphaned',
+    at: Date.now(),
+    key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,
+    attempt: intent.nonce,
+    session,
+    code: result === null ? 'ALM_SEND_OWNER_DIED' : null,
+    message:
+      result === null
+        ? 'the journal says that it was about to be sent, and not what became of it'
+        : 'the journal says what became of an attempt that the store had forgotten',
+  });
+}

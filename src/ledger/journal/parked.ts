@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { type BatchId, batchId } from '../../core/ids.js';
+import { storeNowMs } from '../moves/feed.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { decodeEntry, encodeEntry, type Intent } from './line.js';
+import type { JournaledAttempt } from './reader.js';
+
+/**
+ * Payments that a journal knows and whose batch the ledger does not have: the store was rolled back to
+ * before its import. They are kept under the batch's id, which comes from its orders: when the same file is
+ * imported again, nothing of it is fed until they have been put back (see moves/feed.lua).
+ */
+const PARKED = 'parked';
+/** Instead of '1': a person has accepted that the store and the journals together do not know all of it. */
+const INCOMPLETE = 'incomplete';
+
+const stored = z.object({ session: z.string(), intent: z.string(), result: z.string().nullable() });
+
+export async function park(
+  ledger: RealmLedger,
+  { session, intent, result }: JournaledAttempt,
+): Promise<void> {
+  const value = {
+    session,
+    intent: encodeEntry({ kind: 'intent', intent }),
+    result: result === null ? null : encodeEntry({ kind: 'result', result }),
+  };
+  await ledger.scripts.script('park', ledger.keyPrefix, [intent.batch, intent.nonce, JSON.stringify(value)]);
+}
+
+/** Whether this very attempt is kept already. */
+export async function isParked(ledger: RealmLedger, intent: Intent): Promise<boolean> {
+  return (await ledger.scripts.redis.hexists(keyOf(ledger, intent.batch), intent.nonce)) === 1;
+}
+
+export type ParkedBatch = {
+  readonly batch: BatchId;
+  readonly attempts: readonly JournaledAttempt[];
+  /** A person has accepted that what was sent of it is not known completely. */
+  readonly incomplete: boolean;
+};
+
+/**
+ * Of all batches that are parked, now or later: more may have been sent of them than any journal knows. Plans that
+ * were judged before are judged again at their seal.
+ */
+export async function markForgotten(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('mark parked', async () => {
+    const at = await storeNowMs(ledger);
+    await redis.multi().hset(ledger.keyPrefix, 'gap', at).hincrby(ledger.keyPrefix, 'seals', 1).exec();
+    for (const batch of await redis.hkeys(`${ledger.keyPrefix}:${PARKED}`))
+      await redis.hset(`${ledger.keyPrefix}:${PARKED}`, batch, INCOMPLETE);
+  });
+}
+
+/** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
+export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
+  const { redis } = ledger.scripts;
+  const at = await ledger.scripts.retryWhileAway('read loss', () => redis.hget(ledger.keyPrefix, 'gap'));
+  return at === null ? null : Number(at);
+}
+
+/** Whether payments of this batch are kept for the day it is imported again. */
+export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<boolean> {
+  const { redis } = ledger.scripts;
+  return (
+    (await ledger.scripts.retryWhileAway('find parked', () =>
+      redis.hexists(`${ledger.keyPrefix}:${PARKED}`, batch),
+    )) === 1
+  );
+}
+
+/** The ids of all batches that payments are kept of. */
+export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<string>> {
+  const { redis } = ledger.scripts;
+  return new Set(
+    await ledger.scripts.retryWhileAway('list parked', () => redis.hkeys(`${ledger.keyPrefix}:${PARKED}`)),
+  );
+}
+
+export async function parkedAttempts(ledger: RealmLedger): Promise<ParkedBatch[]> {
+  const { redis } = ledger.scripts;
+  const batches = await ledger.scripts.retryWhileAway('list parked', () =>
+    redis.hgetall(`${ledger.keyPrefix}:${PARKED}`),
+  );
+  return Promise.all(
+    Object.entries(batches).map(async ([text, mark]) => {
+      const batch = batchId(text);
+      const values = await ledger.scripts.retryWhileAway('read parked', () =>
+        redis.hvals(keyOf(ledger, batch)),
+      );
+      return { batch, attempts: values.map(decodeParked), incomplete: mark === INCOMPLETE };
+    }),
+  );
+}
+
+/** These were put back into their batch; what others have put by meanwhile stays. */
+export async function forgetParked(
+  ledger: RealmLedger,
+  { batch, attempts }: Pick<ParkedBatch, 'batch' | 'attempts'>,
+): Promise<void> {
+  const nonces = attempts.map(({ intent }) => intent.nonce);
+  await ledger.scripts.script('unpark', ledger.keyPrefix, [batch, JSON.stringify(nonces)]);
+}
+
+function decodeParked(json: string): JournaledAttempt {
+  const { session, intent, result } = stored.parse(JSON.parse(json));
+  const first = decodeEntry(intent.trimEnd());
+  const second = result === null ? undefined : decodeEntry(result.trimEnd());
+  if (first?.kind !== 'intent') throw new Error('a parked attempt does not check');
+  return { session, intent: first.intent, result: second?.kind === 'result' ? second.result : null };
+}
+
+function keyOf(ledger: RealmLedger, batch: BatchId): string {
+  return `${ledger.keyPrefix}:${PARKED}:${batch}`;
+}

@@ -1,0 +1,135 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { JournalFile } from './folder.js';
+import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './line.js';
+
+/** One attempt as a journal tells it. Without a result, nobody can say whether it was applied. */
+export type JournaledAttempt = {
+  readonly session: string;
+  readonly intent: Intent;
+  readonly result: JournalResult | null;
+};
+
+export type SessionJournal = {
+  readonly head: JournalHead;
+  /** Attempts of the realm asked for, newest of each order only: older ones are history. */
+  readonly attempts: readonly JournaledAttempt[];
+  /** Whether the session ever worked for the realm asked for. */
+  readonly works: boolean;
+  /** It ended in order and said so; without this word only its whereabouts tell. */
+  readonly ended: boolean;
+  /** The highest sequence that the session had seen of that realm. */
+  readonly seqSeen: number;
+  /**
+   * Every line that was ever acted on is here, or was removed after the ledger had settled it. Only from a whole
+   * journal may be concluded that what it does not hold was never sent.
+   */
+  readonly whole: boolean;
+};
+
+type Kept = {
+  readonly intent: Intent;
+  readonly result: JournalResult | null;
+  readonly before: Kept | undefined;
+};
+
+/** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
+export async function readSessionJournal(
+  files: readonly JournalFile[],
+  realm: string,
+  /** The number of its last file that was removed in order. */
+  removedUpTo: number,
+): Promise<SessionJournal | undefined> {
+  let head: JournalHead | undefined;
+  let seqSeen = 0;
+  let damaged = 0;
+  let works = false;
+  let next = removedUpTo + 1;
+  let missing = 0;
+  let last = 0;
+  let unannounced = false;
+  let ended = false;
+  const open = new Map<string, Intent>();
+  const newest = new Map<string, Kept>();
+  const keep = (intent: Intent, result: JournalResult | null) => {
+    const order = `${intent.batch}-${intent.index}`;
+    const known = newest.get(order);
+    if (known?.intent.nonce === intent.nonce) newest.set(order, { ...known, result });
+    else if (known === undefined || known.intent.attempts <= intent.attempts)
+      newest.set(order, { intent, result, before: known && { ...known, before: undefined } });
+  };
+  for (const { path, number } of files) {
+    if (number > next) missing += 1;
+    next = Math.max(next, number + 1);
+    // The file before says nothing of this one: it died in between, if nothing but a head stands here.
+    unannounced = number > removedUpTo + 1 && last < number;
+    let torn = 0;
+    for await (const text of linesOf(path)) {
+      const entry = decodeEntry(text);
+      if (entry === undefined) {
+        torn += 1;
+        continue;
+      }
+      // Something readable stands behind it: that was no torn tail but a damaged file.
+      damaged += torn;
+      torn = 0;
+      if (unannounced && entry.kind !== 'head' && entry.kind !== 'works') missing += 1;
+      switch (entry.kind) {
+        case 'head':
+          head = entry.head;
+          break;
+        case 'works':
+          works ||= entry.realm === realm;
+          break;
+        case 'leaves':
+          works &&= entry.realm !== realm;
+          break;
+        case 'end':
+          ended = true;
+          break;
+        case 'intent':
+          if (entry.intent.realm !== realm) break;
+          seqSeen = Math.max(seqSeen, entry.intent.seq);
+          open.set(entry.intent.nonce, entry.intent);
+          keep(entry.intent, null);
+          break;
+        case 'result': {
+          const intent = open.get(entry.result.nonce);
+          open.delete(entry.result.nonce);
+          if (intent !== undefined) keep(intent, entry.result);
+          break;
+        }
+        case 'unsent': {
+          const intent = open.get(entry.nonce);
+          open.delete(entry.nonce);
+          const order = intent && `${intent.batch}-${intent.index}`;
+          const kept = order === undefined ? undefined : newest.get(order);
+          if (order === undefined || kept?.intent.nonce !== entry.nonce) break;
+          // As if it had never been begun: what was known before it stands again.
+          if (kept.before === undefined) newest.delete(order);
+          else newest.set(order, kept.before);
+          break;
+        }
+        case 'continues':
+          last = entry.number;
+          break;
+      }
+    }
+    // A file that another follows was closed in order: it has no torn tail.
+    if (number !== files.at(-1)?.number) damaged += torn;
+  }
+  if (head === undefined) return undefined;
+  const { session } = head;
+  return {
+    head,
+    attempts: [...newest.values()].map(({ intent, result }) => ({ session, intent, result })),
+    works,
+    ended,
+    seqSeen,
+    whole: damaged === 0 && missing === 0 && (files.at(-1)?.number ?? 0) >= last,
+  };
+}
+
+function linesOf(path: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(path, { encoding: 'utf8' }), crlfDelay: Infinity });
+}

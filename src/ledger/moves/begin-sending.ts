@@ -1,0 +1,161 @@
+import type { BatchId } from '../../core/ids.js';
+import type { Order } from '../../core/order.js';
+import { encodeEvent, type OrderEvent } from '../order-event.js';
+import { noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { decodeKey, fromBase36 } from '../record.js';
+import { newNonce, texts } from '../script-client.js';
+import type { Reason } from '../views.js';
+
+/** An order's way from planned to being sent. Each step is one script; the script decides. */
+
+export type OrderRef = { readonly no: string; readonly index: number };
+
+export type Claim =
+  /** `hold` names the hold under which balances may be read now; empty where nothing is held. */
+  | { readonly answer: 'go'; readonly unknown: boolean; readonly hold: string }
+  | { readonly answer: 'wait'; readonly ms: number }
+  | { readonly answer: 'held' }
+  | { readonly answer: 'stop'; readonly why: string };
+
+export async function claim(
+  ledger: RealmLedger,
+  ref: OrderRef,
+  owner: string,
+  hold: readonly string[],
+): Promise<Claim> {
+  const [answer, more = '', token = ''] = await ledger.claims.ask([
+    ref.no,
+    String(ref.index),
+    owner,
+    ...hold,
+  ]);
+  switch (answer) {
+    case 'go':
+      return { answer, unknown: more === 'u', hold: token };
+    case 'held':
+      return { answer };
+    case 'wait':
+      return { answer, ms: Number(more) };
+    default:
+      return { answer: 'stop', why: more };
+  }
+}
+
+/** What an attempt knows of its order once it may send. All times are the store's. */
+export type Begun = {
+  readonly keyNumber: number;
+  /** The first use of the key, from which its life counts. */
+  readonly keyFirstAt: number;
+  readonly attempts: number;
+  readonly tries: number;
+  /** The attempt resends, with the same key, one whose outcome is unknown. */
+  readonly resend: boolean;
+  /** Of a resend: the time up to which an earlier attempt is known to have stayed unanswered. */
+  readonly unansweredUntil: number | null;
+  readonly seq: number;
+  /** Of this attempt, or of the first one whose outcome is unknown. */
+  readonly firstSentAt: number;
+  readonly sentAt: number;
+};
+
+/** Why not. `earlyByMs`: it is due only then. */
+export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number };
+
+/** How a resend's key is judged before it leaves. */
+export type KeyAge = {
+  /** Older than that, a request with it might arrive after its life. */
+  readonly oldestMs: number;
+  /** What this process knows of the age of the key with this number; `ms` null where its clocks disagree. */
+  readonly known: { readonly keyNumber: number; readonly ms: number | null } | null;
+};
+
+export type BeginRequest = {
+  readonly nonce: string;
+  readonly order: Order;
+  readonly dayCap: number | null;
+  /** Null where an unknown is never resent. */
+  readonly resend: KeyAge | null;
+  readonly before: OrderEvent | null;
+  readonly capReason: Reason;
+  /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
+  readonly batch?: BatchId;
+  /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
+  readonly hold: string;
+};
+
+export async function beginSending(
+  ledger: RealmLedger,
+  ref: OrderRef,
+  request: BeginRequest,
+): Promise<Begun | NotBegun> {
+  const { resend } = request;
+  const reply = await ledger.begins.ask([
+    ref.no,
+    String(ref.index),
+    request.nonce,
+    String(request.order.tokens),
+    ...(request.dayCap === null ? ['', ''] : [String(request.dayCap), JSON.stringify(request.capReason)]),
+    resend === null ? '' : String(Math.floor(resend.oldestMs)),
+    resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
+    request.before === null ? '' : encodeEvent(request.before),
+    request.hold,
+    request.batch ?? '',
+  ]);
+  if (reply[0] !== 'go') return { refusal: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
+  noteSeq(ledger, reply[5]);
+  const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
+  const firstSentAt = fromBase36(first) ?? 0;
+  const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);
+  const unansweredMs = fromBase36(prior.slice(1));
+  return {
+    keyNumber,
+    keyFirstAt: keyFirstAt ?? firstSentAt,
+    attempts: Number(attempts),
+    tries: Number(tries),
+    resend: prior !== '',
+    unansweredUntil: unansweredMs === null ? null : firstSentAt + unansweredMs,
+    seq: Number(seq),
+    firstSentAt,
+    sentAt: fromBase36(now) ?? firstSentAt,
+  };
+}
+
+function knownMs(ms: number | null): number {
+  return ms === null ? -1 : Math.max(0, Math.floor(ms));
+}
+
+/** An order of a session that is proven dead becomes unknown, or a doubt where nothing can be asked. */
+export async function orphan(
+  ledger: RealmLedger,
+  ref: OrderRef,
+  session: string,
+  tokens: number,
+  detail: OrderEvent,
+  toDoubt: boolean,
+  nonce: string = newNonce(),
+  /** The store for which the session's journal was merged. */
+  store = '',
+): Promise<boolean> {
+  const [status] = texts(
+    await ledger.scripts.script('orphan', ledger.keyPrefix, [
+      ref.no,
+      ref.index,
+      session,
+      tokens,
+      encodeEvent(detail, nonce),
+      toDoubt ? 'D' : 'u',
+      '',
+      store,
+    ]),
+  );
+  return status === 'ok';
+}
+
+let lastDay = { number: Number.NaN, text: '' };
+
+/** Nearly always the day that was asked for last; writing a date costs more than the rest of an attempt's line. */
+export function utcDay(ms: number): string {
+  const number = Math.floor(ms / 86_400_000);
+  if (number !== lastDay.number) lastDay = { number, text: new Date(ms).toISOString().slice(0, 10) };
+  return lastDay.text;
+}

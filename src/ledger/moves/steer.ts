@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { texts } from '../script-client.js';
+import type { AuditEntry, Reason } from '../views.js';
+import { storeNowMs } from './feed.js';
+
+/** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
+
+/** A script that halts a batch by itself knows the code; the words for it are the catalogue's. */
+const reason = z
+  .object({
+    code: z.string().refine(isErrorCode),
+    message: z.string().optional(),
+    next: z.string().optional(),
+  })
+  .transform(({ code, message, next }) => ({
+    code,
+    message: message ?? CATALOGUE[code].means,
+    next: next ?? CATALOGUE[code].next,
+  }));
+
+export function decodeReason(json: string | null | undefined): Reason | null {
+  return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
+}
+
+export type Steered = { readonly done: boolean; readonly state: string };
+
+async function steer(
+  ledger: RealmLedger,
+  no: string,
+  verb: string,
+  audit: AuditEntry | null,
+  rest: readonly string[],
+): Promise<Steered> {
+  const [status, state = ''] = texts(
+    await ledger.scripts.script('steer', ledger.keyPrefix, [
+      no,
+      verb,
+      audit === null ? '' : JSON.stringify(audit),
+      ...rest,
+    ]),
+  );
+  return { done: status === 'ok', state };
+}
+
+/** `owner`: an interrupted run pauses only what is still its own; null pauses whatever it is. */
+export function pauseBatch(
+  ledger: RealmLedger,
+  no: string,
+  why: Reason,
+  audit: AuditEntry,
+  owner: string | null = null,
+) {
+  return steer(ledger, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
+}
+
+/**
+ * `haltedFor`: only a batch that stands still for this very reason goes on, and keeps its limit. `from`: only one
+ * that has this owner.
+ */
+export function resumeBatch(
+  ledger: RealmLedger,
+  no: string,
+  audit: AuditEntry | null,
+  options: {
+    owner: string;
+    from?: string;
+    first?: { orders: number; reason: Reason };
+    haltedFor?: ErrorCode;
+  },
+) {
+  const { owner, first } = options;
+  return steer(ledger, no, 'resume', audit, [
+    options.haltedFor ?? '',
+    owner,
+    options.from ?? '*',
+    first === undefined ? '' : String(first.orders),
+    first === undefined ? '' : JSON.stringify(first.reason),
+  ]);
+}
+
+/** The program itself stops what is planned or running. */
+export function haltBatch(ledger: RealmLedger, no: string, why: Reason) {
+  return steer(ledger, no, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
+}
+
+export function cancelBatch(ledger: RealmLedger, no: string, audit: AuditEntry) {
+  return steer(ledger, no, 'cancel', audit, ['', '', '*', '', '']);
+}
+
+/** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
+export function disownBatch(ledger: RealmLedger, no: string, why: Reason, audit: AuditEntry, owner: string) {
+  return steer(ledger, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
+}
+
+export type RealmState = {
+  readonly halt: Reason | null;
+  readonly breakerSince: number | null;
+  /** The store was restarted or rolled back, and a person has to act before anything is sent again. */
+  readonly disarmed: Reason | null;
+};
+
+export async function realmState(ledger: RealmLedger): Promise<RealmState> {
+  const { redis } = ledger.scripts;
+  const [halt, breaker, disarmed] = await ledger.scripts.retryWhileAway('read realm', () =>
+    redis.hmget(ledger.keyPrefix, 'halt', 'breaker', 'fenceReason'),
+  );
+  return {
+    halt: decodeReason(halt),
+    disarmed: decodeReason(disarmed),
+    breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
+  };
+}
+
+export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('halt realm', async () => {
+    const nowMs = await storeNowMs(ledger);
+    if ((await redis.hsetnx(ledger.keyPrefix, 'halt', JSON.stringify(why))) === 1)
+      await redis.hset(ledger.keyPrefix, 'haltAt', nowMs);
+  });
+}
+
+/** Lets a halted realm go on; the caller has tried the key with one read first. */
+export async function releaseRealm(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('release realm', () =>
+    redis.hdel(ledger.keyPrefix, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+  );
+}
+
+export type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
+
+export async function askProbe(
+  ledger: RealmLedger,
+  everyMs: number,
+  haltAfterMs: number,
+  why: Reason,
+): Promise<ProbeTurn> {
+  const reply = await ledger.scripts.script('probe', ledger.keyPrefix, [
+    everyMs,
+    haltAfterMs,
+    JSON.stringify(why),
+  ]);
+  return z.enum(['closed', 'probe', 'wait', 'halted']).parse(reply);
+}
+
+export async function closeBreaker(ledger: RealmLedger): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('close breaker', () =>
+    redis.hdel(ledger.keyPrefix, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+  );
+}

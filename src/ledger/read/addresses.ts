@@ -1,0 +1,96 @@
+import { realmHash } from '../keys.js';
+import { allLedgers, type RealmLedger } from '../realm-ledger.js';
+import { listBatches, readBatch } from './batches.js';
+
+/**
+ * Books belong to an address and a realm id. The same id under another spelling of its address, or at a new
+ * domain, opens new books, in which nothing of the earlier payments is known: files, references, limits and
+ * periods would all be paid a second time. So whoever pays is stopped until a person has said that the address
+ * is meant; that is kept with the new books, once for each earlier address. Going back to the earlier one is
+ * asked for likewise, because its books know nothing of what was paid since.
+ */
+export type EarlierAddress = {
+  readonly baseUrl: string;
+  readonly paid: number;
+  /** Orders that are on their way, wait, or of which nobody can say. */
+  readonly open: number;
+  readonly tokens: bigint;
+  readonly lastAt: number | null;
+};
+
+/** Where this realm id was paid, or may still be, in other books of the store that nobody has accepted yet. */
+export async function earlierAddresses(ledger: RealmLedger): Promise<EarlierAddress[]> {
+  const found: EarlierAddress[] = [];
+  for (const other of await otherLedgers(ledger)) {
+    const past = await pastOf(other);
+    if (past.paid + past.open > 0) found.push(past);
+  }
+  return found.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0) || a.baseUrl.localeCompare(b.baseUrl));
+}
+
+/**
+ * Raises the seal number of the other books. Who is about to seal reads its own number, announces itself, looks at the
+ * others, and seals at that number or begins anew. So of two at once one is refused: an announcement after the
+ * other's seal is followed by a look that finds it; one between the other's number and seal makes it begin anew; and
+ * both cannot come before the other's number. Nothing is held that a crash could leave behind.
+ */
+export async function announceAddress(ledger: RealmLedger): Promise<void> {
+  const { scripts } = ledger;
+  for (const { keyPrefix } of await otherLedgers(ledger))
+    await scripts.retryWhileAway('announce address', () => scripts.redis.hincrby(keyPrefix, 'seals', 1));
+}
+
+/** A person has said that this address is meant beside, or instead of, those. */
+export async function acceptAddresses(
+  ledger: RealmLedger,
+  earlier: readonly EarlierAddress[],
+  by: { readonly who: string; readonly at: number },
+): Promise<void> {
+  const { scripts, realm } = ledger;
+  for (const { baseUrl } of earlier)
+    await scripts.retryWhileAway('accept address', () =>
+      scripts.redis.hset(
+        keyOf(ledger),
+        realmHash({ baseUrl, realmId: realm.realmId }),
+        JSON.stringify({ baseUrl, ...by }),
+      ),
+    );
+}
+
+async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise<RealmLedger[]> {
+  // Rehearsals move no points, and the embedded service has no address of its own.
+  if (realm.rehearsal) return [];
+  const others = (await allLedgers(scripts)).filter(
+    ({ keyPrefix: key, realm: other }) =>
+      other.realmId === realm.realmId && key !== keyPrefix && !other.rehearsal,
+  );
+  if (others.length === 0) return [];
+  const accepted = await scripts.retryWhileAway('read addresses', () =>
+    scripts.redis.hkeys(keyOf({ keyPrefix })),
+  );
+  return others.filter((other) => !accepted.includes(realmHash(other.realm)));
+}
+
+async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
+  const { scripts, keyPrefix, realm } = ledger;
+  // Attempts whose batch a store that was rolled back has forgotten.
+  let open = await scripts.retryWhileAway('read parked', () => scripts.redis.hlen(`${keyPrefix}:parked`));
+  let [paid, tokens, lastAt]: [number, bigint, number | null] = [0, 0n, null];
+  for (const ref of await listBatches(ledger)) {
+    const batch = await readBatch(ref);
+    if (batch === undefined) continue;
+    const { counts, sums } = batch;
+    const mayBePaid =
+      (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0) + (counts.doubt ?? 0);
+    paid += counts.paid ?? 0;
+    tokens += sums.paid ?? 0n;
+    open += mayBePaid;
+    if ((counts.paid ?? 0) + mayBePaid > 0)
+      lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? batch.manifest.createdAt);
+  }
+  return { baseUrl: realm.baseUrl, paid, open, tokens, lastAt };
+}
+
+function keyOf({ keyPrefix }: Pick<RealmLedger, 'keyPrefix'>): string {
+  return `${keyPrefix}:addresses`;
+}

@@ -1,0 +1,163 @@
+import { createHash, hash, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+
+/**
+ * The file of one archived batch: everything a report, a history or an undo needs.
+ *
+ *   'ALMONER ARCHIVE 1\n' · a chunk for each plan block · footer (JSON, compressed) · trailer
+ *   chunk    4 bytes length of the plan block · the plan block as it was · records and details (JSON, compressed)
+ *   trailer  offset and length of the footer, 8 bytes each · sha-256 of everything before it, 32 bytes
+ */
+const MAGIC = Buffer.from('ALMONER ARCHIVE 1\n');
+const TRAILER_BYTES = 48;
+
+const texts = z.record(z.string(), z.string());
+const chunkRest = z.object({
+  /** The record hashes of the block's orders, as the ledger packs them. */
+  records: z.array(texts),
+  /** What orders met, by index; only those that met something. */
+  details: z.record(z.string(), z.array(z.string())),
+});
+
+const footer = z.object({
+  batch: z.string(),
+  meta: texts,
+  counters: texts,
+  audit: z.array(z.string()),
+  latency: texts,
+  run: texts,
+  chunks: z.array(z.tuple([z.number(), z.number()])),
+});
+export type ArchiveFooter = z.infer<typeof footer>;
+export type ArchiveChunk = { readonly plan: Buffer } & z.infer<typeof chunkRest>;
+
+/** Writes the file under another name and puts it into its place when it is whole and on disk. */
+export async function writeArchive(
+  path: string,
+  batch: Omit<ArchiveFooter, 'chunks'>,
+  chunks: AsyncIterable<ArchiveChunk>,
+): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    const digest = createHash('sha256');
+    let offset = 0;
+    const append = async (bytes: Buffer) => {
+      digest.update(bytes);
+      await file.writeFile(bytes);
+      offset += bytes.length;
+    };
+    const places: [number, number][] = [];
+    await append(MAGIC);
+    for await (const chunk of chunks) {
+      const bytes = encodeChunk(chunk);
+      places.push([offset, bytes.length]);
+      await append(bytes);
+    }
+    const last = deflateRawSync(JSON.stringify({ ...batch, chunks: places }));
+    const place = Buffer.alloc(16);
+    place.writeBigUInt64BE(BigInt(offset), 0);
+    place.writeBigUInt64BE(BigInt(last.length), 8);
+    await append(last);
+    await append(place);
+    const sha256 = digest.digest();
+    await file.writeFile(sha256);
+    await file.sync();
+    await file.close();
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+    return sha256.toString('hex');
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+export class ArchiveFile {
+  private constructor(
+    private readonly path: string,
+    readonly footer: ArchiveFooter,
+    readonly sha256: string,
+  ) {}
+
+  /** Reads the whole file once and checks it; what is read later is what was checked. */
+  static async open(path: string): Promise<ArchiveFile> {
+    const bytes = await readFile(path).catch((error: unknown) => {
+      throw missing(path, error);
+    });
+    const body = bytes.subarray(0, bytes.length - 32);
+    const sha256 = hash('sha256', body, 'hex');
+    if (bytes.length < MAGIC.length + TRAILER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC))
+      throw damaged(path);
+    if (sha256 !== bytes.toString('hex', bytes.length - 32)) throw damaged(path);
+    const at = bytes.length - TRAILER_BYTES;
+    const offset = Number(bytes.readBigUInt64BE(at));
+    const length = Number(bytes.readBigUInt64BE(at + 8));
+    const json = inflateRawSync(bytes.subarray(offset, offset + length)).toString('utf8');
+    return new ArchiveFile(path, footer.parse(JSON.parse(json)), sha256);
+  }
+
+  /** The rows of one plan block; undefined beyond the last. */
+  async chunk(block: number): Promise<ArchiveChunk | undefined> {
+    const place = this.footer.chunks[block];
+    if (place === undefined) return undefined;
+    const [offset, length] = place;
+    const file = await open(this.path, 'r').catch((error: unknown) => {
+      throw missing(this.path, error);
+    });
+    try {
+      return decodeChunk(await readExactly(file, offset, length));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function encodeChunk({ plan, records, details }: ArchiveChunk): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(plan.length);
+  return Buffer.concat([length, plan, deflateRawSync(JSON.stringify({ records, details }))]);
+}
+
+function decodeChunk(bytes: Buffer): ArchiveChunk {
+  const end = 4 + bytes.readUInt32BE(0);
+  const rest: unknown = JSON.parse(inflateRawSync(bytes.subarray(end)).toString('utf8'));
+  return { plan: bytes.subarray(4, end), ...chunkRest.parse(rest) };
+}
+
+async function readExactly(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await file.read(bytes, 0, length, offset);
+  if (bytesRead !== length) throw new Error('the archive is shorter than it was');
+  return bytes;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function missing(path: string, error: unknown): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_ARCHIVE_MISSING',
+    `Batch ${basename(path, '.alm')} is archived, and its file ${path} cannot be read (${messageOf(error)}). Its summary is in the store; its rows are only there.`,
+    { cause: error },
+  );
+}
+
+function damaged(path: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_ARCHIVE_DAMAGED',
+    `The archive ${path} is not what was written: its checksum differs. Nothing was read from it.`,
+  );
+}

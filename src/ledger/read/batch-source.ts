@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { AlmonerError } from '../../core/errors/error.js';
+import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { realmFolder } from '../realm-ledger.js';
+import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
+import type { BatchRef } from './batches.js';
+
+/**
+ * Where the rows of a batch are read from: the store, or its archive. Whoever shows rows reads through this
+ * and cannot tell the difference; whoever moves orders does not, because nothing moves in an archive.
+ */
+export type BatchSource = {
+  plan(block: number): Promise<Buffer | null>;
+  /** Records by index, of one block of BLOCK_ORDERS. */
+  records(block: number): Promise<Record<string, string>>;
+  details(index: number): Promise<string[]>;
+  audit(): Promise<string[]>;
+  latency(): Promise<Record<string, string>>;
+  run(): Promise<Record<string, string>>;
+};
+
+type Place = Pick<BatchRef, 'ledger' | 'no'>;
+
+export async function batchSource(ref: Place): Promise<BatchSource> {
+  const { scripts, keyPrefix } = ref.ledger;
+  const [state, id] = await scripts.retryWhileAway('read batch', () =>
+    scripts.redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'id'),
+  );
+  return state === 'archived' ? archiveSource(ref, id ?? '') : storeSource(ref);
+}
+
+export function storeSource({ ledger, no }: Place): BatchSource {
+  const { scripts, keyPrefix } = ledger;
+  const keys = batchKeys(keyPrefix, no);
+  const { redis } = scripts;
+  return {
+    plan: (block) => scripts.retryWhileAway('read plan', () => redis.getBuffer(keys.plan(block))),
+    records: (block) => scripts.retryWhileAway('read orders', () => redis.hgetall(keys.records(block))),
+    details: (index) => scripts.retryWhileAway('read order', () => redis.lrange(keys.details(index), 0, -1)),
+    audit: () => scripts.retryWhileAway('read audit', () => redis.lrange(keys.audit, 0, -1)),
+    latency: () => scripts.retryWhileAway('read latency', () => redis.hgetall(keys.latency)),
+    run: () => scripts.retryWhileAway('read run', () => redis.hgetall(keys.run)),
+  };
+}
+
+/** Files that were read and checked by this process. An archive never changes. */
+const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
+
+async function archiveSource({ ledger }: Place, id: string): Promise<BatchSource> {
+  const path = archivePath(ledger.scripts.archiveFolder, realmFolder(ledger), id);
+  const known = opened.get(path) ?? ArchiveFile.open(path);
+  opened.set(path, known);
+  const file = await known.catch((error: unknown) => {
+    opened.delete(path);
+    throw error;
+  });
+  let last: { block: number; chunk: Promise<ArchiveChunk | undefined> } | undefined;
+  const chunk = (block: number) => {
+    if (last?.block !== block) last = { block, chunk: file.chunk(block) };
+    return last.chunk;
+  };
+  const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
+  const { audit, latency, run } = file.footer;
+  return {
+    plan: async (block) => (await chunk(block))?.plan ?? null,
+    records: async (block) => (await chunk(Math.floor(block / perPlan)))?.records[block % perPlan] ?? {},
+    details: async (index) =>
+      (await chunk(Math.floor((index - 1) / PLAN_BLOCK_ROWS)))?.details[String(index)] ?? [],
+    audit: () => Promise.resolve(audit),
+    latency: () => Promise.resolve(latency),
+    run: () => Promise.resolve(run),
+  };
+}
+
+export function archivePath(folder: string | null, realm: string, id: string): string {
+  if (folder === null)
+    throw new AlmonerError(
+      'ALM_LEDGER_ARCHIVE_MISSING',
+      `Batch ${id} is archived, and this process knows no archive folder.`,
+    );
+  return join(folder, realm, `${id}.alm`);
+}

@@ -1,0 +1,183 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { type BatchId, batchId, orderId } from '../../core/ids.js';
+import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../../core/states.js';
+import { batchKeys } from '../keys.js';
+import { decodeManifest } from '../manifest.js';
+import { decodeReason, realmState } from '../moves/steer.js';
+import { allLedgers, type RealmLedger } from '../realm-ledger.js';
+import { CODE_OF_STATE } from '../record.js';
+import type { ScriptClient } from '../script-client.js';
+import type { BatchView, Reason } from '../views.js';
+
+/** Finding batches by what people type, and reading one as a view. */
+
+export type BatchRef = { readonly ledger: RealmLedger; readonly no: string; readonly id: BatchId };
+
+/** The batch that a number stands for now: after a rollback it may be another. */
+export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRef> {
+  const { redis } = ledger.scripts;
+  const id = await ledger.scripts.retryWhileAway('find batch', () =>
+    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'),
+  );
+  return { ledger, no, id: batchId(id ?? '') };
+}
+
+/** All batches of a realm, oldest first. */
+export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
+  const { redis } = ledger.scripts;
+  const found = await ledger.scripts.retryWhileAway('list batches', () =>
+    redis.hgetall(`${ledger.keyPrefix}:batches`),
+  );
+  return Object.entries(found)
+    .map(([id, no]) => ({ ledger, no, id: batchId(id) }))
+    .sort((a, b) => Number(a.no) - Number(b.no));
+}
+
+export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
+  const { redis } = ledger.scripts;
+  return ledger.scripts.retryWhileAway('find batch', () => redis.hget(`${ledger.keyPrefix}:batches`, id));
+}
+
+/** All batches of all realms of the store, or of one, by its name or id. */
+export async function everyBatch(scripts: ScriptClient, realm?: string): Promise<BatchRef[]> {
+  const ledger = (await allLedgers(scripts)).filter(
+    ({ realm: of }) => realm === undefined || of.name === realm || of.realmId === realm,
+  );
+  return (await Promise.all(ledger.map((one) => listBatches(one)))).flat();
+}
+
+/** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
+export async function findBatch(scripts: ScriptClient, wanted: string, realm?: string): Promise<BatchRef> {
+  const all = await everyBatch(scripts, realm);
+  if (wanted === 'last') {
+    const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
+    const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
+    if (newest === undefined)
+      throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
+        next: 'Make one with `almoner run FILE`, or try with `almoner rehearse FILE`.',
+      });
+    return newest.ref;
+  }
+  const exact = all.filter(({ id }) => id === wanted);
+  const matches = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(wanted));
+  const [match, ...more] = matches;
+  if (match === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_NOT_FOUND',
+      `No batch is called ${JSON.stringify(wanted)} or begins with it. Nothing was done.`,
+    );
+  if (more.length > 0)
+    throw new AlmonerError(
+      'ALM_BATCH_AMBIGUOUS',
+      `${matches.length} batches begin with ${JSON.stringify(wanted)}. Nothing was done.`,
+      {
+        details: matches.slice(0, 10).map(({ id, ledger: { realm } }) => `${id} (realm ${realm.name})`),
+      },
+    );
+  return match;
+}
+
+async function createdAt(ref: BatchRef): Promise<number> {
+  const { redis } = ref.ledger.scripts;
+  return Number(
+    await ref.ledger.scripts.retryWhileAway('read batch', () =>
+      redis.hget(batchKeys(ref.ledger.keyPrefix, ref.no).meta, 'createdAt'),
+    ),
+  );
+}
+
+export type StoredBatch = BatchView & {
+  readonly version: number;
+  readonly owner: string;
+  /** The number of its seal among the realm's; 0 where it was sealed by 0.1.0, which did not count them. */
+  readonly seal: number;
+  /** The orders that were paid twice, or may have been, by index. */
+  readonly twice: ReadonlySet<number>;
+};
+
+/** Undefined for a batch whose import has not been sealed. */
+export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
+  const { redis } = ref.ledger.scripts;
+  const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
+  return ref.ledger.scripts.retryWhileAway('read batch', async () => {
+    const [meta, counters, realm] = await Promise.all([
+      redis.hgetall(keys.meta),
+      redis.hgetall(keys.counters),
+      realmState(ref.ledger),
+    ]);
+    if (meta.manifest === undefined) return undefined;
+    const counts: Partial<Record<OrderState, number>> = {};
+    const sums: Partial<Record<OrderState, bigint>> = {};
+    for (const state of ORDER_STATES) {
+      const count = Number(counters[`c:${CODE_OF_STATE[state]}`] ?? 0);
+      if (count === 0) continue;
+      counts[state] = count;
+      sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
+    }
+    const archived = meta.state === 'archived';
+    const stored = stateOf((archived ? meta.ended : meta.state) ?? '');
+    const halt = realm.disarmed ?? realm.halt;
+    const halted = halt !== null && (stored === 'running' || stored === 'planned');
+    const twice = twiceOf(meta.second ?? '');
+    return {
+      manifest: decodeManifest(meta.manifest),
+      state: halted ? 'halted' : stored,
+      reason: namedOrNull(halted ? halt : decodeReason(meta.reason), ref.id),
+      counts,
+      sums,
+      requests: Number(meta.requests ?? 0),
+      retries: Number(meta.retries ?? 0),
+      rateLimited: Number(meta.limited ?? 0),
+      startedAt: meta.startedAt === undefined ? null : Number(meta.startedAt),
+      finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
+      rate: null,
+      archived,
+      notes: [meta.readbackEnded ?? [], secondPayments(twice, ref.id)].flat(),
+      version: Number(meta.version ?? 0),
+      owner: meta.owner ?? '',
+      seal: Number(meta.seal ?? 0),
+      twice,
+    };
+  });
+}
+
+const NAMED_MAX = 5;
+
+/** As the scripts keep them: `<index>:<nonce>:<how sure> …`. */
+function twiceOf(said: string): Set<number> {
+  return new Set([...said.matchAll(/(?:^| )(\d+):/g)].map(([, index]) => Number(index)));
+}
+
+function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
+  if (indexes.size === 0) return [];
+  const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
+  const more = indexes.size > NAMED_MAX ? ` and ${indexes.size - NAMED_MAX} others` : '';
+  return [
+    `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it, or, where it is an undo itself, with an order of its own.`,
+  ];
+}
+
+/** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
+export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
+  const { redis } = ref.ledger.scripts;
+  const fields = await ref.ledger.scripts.retryWhileAway('read run', () =>
+    redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
+  );
+  const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));
+  return new Set(slices).size * sliceMs;
+}
+
+function stateOf(text: string): BatchState {
+  const state = BATCH_STATES.find((known) => known === text);
+  if (state === undefined) throw new Error(`unknown batch state ${JSON.stringify(text)}`);
+  return state;
+}
+
+function namedOrNull(reason: Reason | null, id: BatchId): Reason | null {
+  return reason === null ? null : namedReason(reason, id);
+}
+
+/** The next step is told with the batch's own id, ready to be copied. */
+export function namedReason(reason: Reason, id: BatchId): Reason {
+  return { ...reason, next: reason.next.replaceAll('BATCH', id) };
+}

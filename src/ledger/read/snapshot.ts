@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { AlmonerError } from '../../core/errors/error.js';
+import { ORDER_STATES, type OrderState } from '../../core/states.js';
+import { latencyOfBucket } from '../moves/latency-buckets.js';
+import type { PlanReader } from '../moves/put-block.js';
+import type { AuditEntry, BatchRecord, BatchView, LatencyHistogram, RunSeries } from '../views.js';
+import { batchSource } from './batch-source.js';
+import { type BatchRef, readBatch } from './batches.js';
+import { RecordSnapshot, snapshotRows } from './rows.js';
+
+/** Everything a report is made of, at one moment, also while the batch is running. */
+
+const auditEntry = z.object({
+  at: z.number(),
+  who: z.string(),
+  what: z.string(),
+  why: z.string().nullable(),
+});
+
+export async function readAudit(ref: BatchRef): Promise<AuditEntry[]> {
+  const lines = await (await batchSource(ref)).audit();
+  return lines.map((line) => auditEntry.parse(JSON.parse(line)));
+}
+
+export async function snapshotBatch(
+  ref: BatchRef,
+  plans: PlanReader,
+  caveats: readonly string[],
+): Promise<BatchRecord> {
+  const before = await readBatch(ref);
+  if (before === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} was never completely imported, so there is nothing to report.`,
+      {
+        next: 'Import the file again; it goes on where it stopped.',
+      },
+    );
+  const { rows } = before.manifest;
+  const snapshot = await RecordSnapshot.take(ref, rows);
+  const after = (await readBatch(ref)) ?? before;
+  const context = { ref, plans, cancelled: after.state === 'cancelled' };
+  const source = await batchSource(ref);
+  const [latency, run, audit] = await Promise.all([source.latency(), source.run(), readAudit(ref)]);
+
+  let batch: BatchView = after;
+  if (before.version !== after.version || before.state !== after.state) {
+    // The batch moved while its records were read: the counters belong to another moment than the records.
+    // The snapshot is counted itself; it must still tie to the manifest.
+    batch = { ...after, ...(await countRows(snapshotRows(context, rows, snapshot))) };
+  }
+  return {
+    batch,
+    rows: { [Symbol.asyncIterator]: () => snapshotRows(context, rows, snapshot) },
+    audit,
+    latency: histogram(latency),
+    series: series(run, after),
+    caveats: [...caveats, ...(batch.notes ?? [])],
+  };
+}
+
+async function countRows(rows: AsyncIterable<{ state: OrderState; tokens: number | null }>) {
+  const counts = new Map<OrderState, number>();
+  const sums = new Map<OrderState, bigint>();
+  for await (const row of rows) {
+    counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+    sums.set(row.state, (sums.get(row.state) ?? 0n) + BigInt(row.tokens ?? 0));
+  }
+  const present = ORDER_STATES.filter((state) => counts.has(state));
+  return {
+    counts: Object.fromEntries(present.map((state) => [state, counts.get(state) ?? 0])),
+    sums: Object.fromEntries(present.map((state) => [state, sums.get(state) ?? 0n])),
+  };
+}
+
+export function histogram(stored: Record<string, string>): LatencyHistogram {
+  return Object.entries(stored)
+    .map(([bucket, count]) => ({ upToMs: latencyOfBucket(Number(bucket)), count: Number(count) }))
+    .sort((a, b) => a.upToMs - b.upToMs);
+}
+
+export function series(stored: Record<string, string>, batch: BatchView): RunSeries {
+  const { sliceMs, createdAt } = batch.manifest;
+  const slices = new Map<number, { requests: number; paid: number; failed: number; rateLimited: number }>();
+  for (const [field, text] of Object.entries(stored)) {
+    const [slice = '', metric] = field.split(':');
+    const entry = slices.get(Number(slice)) ?? { requests: 0, paid: 0, failed: 0, rateLimited: 0 };
+    const count = Number(text);
+    if (metric === 'q') entry.requests = count;
+    else if (metric === 'p') entry.paid = count;
+    else if (metric === 'f') entry.failed = count;
+    else if (metric === 'l') entry.rateLimited = count;
+    slices.set(Number(slice), entry);
+  }
+  return {
+    sliceMs,
+    slices: [...slices]
+      .sort(([a], [b]) => a - b)
+      .map(([slice, entry]) => ({ at: createdAt + slice * sliceMs, ...entry })),
+  };
+}

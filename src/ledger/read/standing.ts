@@ -1,0 +1,280 @@
+import { LONGEST_PAUSE_MS } from '../../core/backoff.js';
+import type { BatchStanding, Group, RealmStanding } from '../../core/standing.js';
+import { isAtWork } from '../../core/what-waits.js';
+import { BLOCK_ORDERS, batchKeys } from '../keys.js';
+import { PlanReader } from '../moves/put-block.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { decodeRecord, type OrderRecord } from '../record.js';
+import { readFence } from '../sessions/fence.js';
+import { readSigns } from '../sessions/signs.js';
+import type { BatchView } from '../views.js';
+import type { BatchRef } from './batches.js';
+import type { UnsettledState } from './unsettled.js';
+import { attentionPage } from './unsettled-page.js';
+
+/**
+ * Reads how a realm and a batch stand, for core/what-waits. Counters say how many; only what was dispatched or
+ * wants attention is looked at one by one, and no more of it than these, however large the batch.
+ */
+const LOOKED_AT_MAX = 2_000;
+/** Where only the oldest time is wanted. */
+const SAMPLED_MAX = 64;
+/** A shorter pause is the normal course of things. */
+const SOON_MS = 5_000;
+
+export type RealmLook = RealmStanding & {
+  /** The realm's settle time, as far as a sender has noted it. */
+  readonly settleMs: number | null;
+};
+
+export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook> {
+  const { scripts, keyPrefix, realm } = ledger;
+  const { redis } = scripts;
+  const [fence, { signs, nowMs }, [facts, pace]] = await Promise.all([
+    readFence(ledger),
+    readSigns(ledger),
+    scripts.retryWhileAway('read realm', () =>
+      Promise.all([
+        redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
+        redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
+      ]),
+    ),
+  ]);
+  const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs] = facts.map(toMs);
+  return {
+    name: realm.name,
+    nowMs,
+    signs,
+    leftMs: leftAt ?? 0,
+    haltedMs: fenceAt ?? haltAt ?? null,
+    recovering: !fence.armed && !fence.untouched,
+    breaker: breaker == null ? null : { sinceMs: breaker, haltsAtMs: breakerUntil ?? null },
+    hold: holdOf(toMs(pace[0]), toMs(pace[1]), nowMs),
+    settleMs: settleMs ?? null,
+  };
+}
+
+/** Further away than the realm asked for is a clock that stepped; the pace cuts it as well. */
+function holdOf(hold: number | null, holdMs: number | null, nowMs: number): RealmStanding['hold'] {
+  const untilMs = Math.min(hold ?? 0, nowMs + (holdMs ?? 0));
+  return untilMs > nowMs + SOON_MS ? { sinceMs: untilMs - (holdMs ?? 0), untilMs } : null;
+}
+
+export async function readBatchStanding(
+  ref: BatchRef,
+  view: BatchView & { readonly owner: string },
+  realm: RealmLook,
+): Promise<BatchStanding> {
+  const { scripts, keyPrefix: key } = ref.ledger;
+  const { manifest } = view;
+  const [[stoodAt], parked] = await scripts.retryWhileAway('read batch', () =>
+    Promise.all([
+      scripts.redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
+      scripts.redis.hexists(`${key}:parked`, ref.id),
+    ]),
+  );
+  const look = new BatchLook(ref, view, realm);
+  return {
+    batch: ref.id,
+    state: view.state,
+    reason: view.reason,
+    owner: view.owner,
+    certainty: manifest.certainty,
+    inOrder: manifest.inOrder,
+    createdMs: manifest.createdAt,
+    startedMs: view.startedAt ?? 0,
+    stoodMs: toMs(stoodAt) ?? 0,
+    parked: parked === 1,
+    planned: look.all('planned'),
+    unknown: { ...look.all('unknown'), ...(await look.unknown()) },
+    doubt: { ...look.all('doubt'), sinceMs: await look.oldest('doubt') },
+    sending: await look.sending(),
+    retry: await look.retry(),
+    held: await look.held(),
+  };
+}
+
+/** One look at the orders of a batch. */
+class BatchLook {
+  private readonly plans: PlanReader;
+  private readonly keys: ReturnType<typeof batchKeys>;
+
+  constructor(
+    private readonly ref: BatchRef,
+    private readonly view: BatchView,
+    private readonly realm: RealmLook,
+  ) {
+    this.plans = new PlanReader(ref.ledger);
+    this.keys = batchKeys(ref.ledger.keyPrefix, ref.no);
+  }
+
+  all(state: Group['state']): Group {
+    const { counts, sums } = this.view;
+    return { state, orders: counts[state] ?? 0, tokens: sums[state] ?? 0n, indexes: null };
+  }
+
+  async oldest(state: 'doubt'): Promise<number> {
+    const { view } = this;
+    const fallback = view.startedAt ?? view.manifest.createdAt;
+    if (!this.has(state)) return fallback;
+    return oldestOf(await this.records(await this.page(state, SAMPLED_MAX)), fallback);
+  }
+
+  async unknown(): Promise<{ sinceMs: number; untilMs: number | null }> {
+    const { nowMs, settleMs } = this.realm;
+    const { certainty } = this.view.manifest;
+    // They may have come to their end since they were counted.
+    const indexes = this.has('unknown') ? await this.page('unknown', LOOKED_AT_MAX) : [];
+    if (indexes.length === 0) return { sinceMs: nowMs, untilMs: null };
+    const records = await this.records(indexes);
+    const times = { sinceMs: oldestOf(records, nowMs) };
+    if (certainty !== 'readback') {
+      // They may have come to an end since they were counted.
+      if (indexes.length === 0) return { ...times, untilMs: nowMs };
+      const due = await this.ask((redis) => redis.zmscore(this.keys.due, indexes.map(String)));
+      return { ...times, untilMs: Math.max(nowMs, ...due.map(Number)) };
+    }
+    const newest = Math.max(0, ...[...records.values()].map(({ sentAt }) => sentAt ?? 0));
+    const settled = newest + (settleMs ?? 0);
+    // Past it, the members could not be read, or somebody began to count anew: nobody can say how long.
+    return { ...times, untilMs: settled > nowMs ? settled : null };
+  }
+
+  async sending(): Promise<BatchStanding['sending']> {
+    if (!this.has('sending')) return [];
+    const records = await this.records(await this.page('sending', LOOKED_AT_MAX));
+    const bySession = new Map<string, Map<number, OrderRecord>>();
+    for (const [index, record] of records) {
+      if (record.session === null) continue;
+      const own = bySession.get(record.session) ?? new Map<number, OrderRecord>();
+      bySession.set(record.session, own.set(index, record));
+    }
+    return Promise.all(
+      [...bySession].map(async ([session, own]) => ({
+        ...(await this.group('sending', [...own.keys()])),
+        session,
+        sinceMs: oldestOf(own, this.realm.nowMs),
+      })),
+    );
+  }
+
+  /** Dispatched, not unknown, and due only then. */
+  async retry(): Promise<BatchStanding['retry']> {
+    const { nowMs } = this.realm;
+    if (!this.goesOn()) return { ...none, sinceMs: nowMs, untilMs: nowMs };
+    const flat = await this.ask((redis) =>
+      redis.zrangebyscore(
+        this.keys.due,
+        nowMs + SOON_MS,
+        nowMs + LONGEST_PAUSE_MS,
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        LOOKED_AT_MAX,
+      ),
+    );
+    const due = new Map<number, number>();
+    for (let i = 0; i < flat.length; i += 2) due.set(Number(flat[i]), Number(flat[i + 1]));
+    const records = await this.records([...due.keys()]);
+    const planned = [...records].filter(([, { code }]) => code === 'w' || code === 'p');
+    return {
+      ...(await this.group(
+        'planned',
+        planned.map(([index]) => index),
+      )),
+      sinceMs: oldestOf(new Map(planned), nowMs),
+      untilMs: Math.max(nowMs, ...planned.map(([index]) => due.get(index) ?? 0)),
+    };
+  }
+
+  /** Behind an order that moves they move as well, one after the other. */
+  async held(): Promise<BatchStanding['held']> {
+    const { nowMs } = this.realm;
+    const nobody = { ...none, holder: '', sinceMs: nowMs, untilMs: null };
+    if (!this.goesOn() || this.view.manifest.certainty !== 'readback') return nobody;
+    const waiting = await this.ask((redis) => redis.hgetall(this.keys.waiting));
+    const behind = new Map<string, number[]>();
+    for (const [index, members] of Object.entries(waiting)) {
+      const [member = ''] = members.split(' ');
+      behind.set(member, [...(behind.get(member) ?? []), Number(index)]);
+    }
+    const still = (await Promise.all([...behind.keys()].map((member) => this.holder(member)))).flat();
+    const [first] = still;
+    if (first === undefined) return nobody;
+    const names = new Set(still.map(({ order }) => order));
+    return {
+      ...(await this.group(
+        'planned',
+        still.flatMap(({ member }) => behind.get(member) ?? []),
+      )),
+      holder: `order ${first.order}${names.size > 1 ? ` (and ${names.size - 1} others)` : ''}`,
+      sinceMs: Math.min(...still.map(({ sinceMs }) => sinceMs)),
+      untilMs: still.some(({ untilMs }) => untilMs === null)
+        ? null
+        : Math.max(...still.map(({ untilMs }) => untilMs ?? 0)),
+    };
+  }
+
+  /** The order that holds a member, where it stands still itself; it may be one of another batch. */
+  private async holder(member: string) {
+    const { ledger } = this.ref;
+    const { nowMs, signs, settleMs } = this.realm;
+    const place = await this.ask((redis) => redis.get(`${ledger.keyPrefix}:hold:${member}`));
+    const [no = '', index = ''] = place?.split(':') ?? [];
+    if (place === null) return [];
+    const record = (await this.records([Number(index)], no)).get(Number(index));
+    const sender = signs.find(({ session }) => session === record?.session);
+    const moves = record?.code === 's' && sender !== undefined && isAtWork(sender, nowMs);
+    if (record === undefined || moves || (record.code !== 'u' && record.code !== 's')) return [];
+    const id = await this.ask((redis) => redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'));
+    const sinceMs = record.sentAt ?? nowMs;
+    const settled = sinceMs + (settleMs ?? 0);
+    const untilMs = record.code === 'u' && settled > nowMs ? settled : null;
+    return [{ member, order: `${id ?? ''}-${index}`, sinceMs, untilMs }];
+  }
+
+  private goesOn(): boolean {
+    const { state } = this.view;
+    return this.has('planned') && (state === 'running' || state === 'planned');
+  }
+
+  private has(state: Group['state']): boolean {
+    return !this.view.archived && (this.view.counts[state] ?? 0) > 0;
+  }
+
+  private page(state: UnsettledState, most: number): Promise<number[]> {
+    return attentionPage(this.ref, state, 0, most);
+  }
+
+  private async group(state: Group['state'], indexes: readonly number[]): Promise<Group> {
+    const rows = await Promise.all(indexes.map((index) => this.plans.row(this.ref.no, index)));
+    const tokens = rows.reduce((sum, { order }) => sum + BigInt(order?.tokens ?? 0), 0n);
+    return { state, orders: indexes.length, tokens, indexes };
+  }
+
+  private async records(indexes: readonly number[], no = this.ref.no): Promise<Map<number, OrderRecord>> {
+    const keys = batchKeys(this.ref.ledger.keyPrefix, no);
+    const texts = await Promise.all(
+      indexes.map((index) =>
+        this.ask((redis) => redis.hget(keys.records(Math.floor((index - 1) / BLOCK_ORDERS)), String(index))),
+      ),
+    );
+    return new Map(indexes.map((index, i) => [index, decodeRecord(texts[i])]));
+  }
+
+  private ask<T>(question: (redis: RealmLedger['scripts']['redis']) => Promise<T>): Promise<T> {
+    const { scripts } = this.ref.ledger;
+    return scripts.retryWhileAway('look at what waits', () => question(scripts.redis));
+  }
+}
+
+const none: Group = { state: 'planned', orders: 0, tokens: 0n, indexes: [] };
+
+function oldestOf(records: ReadonlyMap<number, OrderRecord>, fallback: number): number {
+  const times = [...records.values()].flatMap(({ sentAt }) => (sentAt === null ? [] : [sentAt]));
+  return times.length === 0 ? fallback : Math.min(...times);
+}
+
+function toMs(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Number(text);
+}

@@ -1,0 +1,54 @@
+import type { OrderState } from '../../core/states.js';
+import { batchKeys } from '../keys.js';
+import type { RowView } from '../views.js';
+import type { BatchRef } from './batches.js';
+import { type RowContext, readRow } from './rows.js';
+
+/**
+ * Orders that are neither planned nor paid stand in one sorted set per batch, scored by state and index
+ * (see includes/move.lua): any list of them is a range, never a scan.
+ */
+export const RANKS = {
+  sending: 1,
+  unknown: 2,
+  refused: 3,
+  exhausted: 4,
+  doubt: 5,
+} as const satisfies Partial<Record<OrderState, number>>;
+export type UnsettledState = keyof typeof RANKS;
+
+export const SPAN = 2 ** 32;
+const PAGE = 1000;
+
+/** Indexes of the orders in a state, in file order, read page by page. */
+export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGenerator<number> {
+  const { redis } = ref.ledger.scripts;
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
+  const floor = RANKS[state] * SPAN;
+  let after = 0;
+  for (;;) {
+    const page = await ref.ledger.scripts.retryWhileAway('list orders', () =>
+      redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, PAGE),
+    );
+    for (const member of page) yield Number(member);
+    if (page.length < PAGE) return;
+    after = Number(page.at(-1));
+  }
+}
+
+const ROWS_AT_ONCE = 64;
+
+/** The same orders as views, in file order; one that has left the state meanwhile is left out. */
+export async function* attentionRows(context: RowContext, state: UnsettledState): AsyncGenerator<RowView> {
+  let page: number[] = [];
+  const read = async () => {
+    const rows = await Promise.all(page.map((index) => readRow(context, index)));
+    page = [];
+    return rows.filter((row) => row.state === state);
+  };
+  for await (const index of attention(context.ref, state)) {
+    page.push(index);
+    if (page.length === ROWS_AT_ONCE) yield* await read();
+  }
+  yield* await read();
+}

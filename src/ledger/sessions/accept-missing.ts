@@ -1,0 +1,180 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { orderId } from '../../core/ids.js';
+import type { MergeContext } from '../journal/merge.js';
+import { markForgotten } from '../journal/parked.js';
+import { batchKeys } from '../keys.js';
+import { giveUpBatch } from '../moves/give-up.js';
+import { writeAudit } from '../moves/retry.js';
+import { encodeEvent } from '../order-event.js';
+import { type BatchRef, listBatches } from '../read/batches.js';
+import { readRecord } from '../read/rows.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { texts } from '../script-client.js';
+import { sendingOf } from './adopt-orphans.js';
+import { acceptRemoved, type Removed, readFence, storeSeen } from './fence.js';
+import { forgetSession } from './session.js';
+
+/**
+ * What only a person may decide: a session will never merge its journal. From then on it begins nothing more.
+ *
+ *   exactly   the store has forgotten nothing since the session joined it: what it was sending, and nothing else,
+ *             becomes unknown, and is resolved by its batch's certainty
+ *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, unknown, a
+ *             dead letter that may be retried, or was being sent by that session becomes a doubt. Less would be a
+ *             guess: the store may have forgotten that the session sent any of them
+ */
+export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
+
+type By = { readonly who: string; readonly at: number };
+type Context = Omit<MergeContext, 'underWay'>;
+
+/** The name under which journals that were removed, and are missed after all, are given up. */
+export const REMOVED = 'removed';
+
+/** What giving it up would do. Changes nothing. */
+export async function lossOf(context: Context, session: string): Promise<Loss> {
+  const { ledger, plans } = context;
+  const { redis } = ledger.scripts;
+  const { run, armed, era } = await readFence(ledger);
+  const joined = await ledger.scripts.retryWhileAway('read session', () =>
+    redis.hget(`${ledger.keyPrefix}:joined`, session),
+  );
+  const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
+  let [orders, tokens] = [0, 0n];
+  if (exact)
+    for (const { ref, index } of await sendingOf(context, new Set([session]))) {
+      orders += 1;
+      tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
+    }
+  else
+    for (const { counters } of await uncertain(ledger))
+      for (const code of NOT_FINAL) {
+        orders += Number(counters[`c:${code}`] ?? 0);
+        tokens += BigInt(counters[`t:${code}`] ?? 0);
+      }
+  return { exact, orders, tokens };
+}
+
+/** Answers what it did: the orders that are unknown or in doubt by it. */
+export async function acceptMissing(
+  context: Context,
+  session: string,
+  by: By,
+  /** What was removed of the journals that lie here. */
+  removed: readonly Removed[] = [],
+): Promise<Loss> {
+  const { ledger } = context;
+  const store = await storeSeen(ledger);
+  const exactly = session === REMOVED ? null : await acceptExactly(context, session, by);
+  const loss = exactly ?? (await acceptWidely(context, session, by));
+  const noted =
+    session === REMOVED ? acceptRemoved(ledger, removed, store) : forgetSession(ledger, session, store);
+  if (!(await noted))
+    throw new AlmonerError(
+      'ALM_LEDGER_SESSION',
+      'The store was restarted or restored while this was going on, and may have forgotten it. Nothing was sent.',
+      { next: 'Run the same command again.' },
+    );
+  return loss;
+}
+
+const NOT_FINAL = ['p', 'u', 's', 'R', 'X'] as const;
+
+/** Batches with orders that a store which forgot something may be wrong about. */
+async function uncertain(ledger: RealmLedger) {
+  const { scripts, keyPrefix } = ledger;
+  const found = await Promise.all(
+    (await listBatches(ledger)).map(async (ref) => {
+      const keys = batchKeys(keyPrefix, ref.no);
+      const [state, counters] = await Promise.all([
+        scripts.retryWhileAway('read batch', () => scripts.redis.hget(keys.meta, 'state')),
+        scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.counters)),
+      ]);
+      return { ref, state, counters };
+    }),
+  );
+  return found.filter(
+    ({ state, counters }) =>
+      state !== null &&
+      !['importing', 'archived'].includes(state) &&
+      NOT_FINAL.some((code) => Number(counters[`c:${code}`] ?? 0) > 0),
+  );
+}
+
+/** Null where the store may have forgotten what the session did. */
+async function acceptExactly(context: Context, session: string, by: By): Promise<Loss | null> {
+  const { ledger, plans, termsOf } = context;
+  const counted = new Map<string, { ref: BatchRef; orders: number }>();
+  let [orders, tokens] = [0, 0n];
+  // What it began between being listed and being given up is found by the next look; after that it begins nothing.
+  for (let looks = 0; ; looks++) {
+    const found = await sendingOf(context, new Set([session]));
+    if (looks > 0 && found.length === 0) break;
+    const list = await Promise.all(
+      found.map(async ({ ref, index }) => {
+        const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
+        const detail = {
+          event: 'orphaned',
+          at: by.at,
+          key: `${orderId(ref.id, index)}.${record.keyNumber}`,
+          ...(record.nonce === null ? {} : { attempt: record.nonce }),
+          session,
+          code: 'ALM_SEND_OWNER_DIED',
+          message: `session ${session} was given up as lost by ${by.who} while it was sending it; whether the request arrived is not known`,
+        } as const;
+        const code = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
+        return {
+          ref,
+          amount: row.order?.tokens ?? 0,
+          ask: [ref.no, String(index), encodeEvent(detail), code],
+        };
+      }),
+    );
+    const [answer, moved = '0'] = texts(
+      await ledger.scripts.script('accept-lost', ledger.keyPrefix, [
+        session,
+        JSON.stringify(by),
+        JSON.stringify(
+          list.map(({ amount, ask: [no, index, detail, code] }) => [no, index, String(amount), detail, code]),
+        ),
+      ]),
+    );
+    if (answer === 'wide') return null;
+    if (answer === 'gone') break;
+    orders += Number(moved);
+    for (const { ref, amount } of list) {
+      tokens += BigInt(amount);
+      counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
+    }
+  }
+  for (const one of counted.values()) await audit(one.ref, session, one.orders, 'unknown', by);
+  return { exact: true, orders, tokens };
+}
+
+async function acceptWidely(context: Context, session: string, by: By): Promise<Loss> {
+  const { ledger } = context;
+  let [orders, tokens] = [0, 0n];
+  for (const { ref } of await uncertain(ledger)) {
+    const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
+    if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
+    orders += here.orders;
+    tokens += here.tokens;
+  }
+  // Of batches that the store has forgotten nobody knows either which of their orders were sent.
+  await markForgotten(ledger);
+  return { exact: false, orders, tokens };
+}
+
+function lostMessage(session: string): string {
+  return session === REMOVED
+    ? 'the store has forgotten more than the journals still know, and it may have been sent in between'
+    : `the journal of session ${session} is lost, and it may have sent this order`;
+}
+
+async function audit(ref: BatchRef, session: string, orders: number, now: string, by: By): Promise<void> {
+  const what =
+    session === REMOVED
+      ? `accepted that journals which were removed are missed: ${orders} orders are ${now}`
+      : `accepted session ${session} as lost: ${orders} orders are ${now}`;
+  await writeAudit(ref, { ...by, what, why: null });
+}

@@ -1,0 +1,108 @@
+import { orderId } from '../../core/ids.js';
+import type { Order } from '../../core/order.js';
+import type { MergeContext } from '../journal/merge.js';
+import { type OrderRef, orphan } from '../moves/begin-sending.js';
+import { openBatches } from '../moves/feed.js';
+import { unsend } from '../moves/orphan.js';
+import { freeSlots } from '../moves/pace-slots.js';
+import { type BatchRef, batchRef } from '../read/batches.js';
+import { readRecord } from '../read/rows.js';
+import { attention } from '../read/unsettled.js';
+import { newNonce } from '../script-client.js';
+import { forgetSession, type SessionEntry } from './session.js';
+
+/**
+ * What dead sessions leave behind. An order that one of them was sending becomes unknown, or a doubt where nothing
+ * can be asked. Where its journal was read whole and merged, what is still in its name was never sent and goes
+ * back. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere is
+ * left alone.
+ */
+export type Adopting = {
+  readonly context: Omit<MergeContext, 'underWay'>;
+  readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
+};
+
+/**
+ * A living process that has merged its own journal does the same with what stands in its name and is not under way: a
+ * store that went back may remember what it has taken back since. Answers the orders that are to be worked on again.
+ */
+export async function adoptDead(
+  adopting: Adopting,
+  dead: readonly SessionEntry[],
+  own: { readonly session: string; readonly underWay: ReadonlySet<string> } | null,
+  /** Sessions whose journal was read whole and merged. */
+  whole: ReadonlySet<string>,
+  /** The store for which it was: one that took its place since may remember less. */
+  store: string,
+): Promise<OrderRef[]> {
+  if (dead.length === 0 && own === null) return [];
+  const { ledger } = adopting.context;
+  // First of all: what follows reads at the pace, which would wait for them.
+  for (const { id } of dead) await freeSlots(ledger, id);
+  const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
+  const adopted: OrderRef[] = [];
+  for (const { ref, index, session, nonce } of await sendingOf(adopting.context, ids)) {
+    if (own?.underWay.has(nonce)) continue;
+    const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
+    if (open) adopted.push({ no: ref.no, index });
+  }
+  for (const { id } of dead) await forgetSession(ledger, id, store);
+  return adopted;
+}
+
+export type Sending = {
+  readonly ref: BatchRef;
+  readonly index: number;
+  readonly session: string;
+  readonly nonce: string;
+};
+
+/** The orders that these sessions are sending, in open batches: nothing is sent in others. */
+export async function sendingOf(
+  { ledger }: Pick<MergeContext, 'ledger'>,
+  sessions: ReadonlySet<string>,
+): Promise<Sending[]> {
+  const found: Sending[] = [];
+  for (const { no } of await openBatches(ledger, 0)) {
+    const ref = await batchRef(ledger, no);
+    for await (const index of attention(ref, 'sending')) {
+      const { session, nonce } = await readRecord(ref, index);
+      if (session !== null && sessions.has(session)) found.push({ ref, index, session, nonce: nonce ?? '' });
+    }
+  }
+  return found;
+}
+
+async function adoptOne(
+  { context: { ledger, plans, termsOf }, onDoubt }: Adopting,
+  batch: BatchRef,
+  index: number,
+  session: string,
+  neverSent: boolean,
+  store: string,
+): Promise<boolean> {
+  const [row, record] = await Promise.all([plans.row(batch.no, index), readRecord(batch, index)]);
+  if (row.order === null || record.nonce === null) return false;
+  const ref = { no: batch.no, index };
+  const { tokens } = row.order;
+  const about = {
+    event: 'orphaned',
+    at: Date.now(),
+    key: `${orderId(batch.id, index)}.${record.keyNumber}`,
+    session,
+  } as const;
+  if (neverSent) {
+    const detail = { ...about, code: 'ALM_SEND_NOT_SENT', message: NEVER_SENT };
+    return unsend(ledger, ref, session, { tokens, sentAt: record.sentAt ?? 0, detail }, store);
+  }
+  const { certainty, currency } = await termsOf(batch.no);
+  const toDoubt = certainty === 'manual';
+  const detail = { ...about, attempt: record.nonce, code: 'ALM_SEND_OWNER_DIED', message: OWNER_DIED };
+  const done = await orphan(ledger, ref, session, tokens, detail, toDoubt, newNonce(), store);
+  if (done && toDoubt) await onDoubt(ref, row.order, currency);
+  return done && !toDoubt;
+}
+
+const NEVER_SENT =
+  'the process that was about to send it took it back, or died before; its journal proves that nothing was sent';
+const OWNER_DIED = 'the process that was sending it died; whether the request arrived is not known';

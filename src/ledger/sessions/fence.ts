@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { storeNowMs } from '../moves/feed.js';
+import { decodeReason } from '../moves/steer.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import { texts } from '../script-client.js';
+import type { Reason } from '../views.js';
+
+/** The fence as TypeScript sees it; includes/fence.lua tells what it is for. */
+
+export type Fence = {
+  readonly run: string;
+  readonly armed: boolean;
+  /** Nothing was ever sent from these books, as far as they know. */
+  readonly untouched: boolean;
+  readonly era: string;
+  readonly seq: number;
+  /** The sequence that the store had when it came back, before the journals put anything back. */
+  readonly found: number;
+  /** Why it stays disarmed until a person acts; null while recovery is still at it. */
+  readonly reason: Reason | null;
+  readonly rollback: Rollback | null;
+  /** An operator gave the asking session up as lost: it must not send any more. */
+  readonly lost: boolean;
+  /** What somebody found that no journal tells any more, per era; nobody arms before a person has accepted it. */
+  readonly missed: Missed;
+};
+
+const missed = z.record(z.string(), z.number());
+/** Per era, the highest sequence. */
+export type Missed = Readonly<z.infer<typeof missed>>;
+
+/** The last time that the store was found to have forgotten something. */
+const rollback = z.object({
+  at: z.number(),
+  seen: z.number(),
+  found: z.number(),
+  by: z.string(),
+  /** Found by what the journals knew and it did not, where answers under way had overtaken the sequence. */
+  attempts: z.number().optional(),
+});
+export type Rollback = z.infer<typeof rollback>;
+
+export async function readFence(ledger: RealmLedger): Promise<Fence> {
+  const [
+    run = '',
+    armed = '',
+    era = '',
+    seq = '0',
+    reason = '',
+    note = '',
+    lost = '',
+    gap = '',
+    found = seq,
+  ] = texts(await ledger.scripts.script('fence', ledger.keyPrefix, [ledger.mark.session]));
+  return {
+    run,
+    armed: armed === run,
+    untouched: armed === '' && era === '' && seq === '0' && note === '',
+    era,
+    seq: Number(seq),
+    found: Number(found),
+    reason: decodeReason(reason),
+    rollback: note === '' ? null : rollback.parse(JSON.parse(note)),
+    lost: lost !== '',
+    missed: gap === '' ? {} : missed.parse(JSON.parse(gap)),
+  };
+}
+
+/** What a sender has seen, or a journal knows, and the ledger does not, lowers the fence. */
+export async function disarm(ledger: RealmLedger, note: Rollback, gap: Missed = {}): Promise<boolean> {
+  const seen = note.attempts === undefined ? note.seen : '';
+  const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
+  const reply = await ledger.scripts.script('disarm', ledger.keyPrefix, [
+    seen,
+    JSON.stringify(note),
+    note.by,
+    told,
+  ]);
+  return reply === 'disarmed';
+}
+
+export type Removed = { readonly era: string; readonly seq: number };
+
+/**
+ * What of the removed journal files this ledger may have forgotten since, as found here or by anybody. What was
+ * removed had been settled by then; a ledger that came back from before it has lost that, and no journal tells it.
+ */
+export async function forgottenRemoved(
+  ledger: RealmLedger,
+  fence: Fence,
+  removed: readonly Removed[],
+): Promise<Missed> {
+  if (removed.length === 0) return fence.missed;
+  const { redis } = ledger.scripts;
+  const armings = (
+    await ledger.scripts.retryWhileAway('list eras', () => redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1))
+  ).map((line) => {
+    const [era = '', found = '0'] = line.split(' ');
+    return { era, found: Number(found) };
+  });
+  const accepted = await acceptedRemovals(ledger);
+  const lost = removed.filter(({ era, seq }) => {
+    if ((accepted[era] ?? -1) >= seq) return false;
+    if ((!fence.armed || era === fence.era) && fence.found < seq) return true;
+    // Noted by 0.1.0, which knew no eras, or armed by it.
+    if (era === '' || armings.length === 0) return fence.found < seq;
+    const at = armings.findIndex((one) => one.era === era);
+    return at === -1
+      ? armings.some(({ found }) => found < seq)
+      : armings.slice(at + 1).some(({ found }) => found < seq);
+  });
+  return highest(fence.missed, lost);
+}
+
+function highest(known: Missed, more: readonly Removed[]): Missed {
+  const all = { ...known };
+  for (const { era, seq } of more) all[era] = Math.max(all[era] ?? 0, seq);
+  return all;
+}
+
+async function acceptedRemovals(ledger: RealmLedger): Promise<Missed> {
+  const { redis } = ledger.scripts;
+  const note = await ledger.scripts.retryWhileAway('read accepted', () =>
+    redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
+  );
+  return note === null ? {} : missed.parse(JSON.parse(note));
+}
+
+/** The store as it is, for what is concluded from it and written later (includes/fence.lua: isSameStore). */
+export async function storeSeen(ledger: RealmLedger): Promise<string> {
+  const { run, seq, armed, era } = await readFence(ledger);
+  return `${run} ${seq} ${armed ? era : ''}`.trimEnd();
+}
+
+/** An operator has made doubts of all that may be missed, in this store: these removals are not asked about again. */
+export async function acceptRemoved(
+  ledger: RealmLedger,
+  removed: readonly Removed[],
+  store: string,
+): Promise<boolean> {
+  const { missed: found } = await readFence(ledger);
+  const elsewhere = Object.entries(found).map(([era, seq]) => ({ era, seq }));
+  const accepted = highest(await acceptedRemovals(ledger), [...removed, ...elsewhere]);
+  const args = [JSON.stringify(accepted), store];
+  return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
+}
+
+export async function reportMerged(
+  ledger: RealmLedger,
+  run: string,
+  session: string,
+  seen: number,
+): Promise<boolean> {
+  return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen])) === 'ok';
+}
+
+export type Armed =
+  | { readonly answer: 'armed'; readonly era: string }
+  | { readonly answer: 'waiting'; readonly sessions: readonly string[] }
+  | { readonly answer: 'changed' };
+
+export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
+  const era = randomBytes(6).toString('hex');
+  const [answer, ...rest] = texts(await ledger.scripts.script('arm', ledger.keyPrefix, [run, era, seen]));
+  if (answer === 'armed') return { answer, era: rest[0] ?? '' };
+  return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
+}
+
+/** Said in `status`, `doctor` and on the desk; arming takes it away. */
+export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
+  const { redis } = ledger.scripts;
+  await ledger.scripts.retryWhileAway('note fence', async () => {
+    await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));
+    await redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(reason));
+  });
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { boundJournals } from '../journal/budget.js';
+import { listJournals, readHead } from '../journal/folder.js';
+import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.js';
+import type { JournalHead } from '../journal/line.js';
+import { openBatches } from '../moves/feed.js';
+import { disownBatch } from '../moves/steer.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import type { Reason } from '../views.js';
+import { Here, removeSpentSockets, whereabouts } from './liveness.js';
+
+/** A sending process is a session, registered in the ledger before its first claim. */
+const sessionEntry = whereabouts.extend({
+  id: z.string(),
+  kind: z.string(),
+  startedAt: z.number(),
+  /** The folder of its journal; a session that never sends has none. */
+  journal: z.string().default(''),
+});
+export type SessionEntry = z.infer<typeof sessionEntry>;
+
+export const JOURNAL_FOLDER = 'journal';
+
+export type Journaling = {
+  /** The journal failed for good: nothing more is sent, and the process should end. */
+  readonly onFailure?: (error: AlmonerError) => void;
+  readonly limits?: JournalLimits;
+  readonly here?: Here;
+};
+
+export class Session {
+  private readonly joined = new Map<string, RealmLedger>();
+
+  private constructor(
+    readonly entry: SessionEntry,
+    private readonly server: Server,
+    readonly journal: Journal,
+    private readonly here: Here,
+    private readonly limits: JournalLimits,
+  ) {}
+
+  get id(): string {
+    return this.entry.id;
+  }
+
+  static async open(kind: string, dataFolder: string, journaling: Journaling = {}): Promise<Session> {
+    const { limits = JOURNAL_LIMITS, here = new Here(dataFolder), onFailure = () => {} } = journaling;
+    const id = randomBytes(6).toString('hex');
+    const { server, at } = await here.listen(dataFolder, id);
+    const entry = { id, ...at, kind, startedAt: Date.now(), journal: join(dataFolder, JOURNAL_FOLDER) };
+    // Before it is registered: a registered session always has a journal, and a missing one is known to be.
+    const journal = await Journal.open({
+      folder: entry.journal,
+      head: headOf(entry),
+      onFailure,
+      limits,
+      onRotated: () => session.boundJournals(),
+    });
+    const session = new Session(entry, server, journal, here, limits);
+    await session.boundJournals();
+    const journals = await listJournals(entry.journal);
+    await removeSpentSockets(dataFolder, new Set(journals.map((one) => one.session)));
+    return session;
+  }
+
+  /** Joins the realm, and again whenever its registry may have forgotten this session. */
+  async register(ledger: RealmLedger, settleMs: number | null = null): Promise<void> {
+    await this.journal.works(ledger.keyPrefix);
+    ledger.mark.session = this.id;
+    this.joined.set(ledger.keyPrefix, ledger);
+    if ((await joinRealm(ledger, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
+  }
+
+  /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
+  async sayAlive(ledger: RealmLedger): Promise<void> {
+    const { scripts, keyPrefix } = ledger;
+    await scripts.retryWhileAway('say alive', async () => {
+      const [seconds, micros] = await scripts.redis.time();
+      const ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      await scripts.redis.hset(`${keyPrefix}:seen`, this.id, String(ms));
+    });
+  }
+
+  /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
+  async deregister(ledger: RealmLedger): Promise<void> {
+    await disownBatches(ledger, this.id);
+    const { seen, era } = ledger.mark;
+    const nothing = this.journal.isEmpty ? '1' : '';
+    if (this.journal.isEmpty) await this.journal.leaves(ledger.keyPrefix);
+    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '']);
+  }
+
+  async close(): Promise<void> {
+    await this.journal.close();
+    this.server.close();
+  }
+
+  private boundJournals(): Promise<number> {
+    const { journal: folder } = this.entry;
+    return boundJournals({
+      folder,
+      session: this.id,
+      journal: this.journal,
+      bytesMax: this.limits.folderBytesMax,
+      eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
+      isDead: async (session) => {
+        const files = (await listJournals(folder)).find((one) => one.session === session);
+        const head = files && (await readHead(files));
+        return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
+      },
+    });
+  }
+}
+
+/** Said by the process that finds itself given up, and the reason it ends. */
+export function givenUp(session: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_GIVEN_UP',
+    `This process (session ${session}) was given up as lost by an operator (recover --accept-missing) while it lived. Nothing more is sent by it. What it was sending is unknown to the ledger; answers that still come are kept in its journal and count.`,
+  );
+}
+
+async function joinRealm(
+  ledger: RealmLedger,
+  entry: SessionEntry,
+  settleMs: number | null,
+  onlyIfForgotten = false,
+): Promise<unknown> {
+  return ledger.scripts.script('register', ledger.keyPrefix, [
+    entry.id,
+    JSON.stringify(entry),
+    `${entry.placeId} ${entry.journal}`,
+    settleMs ?? '',
+    onlyIfForgotten ? '1' : '',
+  ]);
+}
+
+/** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
+export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): Promise<void> {
+  await joinRealm(ledger, entry, null, true);
+}
+
+/** Every folder that is here and in which a session ever kept a journal for the realm. */
+export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
+  const { redis, here } = ledger.scripts;
+  const names = await ledger.scripts.retryWhileAway('list places', () =>
+    redis.smembers(`${ledger.keyPrefix}:places`),
+  );
+  const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
+  const found = await Promise.all(folders.map((folder) => here.hasPlace(dirname(folder))));
+  return folders.filter((_, i) => found[i]);
+}
+
+/** Their journals' folders as seen from here: the same volume may have another path in another container. */
+export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
+  const { redis, here } = ledger.scripts;
+  const all = await ledger.scripts.retryWhileAway('list sessions', () =>
+    redis.hvals(`${ledger.keyPrefix}:sessions`),
+  );
+  return Promise.all(
+    all.map(async (json) => {
+      const entry = sessionEntry.parse(JSON.parse(json));
+      const folder = await here.folderOf(entry);
+      return folder === undefined ? entry : { ...entry, journal: join(folder, JOURNAL_FOLDER) };
+    }),
+  );
+}
+
+/** Of a session that is gone, on the store of which that was found out. Its batches lose their owner first: nobody else would let go of their members. */
+export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
+  await disownBatches(ledger, id);
+  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store])) === 'left';
+}
+
+async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {
+  for (const { no, owner } of await openBatches(ledger, 0))
+    if (owner === id)
+      await disownBatch(
+        ledger,
+        no,
+        GONE,
+        { at: Date.now(), who: 'almoner', what: 'run ended', why: null },
+        id,
+      );
+}
+
+const GONE: Reason = {
+  code: 'ALM_BATCH_INTERRUPTED',
+  message: 'The process that was working this run is gone. Nothing is being sent.',
+  next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
+};
+
+function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
+  return { session: id, ...rest };
+}
+
+/** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
+export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
+  return { id: session, ...rest, journal };
+}

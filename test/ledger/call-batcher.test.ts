@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { CallBatcher } from '../../src/ledger/call-batcher.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { ledgerBench, sealed } from '../support/ledger.js';
+import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
+import { tieUp } from '../support/tie-up.js';
+
+const bench = ledgerBench();
+const HUGE = Number.MAX_SAFE_INTEGER;
+
+async function scriptCalls(): Promise<number> {
+  const stats = await bench.redis().client().info('commandstats');
+  return ['eval', 'evalsha'].reduce(
+    (sum, name) => sum + Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0),
+    0,
+  );
+}
+
+describe('moves that come together', () => {
+  test('share a script call, each with its own answer', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(
+      ledger,
+      Array.from({ length: 40 }, () => ({})),
+    );
+    await feedAll(batch);
+    const before = await scriptCalls();
+    const answers = await Promise.all(batch.rows.map((_, i) => begun(batch, i + 1)));
+    expect(answers.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 40 }, (_, i) => i + 1),
+    );
+    const codes = ['P', 'R', 'w', 'D'] as const;
+    const settled = await Promise.all(
+      answers.map((of, i) => settleAs(batch, i + 1, codes[i % 4] ?? 'P', of, { dueInMs: 60_000 })),
+    );
+    expect(settled.map((answer) => answer.code)).toEqual(answers.map((_, i) => codes[i % 4]));
+    expect((await scriptCalls()) - before).toBeLessThan(10);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('keep sums exact beyond what a double can hold', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(
+      ledger,
+      Array.from({ length: 5 }, () => ({ tokens: HUGE })),
+    );
+    await feedAll(batch);
+    const of = await Promise.all([1, 2, 3, 4, 5].map((index) => begun(batch, index)));
+    expect(await tieUp(ledger)).toEqual([]);
+    await Promise.all(of.map((one, i) => settleAs(batch, i + 1, 'P', one)));
+    const counters = `${ledger.keyPrefix}:b:${batch.no}:n`;
+    expect(await ledger.scripts.redis.hmget(counters, 't:P', 't:s')).toEqual([
+      String(5n * BigInt(HUGE)),
+      '0',
+    ]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('one that goes wrong takes none with it', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(
+      ledger,
+      Array.from({ length: 130 }, () => ({})),
+    );
+    await feedAll(batch);
+    // The second block of records is something else than a hash.
+    await ledger.scripts.redis.set(`${ledger.keyPrefix}:b:${batch.no}:o:1`, 'damaged');
+    const [one, damaged, two] = await Promise.allSettled([
+      begin(batch, 1),
+      begin(batch, 129),
+      begin(batch, 2),
+    ]);
+    expect([one.status, damaged.status, two.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(damaged).toMatchObject({ reason: { message: expect.stringContaining('WRONGTYPE') } });
+    expect(await readRecord(batch.ref, 2)).toMatchObject({ code: 's', nonce: 'nonce-2' });
+    await ledger.scripts.redis.del(`${ledger.keyPrefix}:b:${batch.no}:o:1`);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('what the store refuses to write is asked again until it does', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    const admin = bench.redis().client();
+    await admin.config('SET', 'maxmemory', '1');
+    try {
+      const asked = Promise.all([begun(batch, 1), begun(batch, 2)]);
+      await expect.poll(() => admin.info('errorstats')).toContain('errorstat_OOM');
+      await admin.config('SET', 'maxmemory', '0');
+      expect((await asked).map(({ attempts }) => attempts)).toEqual([1, 1]);
+    } finally {
+      await admin.config('SET', 'maxmemory', '0');
+    }
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});
+
+describe('gathering', () => {
+  test('what comes while a call is under way leaves in the next, never more than allowed, none forgotten', async () => {
+    const calls: number[][] = [];
+    let go: () => void = () => {};
+    const gathered = new CallBatcher<number, number>(async (asks) => {
+      calls.push([...asks]);
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      return asks.map((ask) => (ask === 4 ? new Error('four') : ask * 10));
+    }, 3);
+    const first = gathered.ask(1);
+    await expect.poll(() => calls.length).toBe(1);
+    const others = Promise.allSettled([2, 3, 4, 5].map((ask) => gathered.ask(ask)));
+    for (const made of [2, 3]) {
+      go();
+      await expect.poll(() => calls.length).toBe(made);
+    }
+    go();
+    expect(await first).toBe(10);
+    expect(
+      (await others).map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason))),
+    ).toEqual([20, 30, 'Error: four', 50]);
+    expect(calls).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  test('a call that fails fails all of it, and the next one is made', async () => {
+    let fails = true;
+    const gathered = new CallBatcher<number, number>(async (asks) => {
+      if (fails) throw new Error('gone');
+      return [...asks];
+    }, 10);
+    const both = await Promise.allSettled([gathered.ask(1), gathered.ask(2)]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await gathered.ask(3)).toBe(3);
+  });
+});

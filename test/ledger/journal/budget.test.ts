@@ -1,0 +1,182 @@
+import { appendFile, readdir, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { boundJournals } from '../../../src/ledger/journal/budget.js';
+import { listJournals, noteMerged, noteRemoved, readRemoved } from '../../../src/ledger/journal/folder.js';
+import { Journal } from '../../../src/ledger/journal/journal.js';
+import type { Intent } from '../../../src/ledger/journal/line.js';
+import { journalHead } from '../../support/journal-head.js';
+import { tempFolder } from '../../support/temp-folder.js';
+
+const REALM = 'almoner:{0123456789ab}';
+const OWN = '00000000000a';
+const OTHER = '00000000000b';
+const NO_LIMIT = 1 << 30;
+
+const intent = (index: number): Intent => ({
+  realm: REALM,
+  batch: batchId('abc123'),
+  no: '1',
+  index,
+  nonce: `nonce-${index}`,
+  keyNumber: 1,
+  attempts: 1,
+  tries: 0,
+  tokens: 5,
+  seq: index,
+  sentAt: 1_000,
+  firstSentAt: 1_000,
+  resend: false,
+});
+
+/** A file for every intent, and one that is being written. */
+async function journalOf(folder: string, session: string, intents: number): Promise<Journal> {
+  const journal = await Journal.open({
+    folder,
+    head: journalHead(session),
+    limits: { fileBytesMax: 100, folderBytesMax: NO_LIMIT },
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  await journal.works(REALM);
+  for (let index = 1; index <= intents; index++) await journal.intent(intent(index));
+  await journal.written();
+  return journal;
+}
+
+const numbers = async (folder: string, session: string) =>
+  (await listJournals(folder)).find((one) => one.session === session)?.files.map(({ number }) => number) ??
+  [];
+
+function bound(folder: string, journal: Journal, isDead: readonly string[] = [], era: string | null = 'e1') {
+  return boundJournals({
+    folder,
+    session: OWN,
+    journal,
+    bytesMax: 0,
+    eraOf: () => era ?? undefined,
+    isDead: (session) => Promise.resolve(isDead.includes(session)),
+  });
+}
+
+describe('own files', () => {
+  test('with an intent that the ledger has not settled stay, however full the folder is', async () => {
+    const folder = await tempFolder();
+    const journal = await journalOf(folder, OWN, 3);
+    expect(await numbers(folder, OWN)).toEqual([1, 2, 3, 4]);
+    expect(await bound(folder, journal)).toBe(0);
+    // The first is open still, and nothing behind it goes before it does.
+    journal.settled('nonce-2');
+    expect(await bound(folder, journal)).toBe(0);
+    journal.settled('nonce-1');
+    expect(await bound(folder, journal)).toBe(2);
+    expect(await numbers(folder, OWN)).toEqual([3, 4]);
+    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 2 } }, files: { [OWN]: 2 } });
+    journal.settled('nonce-3');
+    expect(await bound(folder, journal)).toBe(1);
+    // What is being written stays.
+    expect(await numbers(folder, OWN)).toEqual([4]);
+    await journal.close();
+  });
+
+  test('stay while nobody knows in which era the ledger has settled them', async () => {
+    const folder = await tempFolder();
+    const journal = await journalOf(folder, OWN, 2);
+    for (const index of [1, 2]) journal.settled(`nonce-${index}`);
+    expect(await bound(folder, journal, [], null)).toBe(0);
+    expect(await bound(folder, journal)).toBe(2);
+    await journal.close();
+  });
+
+  test('within the budget nothing goes, and what is no journal is left alone', async () => {
+    const folder = await tempFolder();
+    const journal = await journalOf(folder, OWN, 2);
+    for (const index of [1, 2]) journal.settled(`nonce-${index}`);
+    await appendFile(join(folder, 'unrelated.txt'), 'stays');
+    const isDead = () => Promise.resolve(false);
+    const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, eraOf: () => 'e1', isDead };
+    expect(await boundJournals(budget)).toBe(0);
+    // Even an almost empty file counts for 32 kB, so that there are never too many of them.
+    expect(await boundJournals({ ...budget, bytesMax: 2 * 32 * 1024 })).toBe(1);
+    expect(await readdir(folder)).toContain('unrelated.txt');
+    await journal.close();
+  });
+});
+
+describe('files of other sessions', () => {
+  test('stay while they live, and after their death until the ledger was found to know all of them', async () => {
+    const folder = await tempFolder();
+    const other = await journalOf(folder, OTHER, 3);
+    const journal = await journalOf(folder, OWN, 0);
+    const before = await numbers(folder, OTHER);
+    expect(await bound(folder, journal)).toBe(0);
+    await other.close();
+    expect(await bound(folder, journal, [OTHER])).toBe(0);
+    expect(await numbers(folder, OTHER)).toEqual(before);
+    await noteMerged(folder, OTHER, REALM, 'e7');
+    await bound(folder, journal, [OTHER]);
+    expect(await numbers(folder, OTHER)).toEqual([]);
+    expect(await readRemoved(folder)).toMatchObject({
+      seqs: { [REALM]: { e7: 3 } },
+      files: { [OTHER]: before.at(-1) },
+    });
+    await journal.close();
+  });
+
+  test('of one that only looked on and began nothing go, though nobody ever merged them', async () => {
+    const folder = await tempFolder();
+    const other = await journalOf(folder, OTHER, 0);
+    await other.leaves(REALM);
+    await other.close();
+    const journal = await journalOf(folder, OWN, 0);
+    expect(await bound(folder, journal, [OTHER])).toBeGreaterThan(0);
+    expect(await numbers(folder, OTHER)).toEqual([]);
+    await journal.close();
+  });
+
+  test('go oldest first, and those of one session in their order', async () => {
+    const folder = await tempFolder();
+    const other = await journalOf(folder, OTHER, 2);
+    await other.close();
+    await noteMerged(folder, OTHER, REALM, 'e7');
+    const journal = await journalOf(folder, OWN, 0);
+    // A clock that was set back: the last file looks like the oldest.
+    const last = (await numbers(folder, OTHER)).at(-1);
+    await utimes(join(folder, `${OTHER}.${last}.journal`), 1, 1);
+    const all = await numbers(folder, OTHER);
+    const files = (await listJournals(folder)).flatMap((one) => one.files).length;
+    const isDead = (session: string) => Promise.resolve(session === OTHER);
+    const budget = { folder, session: OWN, journal, eraOf: () => 'e1', isDead };
+    expect(await boundJournals({ ...budget, bytesMax: (files - 1) * 32 * 1024 })).toBe(1);
+    expect(await numbers(folder, OTHER)).toEqual(all.slice(1));
+    await journal.close();
+  });
+});
+
+describe('the note of what was removed', () => {
+  const nobody = () => Promise.resolve(false);
+  const of = (era: string, seq: number) => ({ seqs: { [REALM]: { [era]: seq } }, files: {} });
+
+  test('has one writer each; together they tell the highest of every era', async () => {
+    const folder = await tempFolder();
+    await Promise.all([
+      noteRemoved(folder, OWN, of('e1', 4), nobody),
+      noteRemoved(folder, OTHER, of('e1', 9), nobody),
+    ]);
+    await noteRemoved(folder, OWN, of('e2', 3), nobody);
+    expect((await readdir(folder)).sort()).toEqual([`${OWN}.floor`, `${OTHER}.floor`]);
+    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 9, e2: 3 } }, files: {} });
+    expect((await stat(join(folder, `${OWN}.floor`))).mode & 0o777).toBe(0o600);
+  });
+
+  test('of a dead session, and of 0.1.0, is taken along before it goes', async () => {
+    const folder = await tempFolder();
+    await noteRemoved(folder, OTHER, of('e1', 9), nobody);
+    await appendFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 5 }));
+    await noteRemoved(folder, OWN, of('e2', 3), (session) => Promise.resolve(session === OTHER));
+    expect(await readdir(folder)).toEqual([`${OWN}.floor`]);
+    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { '': 5, e1: 9, e2: 3 } }, files: {} });
+  });
+});

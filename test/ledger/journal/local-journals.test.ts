@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { localJournals } from '../../../src/ledger/journal/local-journals.js';
+import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { readFence } from '../../../src/ledger/sessions/fence.js';
+import { Here } from '../../../src/ledger/sessions/liveness.js';
+import { thisMachine } from '../../../src/ledger/sessions/machine.js';
+import { readPlace } from '../../../src/ledger/sessions/place.js';
+import { Session } from '../../../src/ledger/sessions/session.js';
+import { ledgerBench } from '../../support/ledger.js';
+import { tempFolder } from '../../support/temp-folder.js';
+
+const bench = ledgerBench();
+
+/** A session that has sent one order, at the ledger's sequence 7. */
+async function sender(ledger: RealmLedger, folder: string): Promise<Session> {
+  const session = await Session.open('worker', folder);
+  onTestFinished(() => session.close());
+  await session.register(ledger);
+  const { keyPrefix } = ledger;
+  const order = {
+    realm: keyPrefix,
+    batch: batchId('abc123'),
+    no: '1',
+    index: 1,
+    nonce: 'n',
+    tokens: 5,
+    seq: 7,
+  };
+  const attempt = { keyNumber: 1, attempts: 1, tries: 0, sentAt: 1, firstSentAt: 1, resend: false };
+  await session.journal.intent({ ...order, ...attempt });
+  return session;
+}
+
+/** The books as a process on another machine sees them, which has got a copy of the folder. */
+async function copied(ledger: RealmLedger, folder: string) {
+  const copy = join(await tempFolder(), 'copy');
+  await promisify(execFile)('cp', ['-a', folder, copy]);
+  const placeAt = async (at: string) => (at === copy ? readPlace(at) : undefined);
+  const machine = { ...(await thisMachine()), boot: 'another', space: 'another', placeAt };
+  const here = new Here(copy, Promise.resolve(machine));
+  const scripts = new ScriptClient(ledger.scripts.redis, 10_000, () => {}, null, here);
+  const seen = openLedger(scripts, ledger.realm);
+  return async () => {
+    const { seq } = await readFence(seen);
+    const place = { id: '', journal: join(copy, 'journal') };
+    const { ended, forgotten } = await localJournals(seen, place, { era: null, seq }, true);
+    return {
+      ended: ended.map(({ head }) => head.session),
+      forgotten: forgotten.map(({ entry }) => entry.id),
+    };
+  };
+}
+
+describe('journals in a copied folder', () => {
+  test('prove nothing about a session that may live where they came from', async () => {
+    const ledger = await bench.ledger();
+    const folder = await tempFolder();
+    await sender(ledger, folder);
+    const look = await copied(ledger, folder);
+    expect(await look()).toEqual({ ended: [], forgotten: [] });
+  });
+
+  test('name it once a store that was rolled back knows less than they do', async () => {
+    const ledger = await bench.ledger();
+    const folder = await tempFolder();
+    const { id } = await sender(ledger, folder);
+    const look = await copied(ledger, folder);
+    await ledger.scripts.redis.hdel(`${ledger.keyPrefix}:sessions`, id);
+    expect(await look()).toEqual({ ended: [], forgotten: [id] });
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'seq', 7);
+    expect(await look()).toEqual({ ended: [], forgotten: [] });
+  });
+
+  test('are merged where they say themselves that the session ended in order', async () => {
+    const ledger = await bench.ledger();
+    const folder = await tempFolder();
+    const session = await sender(ledger, folder);
+    await session.close();
+    await ledger.scripts.redis.hdel(`${ledger.keyPrefix}:sessions`, session.id);
+    expect(await (await copied(ledger, folder))()).toEqual({ ended: [session.id], forgotten: [] });
+  });
+});

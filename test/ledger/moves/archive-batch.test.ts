@@ -1,0 +1,133 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { OrderRow, OrdersQuery } from '../../../src/desk/api/index.js';
+import { ordersPage } from '../../../src/desk/orders/orders-page.js';
+import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
+import { feed } from '../../../src/ledger/moves/feed.js';
+import { findSpent, PlanReader } from '../../../src/ledger/moves/put-block.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { ordersTouching } from '../../../src/ledger/read/member-orders.js';
+import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.js';
+import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
+import { openLedger, realmFolder } from '../../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { type Line, ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { begun, settleAs } from '../../support/order-moves.js';
+import { tempFolder } from '../../support/temp-folder.js';
+
+const bench = ledgerBench();
+
+const LINES: Line[] = Array.from({ length: 300 }, (_, i) => ({ reference: `ref-${i + 1}`, tokens: i + 1 }));
+const REFUSED = 7;
+
+/** A finished batch: everything paid but one, which was refused. */
+async function finished(folder: string, upTo = LINES.length) {
+  const { realm } = await bench.ledger();
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
+  const batch = await sealed(openLedger(scripts, realm), LINES);
+  while ((await feed(batch.ledger, batch.no, 500, '')).length > 0);
+  for (let index = 1; index <= upTo; index++)
+    await settleAs(batch, index, index === REFUSED ? 'R' : 'P', await begun(batch, index));
+  return batch;
+}
+
+async function everything({ ref }: TestBatch) {
+  const record = await snapshotBatch(ref, new PlanReader(ref.ledger), ['a caveat']);
+  const rows = [];
+  for await (const row of record.rows) rows.push(row);
+  const { version: _, archived, ...batch } = { version: 0, ...record.batch };
+  return { archived, all: { ...record, batch, rows } };
+}
+
+/** As the desk does: by state, by reference, by words of an error. */
+async function search({ ref }: TestBatch) {
+  const context = await rowContext(ref, new PlanReader(ref.ledger));
+  const view = await readBatch(ref);
+  if (view === undefined) throw new Error('the batch is gone');
+  const queries: OrdersQuery[] = [
+    { state: 'refused' },
+    { search: 'ref-250', field: 'reference' },
+    { search: 'ended as r', field: 'error' },
+  ];
+  return Promise.all(
+    queries.map(async (query) => {
+      const found: OrderRow[] = [];
+      // A page may stop early on a slow machine.
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page = await ordersPage(context, view, { ...query, ...(cursor && { cursor }) });
+        found.push(...page.orders);
+        cursor = page.next;
+      }
+      return found;
+    }),
+  );
+}
+
+async function keysOf({ ledger, no }: TestBatch): Promise<string[]> {
+  const keys = await ledger.scripts.redis.keys('*');
+  return keys.filter((key) => key.startsWith(`${ledger.keyPrefix}:b:${no}`)).sort();
+}
+
+test('an archived batch reads as it did before, and only its summary, counters and references stay', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  const before = await everything(batch);
+  const details = await readDetails(batch.ref, REFUSED);
+  expect(details).not.toEqual([]);
+  const searched = await search(batch);
+  expect(searched.map((orders) => orders.map(({ line }) => line - 1))).toEqual([[REFUSED], [250], [REFUSED]]);
+
+  const archived = await archiveBatch(batch.ref, folder);
+  expect(archived).toMatchObject({ batch: batch.ref.id, rows: 300 });
+  expect(await keysOf(batch)).toEqual([
+    `${batch.ledger.keyPrefix}:b:${batch.no}`,
+    `${batch.ledger.keyPrefix}:b:${batch.no}:n`,
+  ]);
+
+  const after = await everything(batch);
+  expect(after.all).toEqual(before.all);
+  expect(await search(batch)).toEqual(searched);
+  expect([before.archived, after.archived]).toEqual([false, true]);
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 299, refused: 1 } });
+  expect(await readDetails(batch.ref, REFUSED)).toEqual(details);
+  const context = await rowContext(batch.ref, new PlanReader(batch.ledger));
+  expect(await readRow(context, REFUSED)).toMatchObject({ state: 'refused', error: 'ended as R' });
+  const touching = [];
+  for await (const index of ordersTouching(batch.ref, 300, String(9000 + 12))) touching.push(index);
+  expect(touching).toEqual([12]);
+  // Again is nothing.
+  expect(await archiveBatch(batch.ref, folder)).toMatchObject({ batch: batch.ref.id });
+});
+
+test('what was paid stays spent, and what was not is free', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  await archiveBatch(batch.ref, folder);
+  const spent = await findSpent(batch.ledger, ['ref-1', `ref-${REFUSED}`, 'ref-300']);
+  expect([...spent.keys()]).toEqual(['ref-1', 'ref-300']);
+});
+
+test('a batch that is not finished, or waits for a person, is left alone', async () => {
+  const folder = await tempFolder();
+  const running = await finished(folder, 5);
+  expect(await archiveBatch(running.ref, folder)).toBeUndefined();
+  await settleAs(running, 6, 'D', await begun(running, 6));
+  for (let index = 7; index <= 300; index++) await settleAs(running, index, 'P', await begun(running, index));
+  expect((await readBatch(running.ref))?.state).toBe('done');
+  expect(await archiveBatch(running.ref, folder)).toBeUndefined();
+  expect((await keysOf(running)).length).toBeGreaterThan(5);
+});
+
+test('an archive that was cut or changed is refused by its checksum', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  await archiveBatch(batch.ref, folder);
+  const path = join(folder, realmFolder(batch.ledger), `${batch.ref.id}.alm`);
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);
+  await writeFile(path, bytes);
+  await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
+  await writeFile(path, bytes.subarray(0, 10));
+  await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { utcDay } from '../../../src/ledger/moves/begin-sending.js';
+import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readRecord } from '../../../src/ledger/read/rows.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('begin-sending', () => {
+  test('marks the order as sending, with session and nonce, and counts it into the day', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
+    await feedAll(batch);
+    const [seconds] = await ledger.scripts.redis.time();
+    const first = await begun(batch, 1);
+    expect(first).toMatchObject({
+      keyNumber: 1,
+      keyFirstAt: first.sentAt,
+      attempts: 1,
+      tries: 0,
+      resend: false,
+      unansweredUntil: null,
+      firstSentAt: first.sentAt,
+    });
+    // The store's clock, never the caller's.
+    expect(Math.floor(first.sentAt / 1000) - Number(seconds)).toBeLessThanOrEqual(1);
+    expect(await readRecord(batch.ref, 1)).toMatchObject({
+      code: 's',
+      session: 'worker',
+      nonce: 'nonce-1',
+      sentAt: first.sentAt,
+    });
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('asked again with the same nonce it says the same and counts once; any other nonce is refused', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1);
+    expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
+    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 's' });
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test.each([
+    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
+    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
+    ['halted', (ledger: RealmLedger) => haltRealm(ledger, WHY)],
+  ])('a batch that was %s since the claim sends nothing', async (why, stop) => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await stop(ledger, batch.no);
+    expect(await begin(batch, 1)).toEqual({ refusal: why });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
+    expect(await begin(batch, 1)).toEqual({ refusal: 'planned' });
+    await feedAll(batch);
+    expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ refusal: 'owner' });
+    await sendAs(batch, 1, 'P');
+    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'P' });
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
+    expect(await begin(batch, 2)).toEqual({ refusal: 'breaker' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('the daily cap halts the batch and burns no order; another day has a sum of its own', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 6 }, { tokens: 5 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P', { dayCap: 10 });
+    expect(await begin(batch, 2, { dayCap: 10 })).toEqual({ refusal: 'cap' });
+    expect(await readBatch(batch.ref)).toMatchObject({
+      state: 'halted',
+      reason: { code: 'ALM_BATCH_DAY_CAP' },
+      counts: { paid: 1, planned: 1 },
+    });
+    const other = await sealed(ledger, [{ tokens: 10 }]);
+    await feedAll(other);
+    // What was sent today was sent on another day.
+    const days = `${ledger.keyPrefix}:days`;
+    const [today = ''] = await ledger.scripts.redis.hkeys(days);
+    await ledger.scripts.redis.hset(days, '2026-03-01', (await ledger.scripts.redis.hget(days, today)) ?? '');
+    await ledger.scripts.redis.hdel(days, today);
+    await begun(other, 1, { dayCap: 10 });
+  });
+
+  test('what was definitely not applied is given back to the day and may be sent within the cap', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 10 }, { tokens: 10 }]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R', { dayCap: 10 });
+    await begun(batch, 2, { dayCap: 10 });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('an unknown is resent only where the realm honours keys: same key, first time kept, counted once', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1);
+    await settleAs(batch, 1, 'u', first);
+    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'u' });
+    const again = await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000, dayCap: 7 });
+    expect(again).toMatchObject({
+      resend: true,
+      keyNumber: 1,
+      attempts: 2,
+      firstSentAt: first.sentAt,
+      keyFirstAt: first.sentAt,
+      unansweredUntil: first.sentAt + 40,
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+    await settleAs(batch, 1, 'P', again, { nonce: 'two' });
+    expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
+      [utcDay(first.sentAt)]: '7',
+    });
+  });
+
+  test('an unknown of a cancelled batch may still be resent', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
+  });
+
+  test('in order: nothing is sent while another order is being sent or unknown', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:b:${batch.no}`, 'inOrder', '1');
+    const first = await begun(batch, 1);
+    expect(await begin(batch, 2)).toEqual({ refusal: 'in-order' });
+    await settleAs(batch, 1, 'u', first);
+    expect(await begin(batch, 2)).toEqual({ refusal: 'in-order' });
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { claim } from '../../../src/ledger/moves/begin-sending.js';
+import { cancelBatch, haltRealm, pauseBatch, releaseRealm } from '../../../src/ledger/moves/steer.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('claim', () => {
+  test('lets an order that is due go, and asked again says the same', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    const ask = () => claim(ledger, { no: batch.no, index: 1 }, '', []);
+    expect(await ask()).toEqual({ answer: 'go', unknown: false, hold: '' });
+    expect(await ask()).toEqual({ answer: 'go', unknown: false, hold: '' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('with its members, the same hold is the answer to the same order', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1', to: '2' }]);
+    await feedAll(batch);
+    const hold = await held(batch, 1);
+    expect(hold).not.toBe('');
+    expect(await held(batch, 1)).toBe(hold);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('an order that is not due yet is told how long', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await settleAs(batch, 1, 'w', await begun(batch, 1), { dueInMs: 60_000 });
+    const answer = await claim(ledger, { no: batch.no, index: 1 }, '', []);
+    expect(answer).toMatchObject({ answer: 'wait' });
+    if (answer.answer === 'wait') expect(answer.ms).toBeGreaterThan(50_000);
+  });
+
+  test.each(['P', 'R', 'X', 'D'] as const)(
+    'a delivery of an order that ended as %s has nothing to do',
+    async (code) => {
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{}, {}]);
+      await feedAll(batch);
+      await sendAs(batch, 1, code);
+      expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: code });
+      expect(await tieUp(ledger)).toEqual([]);
+    },
+  );
+
+  test('nothing goes while it is being sent, from another owner, before it was fed, or for no batch at all', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
+    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'planned' });
+    await feedAll(batch);
+    await begun(batch, 1);
+    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 's' });
+    expect(await claimFor(batch, 2, 'stranger')).toEqual({ answer: 'stop', why: 'owner' });
+    expect(await claim(ledger, { no: '99', index: 1 }, '', [])).toEqual({ answer: 'stop', why: 'gone' });
+  });
+
+  test('a halted realm and a batch that stands still stop every claim, and hold nobody', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await haltRealm(ledger, WHY);
+    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'halted' });
+    await releaseRealm(ledger);
+    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'paused' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('an open breaker stops what was never sent, and lets an unknown be resolved', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
+    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go', unknown: true });
+    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'breaker' });
+  });
+
+  test('an unknown of a cancelled batch still goes; what was never sent does not', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go', unknown: true });
+    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'cancelled' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { readAudit } from '../../../src/ledger/read/snapshot.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { audit, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('conclude', () => {
+  test.each([
+    ['u', 'P', 'paid'],
+    ['u', 'X', 'exhausted'],
+    ['u', 'w', 'planned'],
+    ['u', 'D', 'doubt'],
+    ['D', 'P', 'paid'],
+    ['D', 'X', 'exhausted'],
+  ] as const)('ends %s as %s: counts, day, reference and evidence follow', async (from, to, state) => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, from);
+    expect(await concludeAs(batch, 1, from, to, { balance: '112' })).toMatchObject({ concluded: true });
+    expect((await readBatch(batch.ref))?.counts).toEqual({
+      [state]: 1,
+      planned: state === 'planned' ? 2 : 1,
+    });
+    const record = await readRecord(batch.ref, 1);
+    expect(record).toMatchObject({
+      balance: '112',
+      evidence: from === 'D' ? 'operator' : 'readback',
+      tries: 0,
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('asked again with the same nonce, it is the same conclusion: same answer, counted and noted once', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'D');
+    const call = () =>
+      concludeAs(batch, 1, 'D', 'X', { nonce: 'once', audit: JSON.stringify(audit('resolved')) });
+    const first = await call();
+    expect(await call()).toEqual(first);
+    expect(await readDetails(batch.ref, 1)).toHaveLength(2);
+    expect(await readAudit(batch.ref)).toHaveLength(2);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('out of turn it changes nothing: from another state, while sending, paid, or never sent', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await sendAs(batch, 2, 'P');
+    await begun(batch, 3);
+    for (const [index, from] of [
+      [1, 'D'],
+      [2, 'u'],
+      [2, 'D'],
+      [3, 'u'],
+      [4, 'u'],
+    ] as const)
+      expect(await concludeAs(batch, index, from, 'X')).toMatchObject({ concluded: false, next: [] });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, paid: 1, sending: 1, planned: 1 });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a doubt never goes back to work by a conclusion', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'D');
+    expect(await concludeAs(batch, 1, 'D', 'w')).toMatchObject({ concluded: false });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 1 } });
+  });
+
+  test('not applied: it waits for its next attempt with the same key, its tries counted', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1);
+    await settleAs(batch, 1, 'u', first);
+    await concludeAs(batch, 1, 'u', 'w', { tries: 2 });
+    const second = await begun(batch, 1, { nonce: 'two' });
+    expect(second).toMatchObject({
+      resend: false,
+      keyNumber: 1,
+      tries: 2,
+      firstSentAt: second.sentAt,
+      // The realm has seen this key before.
+      keyFirstAt: first.sentAt,
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('not applied in a cancelled batch: it is cancelled, and the batch is no longer open', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, state: 'cancelled' });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
+    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('the last unknown that ends, ends the batch', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    expect(await concludeAs(batch, 1, 'u', 'P')).toMatchObject({ state: 'done' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});

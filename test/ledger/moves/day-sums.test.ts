@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { utcDay } from '../../../src/ledger/moves/begin-sending.js';
+import { encodeEvent } from '../../../src/ledger/order-event.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { ledgerBench, START, sealed } from '../../support/ledger.js';
+import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/order-moves.js';
+
+/**
+ * A batch's own sums fit a counter, for the plan refuses a file beyond it; the day's sum is added up over all
+ * batches and may come to the end of what Redis counts. No script may fail there after it has written.
+ */
+const bench = ledgerBench();
+const LARGEST = 2 ** 53 - 1;
+const MOST = 2n ** 63n - 1n;
+const DETAIL = encodeEvent({
+  event: 'orphaned',
+  at: START,
+  key: 'k.1',
+  session: 'gone',
+  code: 'ALM_SEND_OWNER_DIED',
+  message: 'lost',
+});
+
+/** Whichever clock says what day it is. */
+const DAYS = [utcDay(START), utcDay(Date.now())];
+
+async function dayStandsAt(ledger: RealmLedger, sum: bigint): Promise<void> {
+  for (const day of DAYS) await ledger.scripts.redis.hset(`${ledger.keyPrefix}:days`, day, String(sum));
+}
+
+async function counts(batch: Awaited<ReturnType<typeof sealed>>) {
+  return (await readBatch(batch.ref))?.counts;
+}
+
+describe('the sum of a day', () => {
+  test('that no counter could hold halts the batch before anything is written, and names why', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: LARGEST }, { tokens: LARGEST }]);
+    await feedAll(batch);
+    await dayStandsAt(ledger, MOST - BigInt(LARGEST) + 1n);
+    expect(await begin(batch, 1)).toEqual({ refusal: 'cap' });
+    expect(await readBatch(batch.ref)).toMatchObject({
+      state: 'halted',
+      reason: { code: 'ALM_BATCH_DAY_SUM', message: expect.any(String), next: expect.any(String) },
+      counts: { planned: 2 },
+    });
+  });
+
+  test('is looked at order by order, also among orders that begin in one call', async () => {
+    const ledger = await bench.ledger();
+    const lines = Array.from({ length: 40 }, () => ({ tokens: LARGEST }));
+    const batch = await sealed(ledger, lines);
+    await feedAll(batch);
+    await dayStandsAt(ledger, MOST - 22n * BigInt(LARGEST));
+    const answers = await Promise.all(lines.map((_, i) => begin(batch, i + 1)));
+    const sending = answers.filter((answer) => !('refusal' in answer)).length;
+    expect(sending).toBeGreaterThan(15);
+    expect(sending).toBeLessThan(23);
+    expect(await counts(batch)).toEqual({ sending, planned: 40 - sending });
+    expect(await readBatch(batch.ref)).toMatchObject({ reason: { code: 'ALM_BATCH_DAY_SUM' } });
+  });
+
+  test('at its end keeps no move from being made whole: given up, resolved, refused, taken back', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(
+      ledger,
+      Array.from({ length: 4 }, () => ({ tokens: LARGEST })),
+    );
+    await feedAll(batch);
+    const third = await begun(batch, 3);
+    await begun(batch, 4, { session: 'gone' });
+    await dayStandsAt(ledger, MOST);
+    const lost = [batch.no, 'gone', DETAIL, '1', LARGEST, '', '', '2', LARGEST, '', ''];
+    expect(await ledger.scripts.script('give-up', ledger.keyPrefix, lost)).toEqual([2, String(2 * LARGEST)]);
+    for (const day of DAYS)
+      expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:days`, day)).toBe(String(MOST));
+    expect(await counts(batch)).toEqual({ doubt: 2, sending: 2 });
+
+    await dayStandsAt(ledger, -MOST);
+    expect(await concludeAs(batch, 1, 'D', 'X')).toMatchObject({ concluded: true });
+    expect(await settleAs(batch, 3, 'R', third)).toMatchObject({ settled: true });
+    const unsent = [batch.no, '4', 'gone', LARGEST, DETAIL, 'w', DAYS[0] ?? ''];
+    expect(await ledger.scripts.script('orphan', ledger.keyPrefix, unsent)).toEqual(['ok']);
+    expect(await counts(batch)).toEqual({ exhausted: 1, doubt: 1, refused: 1, planned: 1 });
+  });
+
+  test('at its end is no reason to forget what a journal knows', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: LARGEST }]);
+    await dayStandsAt(ledger, MOST);
+    const numbers = { requests: 1, retries: 0, limited: 0 };
+    const facts = { ref: null, undoes: null, members: [], unknown: 'u', answered: false, ...numbers };
+    const reply = await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
+      ...[batch.no, batch.ref.id, '1', 'n', '1', String(LARGEST)],
+      ...[`u|1|1|0|||${Date.now().toString(36)}|||`, '0', DETAIL, JSON.stringify(facts)],
+    ]);
+    expect(reply).toEqual(['ok', 'u', '{}']);
+    expect(await counts(batch)).toEqual({ unknown: 1 });
+    expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:b:${batch.no}`, 'requests')).toBe('1');
+  });
+});

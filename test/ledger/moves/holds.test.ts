@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest';
+import { type Begun, orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { dispatched, feed, storeNowMs } from '../../../src/ledger/moves/feed.js';
+import { PlanReader } from '../../../src/ledger/moves/put-block.js';
+import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { acceptMissing } from '../../../src/ledger/sessions/accept-missing.js';
+import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import {
+  audit,
+  begin,
+  begun,
+  claimFor,
+  concludeAs,
+  feedAll,
+  held,
+  settleAs,
+  WHY,
+} from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+/** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
+const bench = ledgerBench();
+
+const holders = async (ledger: RealmLedger) => {
+  const { redis } = ledger.scripts;
+  const keys = await redis.keys(`${ledger.keyPrefix}:hold:*`);
+  const entries = await Promise.all(
+    keys.map(async (key) => [key.split(':').at(-1) ?? '', await redis.get(key)] as const),
+  );
+  return Object.fromEntries(entries.sort());
+};
+const due = async (batch: TestBatch) =>
+  (await dispatched(batch.ledger, batch.no)).map(({ index }) => index).sort();
+
+describe('holding members', () => {
+  test('two orders on one member: the second waits, is not due, and is handed over in order', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1, { hold: await held(batch, 1) });
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect((await claimFor(batch, 3)).answer).toBe('held');
+    expect(await due(batch)).toEqual([1]);
+    expect(await tieUp(ledger)).toEqual([]);
+    expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ no: batch.no, index: 2 }] });
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
+    const second = await begun(batch, 2, { hold: await held(batch, 2) });
+    expect(await settleAs(batch, 2, 'R', second)).toMatchObject({ next: [{ no: batch.no, index: 3 }] });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a stray delivery of a waiting order does not jump the queue', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    await held(batch, 1);
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'not-due' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'not-due' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a transfer holds both of its members or none', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '2' }, { member: '1', to: '2' }, { member: '1' }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1, { hold: await held(batch, 1) });
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await holders(ledger)).toEqual({ 2: `${batch.no}:1` });
+    await held(batch, 3);
+    expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [] });
+    expect(await tieUp(ledger)).toEqual([]);
+    const third = await begun(batch, 3, { hold: await held(batch, 3) });
+    expect(await settleAs(batch, 3, 'P', third)).toMatchObject({ next: [{ index: 2 }] });
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2`, 2: `${batch.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('crossing transfers do not lock each other out', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [
+      { member: '1', to: '2' },
+      { member: '2', to: '1' },
+    ]);
+    await feedAll(batch);
+    const first = await begun(batch, 1, { hold: await held(batch, 1) });
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ index: 2 }] });
+    const second = await begun(batch, 2, { hold: await held(batch, 2) });
+    expect(await settleAs(batch, 2, 'P', second)).toMatchObject({ batchState: 'done' });
+    expect(await holders(ledger)).toEqual({});
+  });
+
+  test('a hold has no expiry and stays while the order is unknown, also when its process is dead', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    const first = await begun(batch, 1, { hold: await held(batch, 1) });
+    await settleAs(batch, 1, 'u', first);
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:hold:1`)).toBe(-1);
+    expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, next: [{ index: 2 }] });
+    await begun(batch, 2, { hold: await held(batch, 2) });
+    const detail = {
+      event: 'orphaned',
+      at: 1,
+      key: 'k',
+      session: 'worker',
+      code: 'c',
+      message: 'died',
+    } as const;
+    await orphan(ledger, { no: batch.no, index: 2 }, 'worker', 5, detail, false);
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
+    expect((await claimFor(batch, 1)).answer).toBe('held');
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test.each(['P', 'X', 'D'] as const)(
+    'evidence that ends an unknown as %s releases its members',
+    async (to) => {
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ member: '1', to: '2' }, {}]);
+      await feedAll(batch);
+      await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
+      await concludeAs(batch, 1, 'u', to);
+      expect(await holders(ledger)).toEqual({});
+      expect(await tieUp(ledger)).toEqual([]);
+    },
+  );
+
+  test('an orphan that goes straight to doubt lets go of its members', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    await begun(batch, 1, { hold: await held(batch, 1) });
+    await claimFor(batch, 2);
+    const detail = {
+      event: 'orphaned',
+      at: 1,
+      key: 'k',
+      session: 'worker',
+      code: 'c',
+      message: 'died',
+    } as const;
+    await orphan(ledger, { no: batch.no, index: 1 }, 'worker', 5, detail, true);
+    expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});
+
+describe('every way into doubt voids read-back on the members it lets go of', () => {
+  const died = { event: 'orphaned', at: 1, key: 'k', session: 'worker', code: 'c', message: 'died' } as const;
+  test.each([
+    ['an answer', async (batch: TestBatch, of: Begun) => settleAs(batch, 1, 'D', of)],
+    [
+      'evidence',
+      async (batch: TestBatch, of: Begun) => {
+        await settleAs(batch, 1, 'u', of);
+        await concludeAs(batch, 1, 'u', 'D');
+      },
+    ],
+    [
+      'a death',
+      async ({ ledger, no }: TestBatch) => orphan(ledger, { no, index: 1 }, 'worker', 5, died, true),
+    ],
+    [
+      'a lost journal',
+      async ({ ledger }: TestBatch) => {
+        // Registered, and the store may have forgotten something since.
+        await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'worker', '{}');
+        await acceptMissing(
+          {
+            ledger,
+            plans: new PlanReader(ledger),
+            termsOf: () => Promise.resolve({ certainty: 'readback', currency: null, keyLifetimeMs: 1 }),
+          },
+          'worker',
+          { who: 'ada', at: START },
+        );
+      },
+    ],
+  ] as const)('by %s', async (_, doubt) => {
+    const ledger = await bench.ledger();
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'settleMs', 60_000);
+    const batch = await sealed(ledger, [{ member: '1', to: '2' }]);
+    await feedAll(batch);
+    const of = await begun(batch, 1, { hold: await held(batch, 1) });
+    const before = await storeNowMs(ledger);
+    await doubt(batch, of);
+    const marks = await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:void`);
+    expect(Object.keys(marks).sort()).toEqual(['1', '2']);
+    for (const until of Object.values(marks)) expect(Number(until)).toBeGreaterThanOrEqual(before + 60_000);
+  });
+});
+
+describe('a batch that stands still holds nobody it is not sending to', () => {
+  async function twoBatches() {
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ member: '1' }, { member: '2' }, { member: '1' }], { id: 'first' });
+    const second = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'second' });
+    await feedAll(first);
+    await feedAll(second);
+    const token = await held(first, 1);
+    const sending = await begun(first, 2, { hold: await held(first, 2) });
+    expect((await claimFor(first, 3)).answer).toBe('held');
+    expect((await claimFor(second, 1)).answer).toBe('held');
+    expect((await claimFor(second, 2)).answer).toBe('held');
+    return { ledger, first, second, token, sending };
+  }
+
+  test.each([
+    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
+    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
+    [
+      'left by its process',
+      (ledger: RealmLedger, no: string) => disownBatch(ledger, no, WHY, audit('gone'), ''),
+    ],
+  ])(
+    '%s after a claim: the member goes to the next in line, what is being sent keeps its own',
+    async (_, stop) => {
+      const { ledger, first, second, token, sending } = await twoBatches();
+      await stop(ledger, first.no);
+      expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${first.no}:2` });
+      expect(await begin(first, 1, { hold: token })).toHaveProperty('no');
+      expect(await tieUp(ledger)).toEqual([]);
+      expect(await settleAs(first, 2, 'P', sending)).toMatchObject({ next: [{ no: second.no, index: 2 }] });
+      expect(await tieUp(ledger)).toEqual([]);
+    },
+  );
+
+  test('resumed, its waiting orders are found again and a hold from before the pause proves nothing', async () => {
+    const { ledger, first, second, token, sending } = await twoBatches();
+    await pauseBatch(ledger, first.no, WHY, audit('paused'));
+    await settleAs(first, 2, 'P', sending);
+    await resumeBatch(ledger, first.no, audit('resumed'), { owner: '' });
+    expect(await due(first)).toEqual([1, 3]);
+    expect((await claimFor(first, 3)).answer).toBe('held');
+    await settleAs(second, 1, 'P', await begun(second, 1, { hold: await held(second, 1) }));
+    expect(await holders(ledger)).toMatchObject({ 1: `${first.no}:3` });
+    await settleAs(first, 3, 'P', await begun(first, 3, { hold: await held(first, 3) }));
+    const anew = await held(first, 1);
+    expect(anew).not.toBe(token);
+    expect(await begin(first, 1, { hold: token })).toEqual({ refusal: 'hold' });
+    expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('no');
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('halted by refusals or by the daily cap', async () => {
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'first' });
+    const second = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'second' });
+    await feedAll(first);
+    await feedAll(second);
+    const token = await held(first, 1);
+    await held(first, 2);
+    await claimFor(second, 1);
+    await claimFor(second, 2);
+    expect(await begin(first, 1, { hold: token, dayCap: 1 })).toEqual({ refusal: 'cap' });
+    expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${second.no}:2` });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a list of waiting orders has a bound: feeding waits for it, too', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feed(ledger, batch.no, 1, '');
+    const key = `${ledger.keyPrefix}:b:${batch.no}:waiting`;
+    await ledger.scripts.redis.hset(
+      key,
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, '1 1'])),
+    );
+    expect(await feedAll(batch)).toEqual([]);
+    await ledger.scripts.redis.del(key);
+    expect(await feedAll(batch)).toEqual([2]);
+  });
+});

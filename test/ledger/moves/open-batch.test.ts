@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { batchKeys } from '../../../src/ledger/keys.js';
+import { blockClaims, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
+import { sealBatch } from '../../../src/ledger/moves/seal-batch.js';
+import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { listBatches } from '../../../src/ledger/read/batches.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { contentHash, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
+import { audit } from '../../support/order-moves.js';
+
+const bench = ledgerBench();
+const open = (ledger: RealmLedger, importer: string, id = 'spring', content = 'content-1') =>
+  openBatch(ledger, { content, id: batchId(id), importer, createdAt: 1 });
+
+describe('open-batch', () => {
+  test('begins a batch under the next number, with the wanted id', async () => {
+    const ledger = await bench.ledger();
+    expect(await open(ledger, 'one')).toEqual({ status: 'new', no: '1', id: 'spring' });
+    expect(await open(ledger, 'one', 'summer', 'content-2')).toEqual({
+      status: 'new',
+      no: '2',
+      id: 'summer',
+    });
+    expect((await listBatches(ledger)).map(({ id }) => id)).toEqual(['spring', 'summer']);
+  });
+
+  test('asked again by the same importer, gives the same answer and begins nothing', async () => {
+    const ledger = await bench.ledger();
+    const first = await open(ledger, 'one');
+    expect(await open(ledger, 'one')).toEqual(first);
+    expect(await listBatches(ledger)).toHaveLength(1);
+  });
+
+  test('lets a second importer of the same orders take over what was never sealed, and shuts the first out', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger, 'one');
+    expect(await open(ledger, 'two')).toMatchObject({ status: 'taken-over', no: '1' });
+    const rows = [planRow({}, 1)];
+    const put = (importer: string) =>
+      putBlock(
+        ledger,
+        { no: '1', importer, block: 0 },
+        encodePlanBlock(rows),
+        blockClaims(1, rows, () => undefined),
+      );
+    expect(await put('one')).toBe('not-importer');
+    expect(await put('two')).toBe('ok');
+    const manifest = manifestOf(ledger, batchId('spring'), rows);
+    const seal = (importer: string) =>
+      sealBatch(ledger, { no: '1', importer, owner: '' }, manifest, {}, audit('import'));
+    expect(await seal('one')).toBe('not-importer');
+  });
+
+  test('finds the sealed batch of the same orders, under whatever id it is asked for', async () => {
+    const ledger = await bench.ledger();
+    const lines = [{ tokens: 3 }];
+    const batch = await sealed(ledger, lines, { id: 'first-name' });
+    const again = await open(ledger, 'two', 'other-name', contentHash(lines, 'first-name'));
+    expect(again).toEqual({ status: 'sealed', no: batch.no, id: 'first-name' });
+    expect(await listBatches(ledger)).toHaveLength(1);
+  });
+
+  test('refuses an id that names other orders, and begins nothing', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger, 'one');
+    expect(await open(ledger, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
+    expect(await open(ledger, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
+  });
+
+  describe('with a currency, under the identity of before', () => {
+    const former = (content: string, currency = 'gold') => ({ content, id: batchId('b-old'), currency });
+    const openInGold = (ledger: RealmLedger, content: string, currency = 'gold') =>
+      openBatch(ledger, {
+        content: `${content} in ${currency}`,
+        id: batchId(`b-${currency}`),
+        importer: 'two',
+        createdAt: 1,
+        former: former(content, currency),
+      });
+    const lines = [{ tokens: 3 }];
+    const content = contentHash(lines, 'b-old');
+
+    test.each(['done', 'archived'])('finds the batch that was made in it: %s', async (state) => {
+      const ledger = await bench.ledger();
+      const old = await sealed(ledger, lines, { id: 'b-old', manifest: { currency: 'gold' } });
+      await ledger.scripts.redis.hset(batchKeys(ledger.keyPrefix, old.no).meta, 'state', state);
+      expect(await openInGold(ledger, content)).toEqual({ status: 'sealed', no: old.no, id: 'b-old' });
+      expect(await listBatches(ledger)).toHaveLength(1);
+    });
+
+    test.each([null, 'gems'])('takes one in another currency (%s) for another batch', async (currency) => {
+      const ledger = await bench.ledger();
+      await sealed(ledger, lines, { id: 'b-old', manifest: { currency } });
+      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
+    });
+
+    test('takes one that was never sealed for another batch: nothing of it was ever sent', async () => {
+      const ledger = await bench.ledger();
+      await open(ledger, 'one', 'b-old', content);
+      expect(await openInGold(ledger, content)).toMatchObject({ status: 'new', no: '2' });
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
+import type { OrderEvent } from '../../../src/ledger/order-event.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+const DIED: OrderEvent = {
+  event: 'orphaned',
+  at: 1,
+  key: 'k.1',
+  session: 'worker',
+  code: 'ALM_SEND_OWNER_DIED',
+  message: 'died',
+};
+const adopt = (batch: TestBatch, index: number, session = 'worker', toDoubt = false, nonce = 'one') =>
+  orphan(batch.ledger, { no: batch.no, index }, session, batch.row(index).order.tokens, DIED, toDoubt, nonce);
+
+describe('orphan', () => {
+  test('what a dead session was sending becomes unknown, due at once, and keeps its key and first time', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }]);
+    await feedAll(batch);
+    const { sentAt } = await begun(batch, 1);
+    expect(await adopt(batch, 1)).toBe(true);
+    expect(await readRecord(batch.ref, 1)).toMatchObject({
+      code: 'u',
+      keyNumber: 1,
+      attempts: 1,
+      sentAt,
+      nonce: 'nonce-1',
+    });
+    expect(await tieUp(ledger)).toEqual([]);
+    expect(await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({
+      resend: true,
+      firstSentAt: sentAt,
+      keyFirstAt: sentAt,
+    });
+  });
+
+  test('where nothing can be asked it is a doubt, and the last one ends the batch', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ tokens: 7 }]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    expect(await adopt(batch, 1, 'worker', true)).toBe(true);
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 1 } });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('told twice, it is noted once; a second finder learns that it came too late', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    expect(await adopt(batch, 1)).toBe(true);
+    expect(await adopt(batch, 1)).toBe(true);
+    expect(await adopt(batch, 1, 'worker', false, 'another finder')).toBe(false);
+    expect(await readDetails(batch.ref, 1)).toHaveLength(1);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1 });
+  });
+
+  test('out of turn it changes nothing: another session, never sent, already settled', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}, {}]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    await sendAs(batch, 2, 'P');
+    expect(await adopt(batch, 1, 'somebody-else')).toBe(false);
+    expect(await adopt(batch, 2)).toBe(false);
+    expect(await adopt(batch, 3)).toBe(false);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ sending: 1, paid: 1, planned: 1 });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('an attempt that was given up for dead and answers after all settles nothing', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    const attempt = await begun(batch, 1);
+    await adopt(batch, 1);
+    expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, code: 'u' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('an orphan of a cancelled batch stays open until it is resolved', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await adopt(batch, 1);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, cancelled: 1 });
+    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { askProbe, closeBreaker, realmState, releaseRealm } from '../../../src/ledger/moves/steer.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { ledgerBench } from '../../support/ledger.js';
+import { WHY } from '../../support/order-moves.js';
+import { until } from '../../support/until.js';
+
+const bench = ledgerBench();
+const HALT_AFTER_MS = 900_000;
+const ask = (ledger: RealmLedger, everyMs = 60_000) => askProbe(ledger, everyMs, HALT_AFTER_MS, WHY);
+const open = (ledger: RealmLedger, agoMs = 0) =>
+  ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now() - agoMs);
+
+describe('probe', () => {
+  test('with the breaker closed there is nothing to probe', async () => {
+    const ledger = await bench.ledger();
+    expect(await ask(ledger)).toBe('closed');
+    expect(await realmState(ledger)).toMatchObject({ halt: null, breakerSince: null });
+  });
+
+  test('while it is open one asker has its turn and the others wait, also the same one asking twice', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger);
+    expect(await ask(ledger)).toBe('probe');
+    expect(await Promise.all([ask(ledger), ask(ledger)])).toEqual(['wait', 'wait']);
+  });
+
+  test('the next turn comes after the pause between probes', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger);
+    expect(await ask(ledger, 5)).toBe('probe');
+    expect(await until('the next turn', async () => (await ask(ledger, 5)) === 'probe')).toBe(true);
+  });
+
+  test('a turn that lies further ahead than it can is a stepped clock and bars nobody', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger);
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'probeAt', Date.now() + 3_600_000);
+    expect(await ask(ledger)).toBe('probe');
+  });
+
+  test('open for too long, the realm is halted, once and with its reason; closing and releasing end it', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger, HALT_AFTER_MS + 1_000);
+    expect(await ask(ledger)).toBe('halted');
+    expect(await ask(ledger)).toBe('halted');
+    expect(await realmState(ledger)).toMatchObject({ halt: WHY, breakerSince: null });
+    await closeBreaker(ledger);
+    expect(await ask(ledger)).toBe('halted');
+    await releaseRealm(ledger);
+    expect(await ask(ledger)).toBe('closed');
+  });
+
+  test('closed by an answer, the unknowns are counted anew', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger);
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'unknowns', 20);
+    await closeBreaker(ledger);
+    expect(await ask(ledger)).toBe('closed');
+    expect(await ledger.scripts.redis.hexists(ledger.keyPrefix, 'unknowns')).toBe(0);
+  });
+});

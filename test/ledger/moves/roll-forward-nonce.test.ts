@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest';
+import { orderId } from '../../../src/core/ids.js';
+import { rollForward, tidingsFor } from '../../../src/ledger/journal/merge.js';
+import { orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { encodeEvent } from '../../../src/ledger/order-event.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { attemptOf, merge, mergeContext, PAID, REFUSED, WAITS } from '../../support/journaled-attempt.js';
+import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { begin, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+/**
+ * After a rollback two attempts of one order may carry the same number. Each is known by its nonce, and both may
+ * have left.
+ */
+const bench = ledgerBench();
+const HERE = { nonce: 'in-the-ledger' };
+
+async function fed(...lines: Parameters<typeof sealed>[1]): Promise<TestBatch> {
+  const batch = await sealed(await bench.ledger(), lines.length === 0 ? [{}] : lines);
+  await feedAll(batch);
+  return batch;
+}
+
+const code = async (batch: TestBatch) => (await readRecord(batch.ref, 1)).code;
+
+describe('an attempt of the same number and another nonce', () => {
+  test.each([
+    ['manual', 'D'],
+    ['idempotent', 'u'],
+    ['readback', 'u'],
+  ] as const)(
+    '%s: in flight here and without a result there, it is %s and never waiting',
+    async (certainty, end) => {
+      const batch = await fed();
+      await begun(batch, 1, HERE);
+      await merge(batch, certainty, attemptOf(batch, 1, null));
+      expect(await code(batch)).toBe(end);
+      expect(await tieUp(batch.ledger)).toEqual([]);
+    },
+  );
+
+  test('a definite no of the other attempt does not touch the one that is being sent', async () => {
+    for (const record of [WAITS, REFUSED]) {
+      const batch = await fed();
+      const attempt = await begun(batch, 1, HERE);
+      expect(await merge(batch, 'idempotent', attemptOf(batch, 1, record))).toMatchObject({ moved: 0 });
+      expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: HERE.nonce });
+      expect(await settleAs(batch, 1, 'P', attempt, HERE)).toMatchObject({ settled: true });
+    }
+  });
+
+  test('unanswered here and there, under two keys: whichever ends, the other may be applied, so it is a doubt', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'u', HERE);
+    await merge(batch, 'idempotent', attemptOf(batch, 1, null, { keyNumber: 2 }));
+    expect(await code(batch)).toBe('D');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('waiting here, without a result there: it is unknown, and not sent again as if nothing had left', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'w', HERE);
+    await merge(batch, 'idempotent', attemptOf(batch, 1, null));
+    expect(await code(batch)).toBe('u');
+    expect(await begin(batch, 1, { nonce: 'next' })).toEqual({ refusal: 'u' });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('paid there: it is paid, whatever the ledger was at', async () => {
+    const batch = await fed();
+    await begun(batch, 1, HERE);
+    expect(await merge(batch, 'idempotent', attemptOf(batch, 1, PAID))).toMatchObject({
+      moved: 1,
+      second: [],
+    });
+    expect(await code(batch)).toBe('P');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test.each([
+    ['paid', PAID],
+    ['unanswered', null],
+  ])(
+    '%s there and paid here: a possible second payment, which is said once and changes nothing',
+    async (_, record) => {
+      const batch = await fed();
+      await sendAs(batch, 1, 'P', HERE);
+      const before = await readRecord(batch.ref, 1);
+      const told = attemptOf(batch, 1, record);
+      expect(await merge(batch, 'manual', told)).toMatchObject({
+        moved: 0,
+        second: [orderId(batch.ref.id, 1)],
+      });
+      expect(await readRecord(batch.ref, 1)).toEqual(before);
+      expect(await readDetails(batch.ref, 1)).toMatchObject([{ event: 'orphaned', attempt: 'nonce-1' }]);
+      expect(await merge(batch, 'manual', told)).toMatchObject({ moved: 0, second: [] });
+      expect(await readDetails(batch.ref, 1)).toHaveLength(1);
+      expect(await tieUp(batch.ledger)).toEqual([]);
+    },
+  );
+
+  test('under a key that the realm honours, paid beside paid is one payment', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'P', HERE);
+    expect(await merge(batch, 'idempotent', attemptOf(batch, 1, PAID))).toMatchObject({ second: [] });
+  });
+
+  test('the key’s life counts from its first use in either past', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'u', HERE);
+    await merge(batch, 'idempotent', attemptOf(batch, 1, null));
+    expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: START });
+    const other = await fed();
+    const { sentAt } = await begun(other, 1, HERE);
+    const later = { sentAt: sentAt + 5_000, firstSentAt: sentAt + 5_000, keyFirstAt: sentAt + 5_000 };
+    await merge(other, 'idempotent', attemptOf(other, 1, null, later));
+    expect(await readRecord(other.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: sentAt });
+  });
+});
+
+describe('a doubt', () => {
+  test.each([
+    ['waits', WAITS],
+    ['is refused', REFUSED],
+  ])('is not ended by an attempt that %s: what it doubts is another one', async (_, record) => {
+    const batch = await fed();
+    const detail = JSON.stringify({
+      event: 'concluded',
+      at: 1,
+      state: 'doubt',
+      by: 'x',
+      code: null,
+      message: 'x',
+    });
+    await batch.ledger.scripts.script('give-up', batch.ledger.keyPrefix, [
+      batch.no,
+      'lost',
+      detail,
+      '1',
+      '5',
+      '',
+      '',
+    ]);
+    const told = attemptOf(batch, 1, record);
+    expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 0 });
+    expect(await code(batch)).toBe('D');
+    // Noted, so that it is no news at the next start.
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('is ended by an attempt that was paid', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'D', HERE);
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+    expect(await code(batch)).toBe('P');
+  });
+});
+
+describe('a record that 0.1.0 wrote, without a nonce', () => {
+  const written = async (record: string) => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'X');
+    await batch.ledger.scripts.redis.hset(`${batch.ledger.keyPrefix}:b:${batch.no}:o:0`, '1', record);
+    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:b:${batch.no}:x:1`);
+    return batch;
+  };
+  const SENT = START.toString(36);
+
+  test.each([
+    ['exhausted, as a person said that it is unpaid', `X|1|1|0|||${SENT}|5|o|`],
+    ['in doubt', `D|1|1|0|||${SENT}|5||`],
+    ['unknown', `u|1|1|0|||${SENT}|5||`],
+  ])('is known by the moment of its attempt: %s', async (_, record) => {
+    const batch = await written(record);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null)])).toEqual([]);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, record)])).toEqual([]);
+    const other = { firstSentAt: START + 1, sentAt: START + 1 };
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null, other)])).toHaveLength(1);
+    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, PAID)])).toHaveLength(1);
+  });
+
+  test('and whose journal names no attempt in what it tells: it is told once', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'P', HERE);
+    const told = attemptOf(batch, 1, `u|1|1|0|||${SENT}|5||`);
+    const detail = encodeEvent({
+      event: 'attempt',
+      at: 1,
+      key: 'k.1',
+      kind: 'unknown',
+      code: null,
+      message: 'as 0.1.0 wrote',
+      status: null,
+      phase: 'sent',
+      requestId: null,
+      latencyMs: 5,
+      body: '',
+    });
+    const old = { ...told, result: told.result && { ...told.result, detail } };
+    expect(await merge(batch, 'manual', old)).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
+    expect(await tidingsFor(batch.ledger, [old])).toEqual([]);
+    expect(await readDetails(batch.ref, 1)).toMatchObject([
+      { attempt: 'nonce-1', message: 'as 0.1.0 wrote' },
+    ]);
+  });
+});
+
+describe('an attempt that the ledger knows', () => {
+  test('by its record: nothing to tell, and the order goes its way', async () => {
+    const batch = await fed();
+    const first = await begun(batch, 1);
+    await settleAs(batch, 1, 'u', first);
+    const told = attemptOf(batch, 1, null, { sentAt: first.sentAt, firstSentAt: first.sentAt });
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
+  });
+
+  test('by its history: untouched, though the order has gone on since', async () => {
+    const batch = await fed();
+    await begun(batch, 1);
+    const died = {
+      event: 'orphaned',
+      at: 1,
+      key: 'k.1',
+      attempt: 'nonce-1',
+      session: 'worker',
+      code: 'ALM_SEND_OWNER_DIED',
+      message: 'died',
+    } as const;
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, false);
+    await concludeAs(batch, 1, 'u', 'w');
+    const told = attemptOf(batch, 1, null);
+    expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
+    expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
+    expect(await code(batch)).toBe('w');
+    await begun(batch, 1, { nonce: 'next' });
+    expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
+    expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'next' });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('and whose session was given up: its answer counts after all', async () => {
+    const batch = await fed();
+    await begun(batch, 1);
+    const died = {
+      event: 'orphaned',
+      at: 1,
+      key: 'k.1',
+      session: 'worker',
+      code: null,
+      message: 'gone',
+    } as const;
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, true);
+    expect(await code(batch)).toBe('D');
+    expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
+    expect(await readBatch(batch.ref)).toMatchObject({ counts: { paid: 1 } });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('and is under way in a living process: the ledger that forgot it stands at sending again', async () => {
+    const batch = await fed();
+    const context = mergeContext(batch, 'manual', ['nonce-1']);
+    expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('s');
+    expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'nonce-1' });
+    expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('ahead');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
+import { parkedAttempts } from '../../../src/ledger/journal/parked.js';
+import { storeNowMs } from '../../../src/ledger/moves/feed.js';
+import { findSpent, PlanReader } from '../../../src/ledger/moves/put-block.js';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readRecord } from '../../../src/ledger/read/rows.js';
+import {
+  attemptOf,
+  JOURNAL_SESSION,
+  merge,
+  mergeContext,
+  PAID,
+  REFUSED,
+  WAITS,
+} from '../../support/journaled-attempt.js';
+import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('roll-forward', () => {
+  test('a ledger that is behind takes the journal’s state, and everything still ties', async () => {
+    const batch = await sealed(await bench.ledger(), [{ reference: 'a' }, { reference: 'b' }, { tokens: 9 }]);
+    await feedAll(batch);
+    const merged = await merge(
+      batch,
+      'manual',
+      attemptOf(batch, 1, PAID),
+      attemptOf(batch, 2, REFUSED),
+      attemptOf(batch, 3, null),
+    );
+    expect(merged).toMatchObject({ moved: 3, parked: 0, unknown: 1, second: [] });
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, refused: 1, doubt: 1 });
+    expect((await readBatch(batch.ref))?.state).toBe('done');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('asked twice it counts once', async () => {
+    const batch = await sealed(await bench.ledger(), [{}, {}]);
+    await feedAll(batch);
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+    expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 0 });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('a ledger that stands at this very attempt is settled by its result', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
+    expect((await readRecord(batch.ref, 1)).code).toBe('P');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('a ledger that is ahead stays as it is', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'w');
+    await sendAs(batch, 1, 'P', { nonce: 'second' });
+    const late = await merge(batch, 'manual', attemptOf(batch, 1, null), attemptOf(batch, 1, WAITS));
+    expect(late).toMatchObject({ moved: 0, unknown: 0, second: [] });
+    expect((await readRecord(batch.ref, 1)).code).toBe('P');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('under read-back an unknown holds its members again; where another holds one, it is a doubt', async () => {
+    const batch = await sealed(await bench.ledger(), [
+      { member: '7', to: '8' },
+      { member: '8', to: '9' },
+    ]);
+    await feedAll(batch);
+    const merged = await merge(batch, 'readback', attemptOf(batch, 1, null), attemptOf(batch, 2, null));
+    expect(merged.unknown).toBe(2);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, doubt: 1 });
+    // The doubt's request may still arrive; what the other was read for is void while it holds.
+    const now = await storeNowMs(batch.ledger);
+    const marks = await batch.ledger.scripts.redis.hgetall(`${batch.ledger.keyPrefix}:void`);
+    const alive = Object.keys(marks).filter((member) => Number(marks[member]) > now);
+    expect([Object.keys(marks).sort(), alive.sort()]).toEqual([
+      ['7', '8', '9'],
+      ['8', '9'],
+    ]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('payments of a batch that is not here are parked, and nothing of it is fed until they are back', async () => {
+    const ledger = await bench.ledger();
+    const elsewhere = await sealed(await bench.ledger(), [{}, {}], { id: 'forgotten' });
+    const known = { ...elsewhere, ledger };
+    await merge(known, 'manual', attemptOf(known, 1, PAID));
+    expect(await parkedAttempts(ledger)).toMatchObject([
+      { batch: 'forgotten', attempts: [{ session: JOURNAL_SESSION }] },
+    ]);
+    const again = await sealed(ledger, [{}, {}], { id: 'forgotten' });
+    expect(await feedAll(again)).toEqual([]);
+  });
+
+  test('a number that went to another file is not taken for the batch', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    const merged = await merge(batch, 'manual', {
+      ...attemptOf(batch, 1, PAID),
+      intent: { ...attemptOf(batch, 1, PAID).intent, batch: batchId('b-other') },
+    });
+    expect(merged).toMatchObject({ moved: 0, parked: 1 });
+    expect((await readRecord(batch.ref, 1)).code).toBe('p');
+  });
+
+  test('takes the row of the batch it names, whatever the reader remembers under that number', async () => {
+    const ledger = await bench.ledger();
+    const plans = new PlanReader(ledger);
+    const other = await sealed(ledger, [{ reference: 'of-the-other' }], { id: 'other' });
+    expect(await plans.row(other.no, 1)).toMatchObject({ reference: 'of-the-other' });
+    // The store goes back to a past in which the number belongs to another file.
+    const { redis } = ledger.scripts;
+    await redis.del(...(await redis.keys(`${ledger.keyPrefix.replaceAll(/[{}]/g, '?')}*`)));
+    const batch = await sealed(ledger, [{ reference: 'of-this' }], { id: 'this' });
+    expect(batch.no).toBe(other.no);
+    await feedAll(batch);
+    const context = { ...mergeContext(batch, 'manual'), plans };
+    const tell = async (one: ReturnType<typeof attemptOf>) =>
+      mergeTidings(context, await tidingsFor(ledger, [one]));
+    expect(await tell(attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
+    expect([...(await findSpent(ledger, ['of-the-other', 'of-this'])).keys()]).toEqual(['of-this']);
+    expect(await tell(attemptOf(other, 1, PAID))).toMatchObject({ parked: 1 });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('paid is paid, also where the ledger has counted further', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'w');
+    await sendAs(batch, 1, 'D', { nonce: 'second' });
+    await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1 });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test.each([
+    ['unknown', null, 'u'],
+    ['waiting', WAITS, 'w'],
+  ] as const)('reopens a batch that was done for an order that is %s again', async (_, record, code) => {
+    const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await sendAs(batch, 2, 'X');
+    expect((await readBatch(batch.ref))?.state).toBe('done');
+    const later = { nonce: 'later', attempts: 2 };
+    const told = attemptOf(batch, 2, record === null ? null : record.replace('|1|1|1|', '|1|2|1|'), later);
+    expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 1 });
+    expect((await readRecord(batch.ref, 2)).code).toBe(code);
+    // Whose process is over does not own it any more: a worker may take it, and so may a run.
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '', finishedAt: null });
+    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+    expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
+      resend: code === 'u',
+    });
+  });
+
+  test('an unknown of a cancelled batch is worked again, and nothing else of it', async () => {
+    const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await cancelBatch(batch.ledger, batch.no, audit('cancelled'));
+    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null))).toMatchObject({ unknown: 1 });
+    expect(await readBatch(batch.ref)).toMatchObject({
+      state: 'cancelled',
+      owner: '',
+      counts: { unknown: 1 },
+    });
+    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
+      resend: true,
+      firstSentAt: START,
+    });
+  });
+});
+
+describe('attempts of a batch that had another id before its currency was part of it', () => {
+  const FORMER = batchId('b-former');
+  const former = { content: 'content-of-before', id: FORMER, currency: 'gold' };
+  const inGold = (ledger: TestBatch['ledger']) =>
+    sealed(ledger, [{}, {}, {}, {}], { former, manifest: { currency: 'gold', certainty: 'idempotent' } });
+
+  test('are put back into it, and what is not definite becomes a doubt: its key is not this one', async () => {
+    const batch = await inGold(await bench.ledger());
+    await feedAll(batch);
+    const old = (index: number, record: string | null) => attemptOf(batch, index, record, { batch: FORMER });
+    const unknown = `u|1|1|0|||${START.toString(36)}|||`;
+    const merged = await merge(batch, 'idempotent', old(1, PAID), old(2, null), old(3, unknown));
+    expect(merged).toMatchObject({ moved: 3, parked: 0 });
+    const codes = await Promise.all([1, 2, 3, 4].map((index) => readRecord(batch.ref, index)));
+    expect(codes.map(({ code }) => code)).toEqual(['P', 'D', 'D', 'p']);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('keep it from being fed until they are, also when they were parked before it was imported', async () => {
+    const ledger = await bench.ledger();
+    const other = await sealed(ledger, [{ member: '1' }], { id: 'other' });
+    await merge(other, 'idempotent', attemptOf(other, 1, PAID, { batch: FORMER }));
+    expect(await parkedAttempts(ledger)).toMatchObject([{ batch: FORMER }]);
+    const batch = await inGold(ledger);
+    expect(await feedAll(batch)).toEqual([]);
+    expect(await mergeParked(mergeContext(other, 'idempotent'))).toBe(1);
+    expect((await readRecord(batch.ref, 1)).code).toBe('P');
+    expect(await parkedAttempts(ledger)).toEqual([]);
+    expect(await feedAll(batch)).toEqual([2, 3, 4]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { realmState } from '../../../src/ledger/moves/steer.js';
+import { type TurnDown, turnDown } from '../../../src/ledger/moves/turn-down.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce?: string) {
+  const told: TurnDown = {
+    move: { from: 'u', to: 'u' },
+    tries: 0,
+    status: null,
+    errorCode: 'ALM_SEND_UNREAD',
+    silent: false,
+    dueInMs: 0,
+    detail: {
+      event: 'concluded',
+      at: index,
+      state: 'x',
+      by: 'readback',
+      code: 'ALM_SEND_UNREAD',
+      message: 'x',
+    },
+    evidence: null,
+    refusalReason: WHY,
+    slice: 0,
+    ...changes,
+  };
+  return turnDown(batch.ledger, { no: batch.no, index }, batch.row(index), told, nonce);
+}
+
+async function batchOf(orders: number) {
+  const lines = Array.from({ length: orders }, () => ({ member: '1' }));
+  const batch = await sealed(await bench.ledger(), lines);
+  await feedAll(batch);
+  return batch;
+}
+
+describe('turn-down', () => {
+  test('asked twice after a lost reply it is one move: counted, noted and handed over once', async () => {
+    const batch = await batchOf(2);
+    const hold = await held(batch, 1);
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    const refused = { move: { from: 'w', to: 'R', hold }, status: 404 } as const;
+    expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [{ no: batch.no, index: 2 }] });
+    expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [] });
+    expect(await readDetails(batch.ref, 1)).toHaveLength(1);
+    expect(await batch.ledger.scripts.redis.hget(`${batch.ledger.keyPrefix}:b:${batch.no}`, 'refusals')).toBe(
+      '1',
+    );
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('put off, an order keeps its tries, lets its member go, and comes again when it is due', async () => {
+    const batch = await batchOf(2);
+    const move = { from: 'w', to: 'w', hold: await held(batch, 1) } as const;
+    await claimFor(batch, 2);
+    const off = await down(batch, 1, { move, tries: 2, dueInMs: 60_000 });
+    expect(off).toEqual({ code: 'w', next: [{ no: batch.no, index: 2 }] });
+    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
+    expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'w', tries: 2, attempts: 0 });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test.each([
+    ['whose hold was given up', '1@another'],
+    ['that holds nothing', ''],
+  ])('an order %s is left as it is', async (_, hold) => {
+    const batch = await batchOf(2);
+    await held(batch, 1);
+    expect(await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).toEqual({ code: null, next: [] });
+    expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'p' });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('an order that another delivery is sending is not turned down', async () => {
+    const batch = await batchOf(1);
+    const hold = await held(batch, 1);
+    const of = await begun(batch, 1, { hold });
+    expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
+    expect(await settleAs(batch, 1, 'P', of)).toMatchObject({ settled: true });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('a store that was rolled back turns nobody down: the order may have been paid in what it forgot', async () => {
+    const batch = await batchOf(1);
+    const hold = await held(batch, 1);
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
+    expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
+    expect(await begin(batch, 1, { hold })).toEqual({ refusal: 'disarmed' });
+    expect((await readRecord(batch.ref, 1)).code).toBe('p');
+  });
+
+  test('the last order turned down ends its batch', async () => {
+    const batch = await batchOf(1);
+    await down(batch, 1, { move: { from: 'w', to: 'X', hold: await held(batch, 1) }, tries: 3 });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { exhausted: 1 } });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('silence ends no order while the breaker is open, and opens it where nothing else was heard', async () => {
+    const batch = await batchOf(1);
+    const hold = await held(batch, 1);
+    const silent = { silent: true, tries: 2 };
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'unknowns', 1);
+    expect((await down(batch, 1, { ...silent, move: { from: 'w', to: 'X', hold } })).code).toBe('w');
+    expect((await realmState(batch.ledger)).breakerSince).not.toBeNull();
+    expect(await readDetails(batch.ref, 1)).toEqual([]);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('an unknown keeps its member, and may become a doubt only by its conclusion', async () => {
+    const batch = await batchOf(2);
+    await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
+    expect((await down(batch, 1, { move: { from: 'u', to: 'D' }, tries: 3 })).code).toBe('D');
+    expect((await readRecord(batch.ref, 1)).code).toBe('u');
+    expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).code).toBe('u');
+    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
+    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+});

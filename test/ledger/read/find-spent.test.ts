@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
+import { blockClaims, findSpent, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
+import type { Settlement } from '../../../src/ledger/moves/settle.js';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
+import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { referenceKey } from '../../../src/ledger/reference.js';
+import { ledgerBench, planRow, sealed } from '../../support/ledger.js';
+import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+describe('find-spent', () => {
+  test('names the holder of each spent reference and leaves the others out', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b', tokens: 9 }]);
+    const found = await findSpent(ledger, ['nobody', 'b', 'a']);
+    expect([...found].map(([reference, { no, index }]) => [reference, no, index])).toEqual([
+      ['b', batch.no, 2],
+      ['a', batch.no, 1],
+    ]);
+  });
+
+  test.each([
+    ['paid', 'P', true],
+    ['unknown', 'u', true],
+    ['in doubt', 'D', true],
+    ['waiting for its next attempt', 'w', true],
+    ['refused', 'R', false],
+    ['exhausted', 'X', false],
+  ] as const)(
+    'the reference of an order that is %s is spent: %#',
+    async (_, code: Settlement['code'], spent) => {
+      const ledger = await bench.ledger();
+      const batch = await sealed(ledger, [{ reference: 'a' }, {}]);
+      await feedAll(batch);
+      await sendAs(batch, 1, code);
+      expect((await findSpent(ledger, ['a'])).has('a')).toBe(spent);
+      expect(await tieUp(ledger)).toEqual([]);
+    },
+  );
+
+  test('cancelling frees what was never sent and keeps what is being sent', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b' }]);
+    await feedAll(batch);
+    await begun(batch, 1);
+    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    expect([...(await findSpent(ledger, ['a', 'b'])).keys()]).toEqual(['a']);
+  });
+
+  test('a reference of an import that was never sealed is not called spent', async () => {
+    const ledger = await bench.ledger();
+    const { no } = await openBatch(ledger, {
+      content: 'c',
+      id: batchId('later'),
+      importer: 'one',
+      createdAt: 1,
+    });
+    const rows = [planRow({ reference: 'a' }, 1)];
+    await putBlock(
+      ledger,
+      { no, importer: 'one', block: 0 },
+      encodePlanBlock(rows),
+      blockClaims(1, rows, () => undefined),
+    );
+    expect((await findSpent(ledger, ['a'])).size).toBe(0);
+  });
+
+  test('a paid undo frees the reference of the order it undoes', async () => {
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ reference: 'a' }]);
+    await feedAll(first);
+    await sendAs(first, 1, 'P');
+    const { shard, field } = referenceKey('a');
+    const undoes = { shard, fieldHex: field.toString('hex'), no: first.no, index: '1' };
+    const undo = await sealed(ledger, [{ op: 'debit', member: '9001', undoes }]);
+    await feedAll(undo);
+    expect((await findSpent(ledger, ['a'])).has('a')).toBe(true);
+    await sendAs(undo, 1, 'P');
+    expect((await findSpent(ledger, ['a'])).has('a')).toBe(false);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('asks nothing when there is nothing to ask', async () => {
+    expect((await findSpent(await bench.ledger(), [])).size).toBe(0);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Certainty } from '../../../src/core/profile.js';
+import { Attempts } from '../../../src/ledger/moves/attempts.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readRecord } from '../../../src/ledger/read/rows.js';
+import { readAudit } from '../../../src/ledger/read/snapshot.js';
+import { openLedger, type RealmLedger, registerRealm } from '../../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { acceptMissing, lossOf } from '../../../src/ledger/sessions/accept-missing.js';
+import { readFence } from '../../../src/ledger/sessions/fence.js';
+import { listSessions, Session } from '../../../src/ledger/sessions/session.js';
+import { attemptOf, merge, mergeContext, PAID } from '../../support/journaled-attempt.js';
+import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/order-moves.js';
+import { startRedis, type TestRedis } from '../../support/redis-server.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { tieUp } from '../../support/tie-up.js';
+
+/**
+ * A machine is gone with its disk. One order is paid, one is being sent by the lost session, one by another, one is
+ * unknown, one waits and one is planned.
+ */
+const bench = ledgerBench();
+const BY = { who: 'ada', at: Date.UTC(2026, 5, 1) };
+
+async function lostMachine(ledger: RealmLedger): Promise<{ batch: TestBatch; lost: Session }> {
+  const batch = await sealed(ledger, [{ reference: 'a' }, { tokens: 7 }, {}, {}, {}, {}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'P');
+  const lost = await Session.open('worker', await tempFolder());
+  await lost.register(ledger);
+  await begun(batch, 2, { session: lost.id });
+  await begun(batch, 3, { session: 'other' });
+  await sendAs(batch, 4, 'u');
+  await sendAs(batch, 5, 'w');
+  return { batch, lost };
+}
+
+const accept = (batch: TestBatch, session: string, certainty: Certainty = 'idempotent') =>
+  acceptMissing(mergeContext(batch, certainty), session, BY);
+
+describe('accepted as lost on a store that has forgotten nothing since it joined', () => {
+  test.each([
+    ['idempotent', 'unknown'],
+    ['manual', 'doubt'],
+  ] as const)('%s: exactly what it was sending is %s; nothing else changes', async (certainty, state) => {
+    const { batch, lost } = await lostMachine(await bench.ledger());
+    const told = { exact: true, orders: 1, tokens: 7n };
+    expect(await lossOf(mergeContext(batch, certainty), lost.id)).toEqual(told);
+    expect(await accept(batch, lost.id, certainty)).toEqual(told);
+    expect((await readBatch(batch.ref))?.counts).toEqual(
+      state === 'unknown'
+        ? { paid: 1, sending: 1, unknown: 2, planned: 2 }
+        : { paid: 1, sending: 1, unknown: 1, doubt: 1, planned: 2 },
+    );
+    expect((await readRecord(batch.ref, 2)).nonce).toBe('nonce-2');
+    expect((await readAudit(batch.ref)).at(-1)).toMatchObject({
+      who: 'ada',
+      what: `accepted session ${lost.id} as lost: 1 orders are unknown`,
+    });
+    expect(await listSessions(batch.ledger)).toEqual([]);
+    expect(await readFence(batch.ledger)).toMatchObject({ armed: true });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+    await lost.close();
+  });
+
+  test('from then on it claims and begins nothing, and never joins again', async () => {
+    const { batch, lost } = await lostMachine(await bench.ledger());
+    const { ledger } = batch;
+    await accept(batch, lost.id);
+    ledger.mark.session = lost.id;
+    expect(await claimFor(batch, 6)).toEqual({ answer: 'stop', why: 'lost' });
+    expect(await begin(batch, 6, { session: lost.id })).toEqual({ refusal: 'lost' });
+    // What it was sending when it was given up is not begun again by its own repeated question either.
+    expect(await begin(batch, 2, { session: lost.id, keyAgeMaxMs: 60_000 })).toEqual({ refusal: 'lost' });
+    expect((await readFence(ledger)).lost).toBe(true);
+    await expect(lost.register(ledger)).rejects.toMatchObject({ code: 'ALM_LEDGER_GIVEN_UP' });
+    expect(await listSessions(ledger)).toEqual([]);
+    expect(await begun(batch, 6, { session: 'other' })).toMatchObject({ attempts: 1 });
+    await lost.close();
+  });
+
+  test('its answers still count: what it was sending and the realm has paid is paid', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    const lost = await Session.open('worker', await tempFolder());
+    const door = new Attempts({
+      ledger,
+      journal: lost.journal,
+      session: lost.id,
+      context: mergeContext(batch, 'idempotent'),
+      onFenced: () => {},
+    });
+    await sendAs(batch, 2, 'P');
+    await lost.register(ledger);
+    const ref = { no: batch.no, index: 1 };
+    const nonce = 'of-the-lost';
+    const request = { nonce, order: batch.row(1).order, dayCap: null, resend: null, before: null };
+    const begunNow = await door.begin(ref, batch.ref.id, { ...request, capReason: WHY, hold: '' });
+    if ('refusal' in begunNow) throw new Error(begunNow.refusal);
+    await accept(batch, lost.id);
+    expect((await readRecord(batch.ref, 1)).code).toBe('u');
+    const { keyNumber, keyFirstAt, attempts, tries, firstSentAt: sentAt } = begunNow;
+    const settled = await door.settle(ref, nonce, batch.row(1), {
+      ...{ code: 'P', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
+      ...{ tookMs: 5, latencyMs: 5, evidence: 'answer', dueInMs: 0, detail: null, requests: 1 },
+      ...{ limited: false, errorCode: null, sliceMs: 1_000, batchCreatedAt: sentAt, haltRealm: null },
+      refusalReason: null,
+    });
+    expect(settled).toMatchObject({ settled: true, code: 'P' });
+    expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 2 } });
+    expect(await tieUp(ledger)).toEqual([]);
+    await lost.close();
+  });
+});
+
+describe('accepted as lost on a store that may have forgotten what it sent', () => {
+  const widely = async (batch: TestBatch, lost: Session) => {
+    const told = await lossOf(mergeContext(batch, 'idempotent'), lost.id);
+    expect(told.exact).toBe(false);
+    const loss = await accept(batch, lost.id);
+    // The order that another session is sending is that one's to settle.
+    expect([loss.exact, loss.orders, loss.tokens]).toEqual([false, 4, 22n]);
+    expect(told.orders).toBeGreaterThanOrEqual(loss.orders);
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, sending: 1, doubt: 4 });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+    await lost.close();
+  };
+
+  test('restarted since: every order that is not settled becomes a doubt, and counts for the day', async () => {
+    const { batch, lost } = await lostMachine(await bench.ledger());
+    // As a promoted replica finds itself: armed for the server it was copied from.
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
+    await widely(batch, lost);
+    expect(await begin(batch, 6)).toEqual({ refusal: 'disarmed' });
+  });
+
+  test('armed anew since it joined: the same', async () => {
+    const { batch, lost } = await lostMachine(await bench.ledger());
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'era', 'another');
+    await widely(batch, lost);
+  });
+
+  test('a journal that turns up afterwards still counts, and the days tie', async () => {
+    const { batch, lost } = await lostMachine(await bench.ledger());
+    await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'era', 'another');
+    await widely(batch, lost);
+    await merge(batch, 'manual', attemptOf(batch, 6, PAID));
+    expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 2, sending: 1, doubt: 3 });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  describe('on a store that does not say which server it is', () => {
+    let server: TestRedis;
+    beforeAll(async () => {
+      server = await startRedis(['--appendonly', 'no']);
+    });
+    afterAll(() => server.stop());
+
+    test('the wide rule holds: nothing proves that it has forgotten nothing', async () => {
+      const redis = server.client();
+      await redis.call('ACL', 'SETUSER', 'default', '-info');
+      const owner = { name: 'meadow', baseUrl: 'http://127.0.0.1:1', realmId: 'mute', rehearsal: false };
+      const ledger = openLedger(new ScriptClient(redis, 10_000, () => {}), owner);
+      await registerRealm(ledger);
+      const { batch, lost } = await lostMachine(ledger);
+      expect((await readFence(ledger)).run).toBe('unproven');
+      await widely(batch, lost);
+    });
+  });
+});

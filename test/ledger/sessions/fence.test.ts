@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { retryOrder } from '../../../src/ledger/moves/retry.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
+import { ledgerBench, sealed } from '../../support/ledger.js';
+import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
+
+const bench = ledgerBench();
+
+/** As a promoted replica finds itself: armed for the server it was copied from. */
+const failOver = (ledger: RealmLedger) =>
+  ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+const register = (ledger: RealmLedger, id: string) =>
+  ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, id, '{}');
+
+describe('the fence', () => {
+  test('books that nothing was ever sent from arm themselves', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    await feedAll(batch);
+    expect(await readFence(batch.ledger)).toMatchObject({ armed: false, untouched: true });
+    await begun(batch, 1);
+    expect(await readFence(batch.ledger)).toMatchObject({ armed: true, untouched: false });
+  });
+
+  test('on another server neither claim nor send goes through, until everybody has merged', async () => {
+    const batch = await sealed(await bench.ledger(), [{}, {}]);
+    const { ledger } = batch;
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await failOver(ledger);
+    await register(ledger, 'a');
+    await register(ledger, 'b');
+    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'disarmed' });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
+    const { run } = await readFence(ledger);
+    expect(await reportMerged(ledger, run, 'a', 0)).toBe(true);
+    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: ['b'] });
+    await reportMerged(ledger, run, 'b', 40);
+    expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
+    expect((await readFence(ledger)).seq).toBe(40);
+    await begun(batch, 2);
+  });
+
+  test('what was merged for another server does not count', async () => {
+    const { ledger } = await sealed(await bench.ledger(), [{}]);
+    expect(await reportMerged(ledger, 'another-server', 'a', 0)).toBe(false);
+    expect(await arm(ledger, 'another-server', 0)).toEqual({ answer: 'changed' });
+  });
+
+  test('nothing becomes payable by what a store says that may have forgotten payments: no seal, no retry', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    await failOver(ledger);
+    await expect(sealed(ledger, [{ tokens: 9 }])).rejects.toThrow('disarmed');
+    const by = { who: 'ada', why: null, at: 1, nonce: 'one' };
+    expect(await retryOrder(batch.ref, 1, batch.row(1), by)).toMatchObject({
+      why: expect.stringContaining('almoner recover'),
+    });
+    const { run } = await readFence(ledger);
+    await arm(ledger, run, 0);
+    expect(await retryOrder(batch.ref, 1, batch.row(1), by)).toBe('ok');
+    await sealed(ledger, [{ tokens: 9 }]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a sequence below the one seen stops the sender, and disarms', async () => {
+    const batch = await sealed(await bench.ledger(), [{}, {}]);
+    const { ledger } = batch;
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'seq', 1);
+    expect(await begin(batch, 2)).toEqual({ refusal: 'rollback' });
+    expect(await disarm(ledger, { at: 1, seen: ledger.mark.seen, found: 1, by: 'a' })).toBe(true);
+    expect(await readFence(ledger)).toMatchObject({ armed: false, untouched: false, rollback: { found: 1 } });
+  });
+
+  test('a sender that was away while others armed merges first', async () => {
+    const batch = await sealed(await bench.ledger(), [{}, {}]);
+    const { ledger } = batch;
+    await feedAll(batch);
+    await sendAs(batch, 1, 'P');
+    ledger.mark.era = (await readFence(ledger)).era;
+    await failOver(ledger);
+    const { run } = await readFence(ledger);
+    await arm(ledger, run, 0);
+    expect(await begin(batch, 2)).toEqual({ refusal: 'era' });
+  });
+});
