@@ -4,7 +4,7 @@ import { importRun, payRun } from '../operations/rules/run.js';
 import { countWorkers } from '../operations/services/run-workers.js';
 import type { RunMeta } from '../rules/run-record.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import { listenForStop } from '../runtime/stop-signals.js';
+import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { CommandBase, ExitStatus } from './frame/command.js';
 import { Progress } from './frame/progress.js';
 import { paidSoFar } from './pay.js';
@@ -51,8 +51,9 @@ async function payHere(
   planned: Planned,
   first: number | null,
 ): Promise<BatchStatus> {
-  const signals = listenForStop(() =>
-    context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+  const signals = listenForStop(
+    () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+    stopDeadlineMs(app.config),
   );
   const progress = new Progress(process.stderr, realm.profile.rate);
   try {

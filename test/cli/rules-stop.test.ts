@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
+import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { until } from '../support/until.js';
+
+/** A store that answers nobody and closes no connection. */
+const STOP_MS = 3_000;
+let world: RulesWorld;
+afterEach(async () => {
+  process.kill(world.store.pid, 'SIGCONT');
+  await world.end();
+});
+
+test('Ctrl-C while the store is frozen: a rule’s run leaves within its deadline', async () => {
+  const members = Array.from({ length: 400 }, (_, index) => ({ member: String(1001 + index), tokens: 0 }));
+  world = await startRulesWorld({ members, rate: '20/s', faults: parseFaults(['latency:1:20'], 1) });
+  await world.file('almoner.config.yaml', `limits: { stopMs: ${STOP_MS}, storeAnswerMs: 1500 }\n`);
+  await world.file('jobs/audience.csv', `member\n${members.map(({ member }) => member).join('\n')}\n`);
+  await world.file(
+    'jobs/thanks.yaml',
+    `name: thanks\nrealm: ${REALM_ID}\nperiod: day\naudience: { file: audience.csv }\naward: { tokens: 2 }\nreason: x\n`,
+  );
+  const { child } = world.start('rules', 'run', 'thanks', '--yes');
+  await until('some to be paid', () => world.requests.length >= 10, 60_000);
+  process.kill(world.store.pid, 'SIGSTOP');
+  const startedAt = performance.now();
+  child.kill('SIGINT');
+  const [status] = await Promise.race([once(child, 'close'), later(STOP_MS + 5_000)]);
+  expect(status).toBe(130);
+  expect(performance.now() - startedAt).toBeGreaterThan(STOP_MS - 500);
+}, 120_000);
+
+function later(ms: number): Promise<readonly string[]> {
+  return new Promise((resolve) => setTimeout(() => resolve(['it has not left']), ms).unref());
+}
