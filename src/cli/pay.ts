@@ -1,8 +1,7 @@
-import type { BatchId } from '../core/ids.js';
-import type { RealmProfile } from '../core/profile.js';
+import type { Rate, RealmProfile } from '../core/profile.js';
 import { type BatchStatus, exitOf } from '../operations/batches/batch-status.js';
-import { payPlan } from '../operations/pay/pay-file.js';
-import { type Planned, refuseFaults, writeFaultsFile } from '../operations/pay/plan-file.js';
+import { type Planned, writeFaultsFile } from '../operations/pay/plan-file.js';
+import { type PayRequest, payPlan, type Watch } from '../operations/pay/run-batch.js';
 import { counted } from '../report/spelling.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
@@ -33,55 +32,72 @@ export function showPlan(context: CommandBase, app: App, planned: Planned, profi
   return false;
 }
 
-export async function payAndReport(
-  context: CommandBase,
-  app: App,
-  realm: OpenRealm,
-  planned: Planned,
-  options: { batchId: BatchId | null; inOrder: boolean; first: number | null; rerun: string },
-): Promise<ExitStatus> {
-  refuseFaults(planned.plan, app.config.reportsFolder);
-  const begunAt = Date.now();
+/** Shows the progress of paying on stderr; Ctrl-C lets what is being sent finish, and nothing else is sent. */
+export async function whilePaying<T>(
+  { output }: CommandBase,
+  { config }: App,
+  rate: Rate | null,
+  pay: (watch: Watch) => Promise<T>,
+): Promise<T> {
   const signals = listenForStop(
-    () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
-    stopDeadlineMs(app.config),
+    () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+    stopDeadlineMs(config),
   );
-  const progress = new Progress(process.stderr, realm.profile.rate);
-  let status: BatchStatus;
+  const progress = new Progress(process.stderr, rate);
   try {
-    status = await payPlan(app, realm, planned, {
-      ...options,
-      concurrency: 64,
-      stop: signals.requested,
-      onProgress: (...seen) => progress.show(...seen),
-    });
+    return await pay({ stop: signals.requested, onProgress: (...seen) => progress.show(...seen) });
   } finally {
     progress.end();
     signals.release();
   }
+}
+
+/** Says how a batch stands that this process has paid, and ends as it does. */
+export function printPaid(
+  { output }: CommandBase,
+  status: BatchStatus,
+  rerun: string,
+  more: { readonly json?: object; readonly lines?: readonly string[] } = {},
+): ExitStatus {
   const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
-  context.output.print({
-    json: status,
+  const paid = counted(status.counts.paid ?? 0, 'order was', 'orders were');
+  output.print({
+    json: { ...status, ...more.json },
     text: [
-      ...(status.existing ? [existingLine(status, begunAt)] : []),
-      ...batchLines(status, context.output.colours),
-      ...(interrupted ? [paidSoFar(status)] : []),
+      ...(more.lines ?? []),
+      ...batchLines(status, output.colours),
+      ...(interrupted ? [`${paid} paid. Nothing else is being sent.`] : []),
     ],
-    next: batchNext(status, options.rerun),
+    next: batchNext(status, rerun),
   });
   return exitOf(status);
 }
 
-export function existingLine({ state, finishedAt }: BatchStatus, begunAt: number): string {
-  if (state === 'cancelled')
-    return 'These orders are a batch already, which was cancelled: nothing was sent, and what it paid stays paid.';
-  const over = finishedAt !== null && Date.parse(finishedAt) < begunAt;
-  return over
-    ? 'These orders are a batch already, which was over before: nothing was sent, and nobody is paid twice.'
-    : 'These orders are a batch already; it went on, and nobody is paid twice.';
+export async function payFile(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  { rerun, ...wish }: Omit<PayRequest, keyof Watch> & { readonly rerun: string },
+): Promise<ExitStatus> {
+  const begunAt = Date.now();
+  const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
+    payPlan(app, realm, planned, { ...wish, ...watch }),
+  );
+  return printPaid(context, status, rerun, { lines: existingLines(status, begunAt) });
 }
 
-/** Of a run that was interrupted. */
-export function paidSoFar({ counts }: BatchStatus): string {
-  return `${counted(counts.paid ?? 0, 'order was', 'orders were')} paid. Nothing else is being sent.`;
+/** Says of orders that were a batch already what became of it. */
+export function existingLines({ existing, state, finishedAt }: BatchStatus, begunAt: number): string[] {
+  if (!existing) return [];
+  if (state === 'cancelled')
+    return [
+      'These orders are a batch already, which was cancelled: nothing was sent, and what it paid stays paid.',
+    ];
+  const over = finishedAt !== null && Date.parse(finishedAt) < begunAt;
+  return [
+    over
+      ? 'These orders are a batch already, which was over before: nothing was sent, and nobody is paid twice.'
+      : 'These orders are a batch already; it went on, and nobody is paid twice.',
+  ];
 }

@@ -1,13 +1,11 @@
-import { type BatchStatus, batchStatus, exitOf } from '../operations/batches/batch-status.js';
+import { batchStatus } from '../operations/batches/batch-status.js';
 import type { Planned } from '../operations/pay/plan-file.js';
 import { importRun, payRun } from '../operations/rules/run.js';
 import { countWorkers } from '../operations/services/run-workers.js';
 import type { RunMeta } from '../rules/run-record.js';
 import type { App, OpenRealm } from '../runtime/app.js';
-import { listenForStop, stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { CommandBase, ExitStatus } from './frame/command.js';
-import { Progress } from './frame/progress.js';
-import { paidSoFar } from './pay.js';
+import { printPaid, whilePaying } from './pay.js';
 import { batchLines, batchNext } from './text/batch-text.js';
 
 type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
@@ -33,39 +31,9 @@ export async function payRuleRun(
     });
     return 0;
   }
-  const status = await payHere(context, app, realm, run, planned, options.first);
-  const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
-  output.print({
-    json: { ...status, ...told },
-    text: [...batchLines(status, output.colours), ...(interrupted ? [paidSoFar(status)] : [])],
-    next: batchNext(status, `almoner rules run --plan ${run.id}`),
-  });
-  return exitOf(status);
-}
-
-async function payHere(
-  context: CommandBase,
-  app: App,
-  realm: OpenRealm,
-  run: RunMeta,
-  planned: Planned,
-  first: number | null,
-): Promise<BatchStatus> {
-  const signals = listenForStop(
-    () => context.output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
-    stopDeadlineMs(app.config),
+  const { first } = options;
+  const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
+    payRun(app, realm, run, planned, { ...watch, first }),
   );
-  const progress = new Progress(process.stderr, realm.profile.rate);
-  try {
-    return await payRun(app, realm, run, planned, {
-      inOrder: false,
-      first,
-      concurrency: 64,
-      stop: signals.requested,
-      onProgress: (...seen) => progress.show(...seen),
-    });
-  } finally {
-    progress.end();
-    signals.release();
-  }
+  return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
 }

@@ -22,8 +22,8 @@ import {
   resolveDoubts,
   type Verdict,
 } from '../operations/doubts/resolve.js';
-import { enqueue, handToWorkers, standing } from '../operations/pay/pay-file.js';
 import { type Planned, planDocument, planFile } from '../operations/pay/plan-file.js';
+import { importBatch, standing } from '../operations/pay/store-batch.js';
 import { mergeIfRestored } from '../operations/services/recover.js';
 import { refuseUnsafeStore } from '../operations/services/store-safety.js';
 import type { App } from '../runtime/app.js';
@@ -119,10 +119,7 @@ async function planUpload(app: App, file: Parameters<DeskDeps['plan']>[0]): Prom
     writeFaults: (path) => plan.findings.writeFaults(path),
     async enqueue({ inOrder }) {
       await refuseUnsafeStore(app);
-      const options = { batchId: null, inOrder, mode: 'import', session: null } as const;
-      const { ref, existing } = await enqueue(app, realm, planned, options);
-      if (existing) await handToWorkers(app, realm, ref, plan);
-      return { ref, existing };
+      return importBatch(app, realm, planned, { batchId: null, inOrder });
     },
     close: () => plan.findings.close(),
   };

@@ -1,9 +1,10 @@
 import type { BatchRef } from '../../ledger/index.js';
-import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
+import { isRehearsalOfItsOwn, profileOfBatch } from '../../operations/batches/batch-realm.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import { idOf } from '../../operations/batches/find-orders.js';
 import { chooseDead } from '../../operations/dead/dead-letters.js';
 import { batchesOf, retryDead } from '../../operations/dead/retry-discard.js';
+import { needRunnable, runExisting } from '../../operations/pay/run-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { counted, grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
@@ -11,9 +12,9 @@ import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
 import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { flag, REASON, usage } from '../frame/options.js';
+import { whilePaying } from '../pay.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { refusalLines, slowProgress } from '../text/order-text.js';
-import { needWorkable, workOff } from '../work-off.js';
 
 export const command = defineCommand({
   name: 'dead retry',
@@ -41,7 +42,7 @@ export const command = defineCommand({
           'List them with `almoner dead list --all`.',
         );
       for (const ref of batchesOf(chosen.places))
-        if (worksHere(app, ref, options.run)) await needWorkable(app, ref);
+        if (worksHere(app, ref, options.run)) await needRunnable(app, ref);
       output.note(`Retrying ${counted(chosen.places.length, 'dead letter')}…`);
       const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
       const { reason: why = null, newAddress } = options;
@@ -75,7 +76,9 @@ export const command = defineCommand({
 /** A batch that a person paused stays paused, whatever was retried in it. */
 async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
   const status = await batchStatus(ref, { existing: true, config: app.config });
-  return worksHere(app, ref, run) && status.state === 'running' ? workOff(context, app, ref) : status;
+  if (!worksHere(app, ref, run) || status.state !== 'running') return status;
+  const rate = profileOfBatch(app.config, ref)?.rate ?? null;
+  return whilePaying(context, app, rate, (watch) => runExisting(app, ref, watch));
 }
 
 /** Nobody but a command ever works a rehearsal of its own. */

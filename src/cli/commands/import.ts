@@ -1,6 +1,6 @@
 import { batchStatus } from '../../operations/batches/batch-status.js';
-import { enqueue, handToWorkers } from '../../operations/pay/pay-file.js';
 import { planFile } from '../../operations/pay/plan-file.js';
+import { importBatch } from '../../operations/pay/store-batch.js';
 import { mergeJournals } from '../../operations/services/recover.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
@@ -8,7 +8,7 @@ import { defineCommand } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';
-import { existingLine, showPlan } from '../pay.js';
+import { existingLines, showPlan } from '../pay.js';
 import { planRequest, readBatchId, SEND_OPTIONS } from '../plan-options.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 
@@ -31,17 +31,11 @@ export const command = defineCommand({
       if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
         await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
       const begunAt = Date.now();
-      const { ref, existing } = await enqueue(app, realm, planned, {
-        batchId,
-        inOrder: options.inOrder,
-        mode: 'import',
-        session: null,
-      });
-      if (existing) await handToWorkers(app, realm, ref, planned.plan);
+      const { ref, existing } = await importBatch(app, realm, planned, { batchId, inOrder: options.inOrder });
       const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
       output.print({
         json: { ...status, workers },
-        text: [...(existing ? [existingLine(status, begunAt)] : []), ...batchLines(status, output.colours)],
+        text: [...existingLines(status, begunAt), ...batchLines(status, output.colours)],
         next: batchNext(status),
       });
       return 0;

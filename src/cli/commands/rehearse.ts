@@ -5,7 +5,7 @@ import { parseFaults } from '../../realm/server/faults.js';
 import { defineCommand } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, flag, wholeNumber } from '../frame/options.js';
-import { payAndReport, showPlan } from '../pay.js';
+import { payFile, showPlan } from '../pay.js';
 import { PLAN_OPTIONS, planRequest, retyped } from '../plan-options.js';
 
 /** Every fault at once, at odds under which a run still ends within seconds. */
@@ -47,8 +47,7 @@ export const command = defineCommand({
         const realm = await app.realm(profile, faults);
         const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
         if (!showPlan(context, app, planned, profile)) return 3;
-        return payAndReport(context, app, realm, planned, {
-          batchId: null,
+        return payFile(context, app, realm, planned, {
           inOrder: options.inOrder,
           first: options.first ?? null,
           rerun: `almoner rehearse ${retyped(args.FILE, options)}`,

@@ -5,7 +5,7 @@ import { defineCommand } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, wholeNumber } from '../frame/options.js';
-import { payAndReport, showPlan } from '../pay.js';
+import { payFile, showPlan } from '../pay.js';
 import { planRequest, readBatchId, retyped, SEND_OPTIONS } from '../plan-options.js';
 
 export const command = defineCommand({
@@ -33,7 +33,7 @@ export const command = defineCommand({
         if (!showPlan(context, app, planned, profile)) return 3;
         if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
           await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
-        return payAndReport(context, app, realm, planned, {
+        return payFile(context, app, realm, planned, {
           batchId,
           inOrder: options.inOrder,
           first: options.first ?? null,

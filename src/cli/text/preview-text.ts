@@ -2,8 +2,8 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { formatRate } from '../../core/rate.js';
 import type { Finding } from '../../csv/row.js';
+import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import { isOver } from '../../operations/pay/run-batch.js';
 import { counted, duration, grouped } from '../../report/spelling.js';
 import type { Colours } from '../frame/colour.js';
 

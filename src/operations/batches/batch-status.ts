@@ -119,14 +119,23 @@ export async function standsStill(
   return reason === null ? null : { state: 'halted', reason };
 }
 
+export function isOver({ state }: Pick<BatchView, 'state'>): boolean {
+  return state === 'done' || state === 'cancelled';
+}
+
 /** A run whose process is proven dead stands still, whatever its last word was. */
 export async function isInterrupted(
   ref: BatchRef,
   view: BatchView & { readonly owner: string },
 ): Promise<boolean> {
   if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
-  const owner = (await listSessions(ref.ledger)).find(({ id }) => id === view.owner);
-  return owner === undefined || (await ref.ledger.scripts.here.liveness(owner)) === 'dead';
+  return !(await ownerLives(ref, view.owner));
+}
+
+/** Nobody owns a batch of the workers; a session that is not proven dead counts as living. */
+export async function ownerLives({ ledger }: BatchRef, owner: string): Promise<boolean> {
+  const entry = (await listSessions(ledger)).find(({ id }) => id === owner);
+  return entry !== undefined && (await ledger.scripts.here.liveness(entry)) !== 'dead';
 }
 
 /** At the rate of the run so far, without the time in which it stood still. */

@@ -1,52 +1,103 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { BatchId } from '../../core/ids.js';
 import type { WriteOutcome } from '../../core/outcome.js';
 import type { Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
-  listSessions,
   pauseBatch,
   readBatch,
   resumeBatch,
+  type SealedRun,
   type Session,
 } from '../../ledger/index.js';
 import type { First } from '../../queue/own-run.js';
 import { RealmWorker } from '../../queue/realm-worker.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { changeHere, realmOfBatch } from '../batches/batch-realm.js';
+import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';
 import { letRealmGoOn } from '../batches/realm-halt.js';
+import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
+import { refuseUnsafeStore } from '../services/store-safety.js';
+import type { Planned } from './plan-file.js';
+import { storeBatch } from './store-batch.js';
 
-/** Working off one batch in this process, until it is done, stands still, or a person interrupts. */
-export type RunRequest = {
-  readonly ref: BatchRef;
-  readonly session: Session;
-  readonly first: number | null;
-  readonly concurrency: number;
-  readonly who: string;
+/** How a batch is worked in this process: until it is done, stands still, or a person interrupts. */
+export type Watch = {
   readonly stop: AbortSignal;
-  readonly onProgress: ShowProgress;
+  readonly onProgress: (
+    view: BatchView,
+    lastTrouble: WriteOutcome | null,
+    waiting: readonly Waiting[],
+  ) => void;
 };
 
-export type ShowProgress = (
-  view: BatchView,
-  lastTrouble: WriteOutcome | null,
-  waiting: readonly Waiting[],
-) => void;
+type RunRequest = Watch & { readonly ref: BatchRef; readonly session: Session };
 
-export type RunEnd = 'worked' | 'watched' | 'over';
-
+const CONCURRENCY = 64;
 const POLL_MS = 150;
 const OWNER_EVERY_LOOKS = 8;
 
-export async function runBatch(app: App, realm: OpenRealm, request: RunRequest): Promise<RunEnd> {
+export type PayRequest = Watch & {
+  readonly batchId?: BatchId | null;
+  readonly inOrder?: boolean;
+  readonly first: number | null;
+};
+
+/** Makes the batch of a confirmed plan, works it off, writes the report and says how it stands. */
+export async function payPlan(
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  request: PayRequest,
+  run: SealedRun | null = null,
+): Promise<BatchStatus> {
+  const session = await app.session('run');
+  await session.register(realm.ledger);
+  const { batchId = null, inOrder = false, first } = request;
+  const { ref, existing } = await storeBatch(app, realm, planned, { batchId, inOrder, session, run });
+  return runToReport(app, realm, { ...request, ref, session }, first, existing);
+}
+
+/** The same for a batch that is in the books already. */
+export async function runExisting(app: App, ref: BatchRef, watch: Watch): Promise<BatchStatus> {
+  const realm = await realmOfBatch(app, ref);
+  return runToReport(app, realm, { ...watch, ref, session: await app.session('run') }, null, true);
+}
+
+/** Asked by whoever moves orders first and runs their batch then: "nothing was done" must be true. */
+export async function needRunnable(app: App, ref: BatchRef): Promise<void> {
+  await refuseUnsafeStore(app);
+  await realmOfBatch(app, ref);
+  const view = await readBatch(ref);
+  const changed = view === undefined ? null : changeHere(app.config, ref, view.manifest);
+  if (changed !== null)
+    throw new AlmonerError(changed.code, `${changed.message} Nothing was done.`, { next: changed.next });
+}
+
+async function runToReport(
+  app: App,
+  realm: OpenRealm,
+  request: RunRequest,
+  first: number | null,
+  existing: boolean,
+): Promise<BatchStatus> {
+  const { ref } = request;
+  await runBatch(app, realm, request, first === null ? null : firstOf(first));
+  const { folder } = await reportBatch(ref, realm.plans, app.config);
+  return batchStatus(ref, { existing, report: folder });
+}
+
+async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: First | null): Promise<void> {
   const { ref, session } = request;
-  const first = request.first === null ? null : firstOf(request.first);
   for (;;) {
     const view = await readBatch(ref);
     if (view === undefined) throw new Error(`batch ${ref.id} is not sealed`);
-    if (isOver(view)) return 'over';
-    if (!(await isOwnedByLiving(ref, view.owner, session.id))) {
+    if (isOver(view)) return;
+    if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile.settleMs);
       await letRealmGoOn(realm);
       if (await takeOver(request, view.owner, first)) break;
@@ -55,16 +106,16 @@ export async function runBatch(app: App, realm: OpenRealm, request: RunRequest):
     }
     // It only watches and begins nothing: nobody may have to wait for its journal.
     await session.deregister(ref.ledger);
-    if ((await watch(request)) === 'still') return 'watched';
+    if ((await watch(request)) === 'still') return;
   }
-  const crew = new RealmWorker({
+  const worker = new RealmWorker({
     ledger: realm.ledger,
     profile: realm.profile,
     client: realm.client,
     session,
     run: ref,
     first,
-    concurrency: request.concurrency,
+    concurrency: CONCURRENCY,
     connect: (use) => app.store.connect(use),
     onTrouble: (message) => app.logger.warn({ message }, 'trouble'),
     onStalled: (error) => app.fail(error),
@@ -74,32 +125,36 @@ export async function runBatch(app: App, realm: OpenRealm, request: RunRequest):
     },
   });
   let lastTrouble: WriteOutcome | null = null;
-  await crew.start();
+  await worker.start();
   try {
-    await untilStill({ ...request, stop: AbortSignal.any([request.stop, app.failed]) }, () => lastTrouble);
+    const stop = AbortSignal.any([request.stop, app.failed]);
+    await untilStill({ ...request, stop }, app.config.operator, () => lastTrouble);
   } finally {
-    await crew.stop(async () => {
+    await worker.stop(async () => {
       const end = await readBatch(ref);
       return end !== undefined && isOver(end);
     });
   }
   app.failed.throwIfAborted();
-  return 'worked';
 }
 
 /** Waits until nothing more will happen; an interruption pauses the batch and waits for what is being sent. */
-async function untilStill(request: RunRequest, lastTrouble: () => WriteOutcome | null): Promise<void> {
-  const { ref, stop } = request;
+async function untilStill(
+  { ref, session, stop, onProgress }: RunRequest,
+  who: string,
+  lastTrouble: () => WriteOutcome | null,
+): Promise<void> {
   const waiting = waitingNow(ref);
   let paused = false;
   for (;;) {
     if (stop.aborted && !paused) {
       paused = true;
-      await pauseBatch(ref.ledger, ref.no, INTERRUPTED, audit(request, 'interrupted'), request.session.id);
+      const audit = { at: Date.now(), who, what: 'interrupted', why: null };
+      await pauseBatch(ref.ledger, ref.no, INTERRUPTED, audit, session.id);
     }
     const view = await readBatch(ref);
     if (view === undefined) return;
-    request.onProgress(view, lastTrouble(), await waiting(view));
+    onProgress(view, lastTrouble(), await waiting(view));
     const { sending = 0, unknown = 0 } = view.counts;
     if (view.state === 'done') return;
     if (view.state === 'cancelled' && sending + unknown === 0) return;
@@ -109,14 +164,14 @@ async function untilStill(request: RunRequest, lastTrouble: () => WriteOutcome |
 }
 
 /** Until the batch stands still, or the process that works it is gone without a word. */
-async function watch({ ref, session, stop, onProgress }: RunRequest): Promise<'still' | 'orphaned'> {
+async function watch({ ref, stop, onProgress }: RunRequest): Promise<'still' | 'orphaned'> {
   const waiting = waitingNow(ref);
   for (let looks = 0; !stop.aborted; looks++) {
     const view = await readBatch(ref);
     if (view === undefined || (view.state !== 'running' && view.state !== 'planned')) return 'still';
     onProgress(view, null, await waiting(view));
     const ownerAsked = view.owner !== '' && looks % OWNER_EVERY_LOOKS === OWNER_EVERY_LOOKS - 1;
-    if (ownerAsked && !(await isOwnedByLiving(ref, view.owner, session.id))) return 'orphaned';
+    if (ownerAsked && !(await ownerLives(ref, view.owner))) return 'orphaned';
     await sleep(POLL_MS);
   }
   return 'still';
@@ -132,21 +187,7 @@ function firstOf(orders: number): First {
   return { orders, reason: reasonOf('ALM_BATCH_FIRST', message) };
 }
 
-export async function isOwnedByLiving(ref: BatchRef, owner: string, self: string): Promise<boolean> {
-  if (owner === '' || owner === self) return false;
-  const entry = (await listSessions(ref.ledger)).find(({ id }) => id === owner);
-  return entry !== undefined && (await ref.ledger.scripts.here.liveness(entry)) !== 'dead';
-}
-
-export function isOver(view: BatchView): boolean {
-  return view.state === 'done' || view.state === 'cancelled';
-}
-
 const INTERRUPTED = reasonOf(
   'ALM_BATCH_INTERRUPTED',
   'The run was interrupted. What was being sent has finished; nothing else is being sent.',
 );
-
-function audit(request: RunRequest, what: string) {
-  return { at: Date.now(), who: request.who, what, why: null };
-}

@@ -11,8 +11,8 @@ import type { RunMeta } from '../../rules/run-record.js';
 import { readEntries, runNumber } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
+import { isOver } from '../batches/batch-status.js';
 import type { Planned } from '../pay/plan-file.js';
-import { isOver } from '../pay/run-batch.js';
 import { mergeIfRestored } from '../services/recover.js';
 import { makeAudienceMembers } from './members.js';
 

@@ -9,8 +9,9 @@ import type { RunMeta } from '../../rules/run-record.js';
 import { changeRun, putRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { BatchStatus } from '../batches/batch-status.js';
-import { enqueue, type PayRequest, payPlan } from '../pay/pay-file.js';
 import { type Planned, refuseFaults } from '../pay/plan-file.js';
+import { type PayRequest, payPlan } from '../pay/run-batch.js';
+import { storeBatch } from '../pay/store-batch.js';
 import { batchOfRun } from './plan.js';
 
 /**
@@ -46,10 +47,10 @@ export async function payRun(
   realm: OpenRealm,
   run: RunMeta,
   planned: Planned,
-  request: Omit<PayRequest, 'batchId'>,
+  request: PayRequest,
 ): Promise<BatchStatus> {
   return makingBatch(app, realm, run, planned, null, (sealed) =>
-    payPlan(app, realm, planned, { ...request, batchId: null, run: sealed }),
+    payPlan(app, realm, planned, request, sealed),
   );
 }
 
@@ -62,13 +63,7 @@ export async function importRun(
   last: LastRun | null = null,
 ): Promise<Imported> {
   return makingBatch(app, realm, run, planned, last, (sealed) =>
-    enqueue(app, realm, planned, {
-      batchId: null,
-      inOrder: false,
-      mode: 'import',
-      session: null,
-      run: sealed,
-    }),
+    storeBatch(app, realm, planned, { batchId: null, inOrder: false, session: null, run: sealed }),
   );
 }
 

@@ -4,7 +4,7 @@ import { type BatchRef, type BatchView, batchNumber, hasParked, readBatch } from
 import type { RunMeta } from '../../rules/run-record.js';
 import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { isOver } from '../pay/run-batch.js';
+import { isOver } from '../batches/batch-status.js';
 import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
 import { batchOfRun } from './plan.js';
 import { takeBatchBack } from './run.js';

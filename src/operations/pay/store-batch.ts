@@ -8,62 +8,72 @@ import {
   type SealedRun,
   type Session,
 } from '../../ledger/index.js';
-import { importPlan } from '../../planning/store-plan.js';
+import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { type BatchStatus, batchStatus } from '../batches/batch-status.js';
+import { isOver, ownerLives } from '../batches/batch-status.js';
 import { letRealmGoOn } from '../batches/realm-halt.js';
-import { reportBatch } from '../batches/report.js';
 import { mergeIfRestored } from '../services/recover.js';
 import type { Planned } from './plan-file.js';
 import { makeMembers } from './rehearsals.js';
-import { isOver, isOwnedByLiving, runBatch, type ShowProgress } from './run-batch.js';
 
-/** From a confirmed plan to a batch in the books, and, for a run, on to its report. */
-export type EnqueueOptions = {
+/** From a confirmed plan to a sealed batch in the books. */
+export type BatchWish = {
   readonly batchId: BatchId | null;
   readonly inOrder: boolean;
-  readonly mode: 'run' | 'import';
+  /** The run that works it off; null for the workers. */
   readonly session: Session | null;
-  readonly run?: SealedRun;
-  readonly onStored?: (rows: number) => void;
+  /** Where a rule's run is made a batch. */
+  readonly run: SealedRun | null;
 };
 
-export async function enqueue(
+export async function storeBatch(
   app: App,
   realm: OpenRealm,
   { plan, preview }: Planned,
-  options: EnqueueOptions,
-): Promise<{ ref: BatchRef; existing: boolean }> {
+  { batchId, inOrder, session, run }: BatchWish,
+): Promise<Imported> {
   await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   return importPlan(plan, {
     ledger: realm.ledger,
     profile: realm.profile,
-    batchId: options.batchId,
-    mode: options.mode,
-    owner: options.session?.id ?? '',
-    inOrder: options.inOrder,
+    batchId,
+    mode: session === null ? 'import' : 'run',
+    owner: session?.id ?? '',
+    inOrder,
     expectedMs: preview.seconds * 1000,
     who: app.config.operator,
     importer: app.newNonce(),
     now: Date.now(),
-    onProgress: options.onStored ?? (() => {}),
-    run: options.run ?? null,
+    onProgress: () => {},
+    run,
   });
+}
+
+/** Hands the orders of a file to the workers. */
+export async function importBatch(
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  wish: Pick<BatchWish, 'batchId' | 'inOrder'>,
+): Promise<Imported> {
+  const made = await storeBatch(app, realm, planned, { ...wish, session: null, run: null });
+  if (made.existing) await handToWorkers(app, realm, made.ref, planned.plan);
+  return made;
 }
 
 /**
  * The same orders again are the same batch: one that stands still goes on, in the workers' hands. Only as it stood when
  * the person saw it: one that was started elsewhere since, and paused there, was paused by somebody who knew more.
  */
-export async function handToWorkers(
+async function handToWorkers(
   app: App,
   realm: OpenRealm,
   ref: BatchRef,
   { existing }: Planned['plan'],
 ): Promise<void> {
   const view = await readBatch(ref);
-  if (view === undefined || isOver(view) || (await isOwnedByLiving(ref, view.owner, ''))) return;
+  if (view === undefined || isOver(view) || (await ownerLives(ref, view.owner))) return;
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   if (standing(existing?.view) !== standing(view))
     throw new AlmonerError(
@@ -87,29 +97,4 @@ export async function handToWorkers(
 export function standing(view: Pick<BatchView, 'state' | 'reason'> | null | undefined): string {
   if (view?.state !== 'paused' && view?.state !== 'halted') return '';
   return `${view.state} ${view.reason?.code} ${view.reason?.message}`;
-}
-
-export type PayRequest = {
-  readonly batchId: BatchId | null;
-  readonly inOrder: boolean;
-  readonly first: number | null;
-  readonly concurrency: number;
-  readonly stop: AbortSignal;
-  readonly onProgress: ShowProgress;
-  readonly run?: SealedRun;
-};
-
-/** Enqueues, works the batch off in this process, writes the report and says how it stands. */
-export async function payPlan(
-  app: App,
-  realm: OpenRealm,
-  planned: Planned,
-  request: PayRequest,
-): Promise<BatchStatus> {
-  const session = await app.session('run');
-  await session.register(realm.ledger);
-  const { ref, existing } = await enqueue(app, realm, planned, { ...request, mode: 'run', session });
-  await runBatch(app, realm, { ...request, ref, session, who: app.config.operator });
-  const { folder } = await reportBatch(ref, realm.plans, app.config);
-  return batchStatus(ref, { existing, report: folder });
 }
