@@ -66,6 +66,7 @@ const RANKS: Readonly<Record<string, number>> = {
   realm: 2,
   csv: 2,
   yaml: 2,
+  words: 1.5,
   core: 1,
 };
 

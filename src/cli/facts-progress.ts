@@ -1,4 +1,4 @@
-import { duration, grouped } from '../report/spelling.js';
+import { duration, grouped } from '../words/spelling.js';
 
 /** Progress of reading facts, on stderr: redrawn on a terminal, a plain line now and then elsewhere. */
 const PLAIN_EVERY_MS = 2_000;

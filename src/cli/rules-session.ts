@@ -1,7 +1,6 @@
 import { openRule, profileOfRule } from '../operations/rules/files.js';
 import { planRule } from '../operations/rules/plan.js';
 import { secondsFor } from '../planning/preview.js';
-import { duration, grouped } from '../report/spelling.js';
 import type { Decision } from '../rules/decision.js';
 import type { PlannedRun } from '../rules/plan-run.js';
 import { requestsAtMost } from '../rules/read-candidates.js';
@@ -10,6 +9,7 @@ import { readEntries } from '../rules/run-store.js';
 import { readAt } from '../rules/zone.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { listenForStop } from '../runtime/stop-signals.js';
+import { duration, grouped } from '../words/spelling.js';
 import { FactsProgress } from './facts-progress.js';
 import type { CommandBase } from './frame/command.js';
 import { usage } from './frame/options.js';

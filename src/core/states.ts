@@ -54,3 +54,8 @@ export type OrderMark = 'discarded' | 'replaced';
 
 export type StateCounts = Readonly<Partial<Record<OrderState, number>>>;
 export type StateSums = Readonly<Partial<Record<OrderState, bigint>>>;
+
+/** Orders that will still change by themselves. */
+export function openCount({ planned = 0, sending = 0, unknown = 0 }: StateCounts): number {
+  return planned + sending + unknown;
+}

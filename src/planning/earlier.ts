@@ -12,6 +12,7 @@ import {
   type RealmLedger,
   readBatch,
 } from '../ledger/index.js';
+import { utcMinute } from '../words/spelling.js';
 import { shortId } from './digest.js';
 
 /** Who a file is in the books: its batch's identity, and the batch where it is there already. */
@@ -158,8 +159,7 @@ export async function maybeForgotten(
   if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
   for (const id of former === null ? [batch] : [batch, shortId(former)])
     if (await hasParked(ledger, id)) return null;
-  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
   return maybe(
-    `On ${when} UTC it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
+    `On ${utcMinute(at)} it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
   );
 }

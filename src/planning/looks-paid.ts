@@ -19,6 +19,7 @@ import {
   readBatch,
   retryOrder,
 } from '../ledger/index.js';
+import { utcMinute } from '../words/spelling.js';
 import { BareRows } from './bare-rows.js';
 import { type EqualOrder, equalOrders, readSketch } from './equal-orders.js';
 import { type Findings, lineRanges } from './findings.js';
@@ -41,14 +42,14 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
   if (standIns === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
     for (const { batch, view, rows } of batches)
       for (const [, line, order] of rows) {
-        const message = `The same row is order ${orderId(batch, order)} of ${made(view)} (${view.manifest.source}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
+        const message = `The same row is order ${orderId(batch, order)} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
         findings.warning({ line, column: null, code, message });
       }
     return;
   }
   const named = batches.slice(0, BATCHES_NAMED).map(({ batch, view, rows }) => {
     const lines = lineRanges(rows.map(([, line]) => line));
-    return `${lines} in batch ${batch} of ${made(view)} (${view.manifest.source}, ${stands(view)})`;
+    return `${lines} in batch ${batch} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}, ${stands(view)})`;
   });
   const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
   const out =
@@ -73,10 +74,6 @@ export function noteTwins(findings: Findings, rows: ComparedRows): void {
 /** Whether anybody works at it only its process could say. */
 function stands({ state }: Repeats['batches'][number]['view']): string {
   return state === 'running' || state === 'planned' ? 'not finished' : state;
-}
-
-function made({ manifest }: Repeats['batches'][number]['view']): string {
-  return `${new Date(manifest.createdAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** Turns the rows that were paid before into duplicates, in the blocks and in what they claim. */

@@ -7,6 +7,7 @@ import {
   earlierAddresses,
   type RealmLedger,
 } from '../ledger/index.js';
+import { utcMinute } from '../words/spelling.js';
 
 /** What a plan says of a realm that was paid under another address: a fault, unless the new one is meant. */
 export function addressFinding(
@@ -19,9 +20,7 @@ export function addressFinding(
       `${baseUrl} (${[
         `${paid} orders paid, ${tokens} tokens`,
         ...(open === 0 ? [] : [`${open} that may still be`]),
-        ...(lastAt === null
-          ? []
-          : [`last on ${new Date(lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`]),
+        ...(lastAt === null ? [] : [`last on ${utcMinute(lastAt)}`]),
       ].join('; ')})`,
   );
   return {

@@ -1,7 +1,7 @@
 import type { OrderState } from '../core/states.js';
 import type { Manifest, RowView } from '../ledger/index.js';
+import { isoTime } from '../words/spelling.js';
 import { type Cell, csvLine } from './csv-line.js';
-import { isoTime } from './spelling.js';
 
 /**
  * The five files that together are the input, row for row: each state has exactly one place. A row that is

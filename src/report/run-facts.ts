@@ -3,6 +3,7 @@ import type { OrderId } from '../core/ids.js';
 import { OPS, type Op } from '../core/order.js';
 import type { OrderMark, OrderState } from '../core/states.js';
 import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/index.js';
+import { messagePattern } from '../words/spelling.js';
 
 export type RunSpan = { readonly from: number; readonly to: number };
 
@@ -154,7 +155,7 @@ export class FailingGroups {
 
   #groupFor(row: RowView): Growing {
     const code = row.errorCode ?? '';
-    const own = `${code} ${patternOf(row.error)}`;
+    const own = `${code} ${messagePattern(row.error)}`;
     const known = this.#groups.get(own);
     if (known !== undefined) return known;
     const full = this.#groups.size >= GROUPS_MAX;
@@ -172,8 +173,4 @@ export class FailingGroups {
     this.#groups.set(key, group);
     return group;
   }
-}
-
-function patternOf(message: string | null): string {
-  return (message ?? '').slice(0, 300).replaceAll(/[0-9a-f-]*[0-9]{2}[0-9a-f-]*/gi, '#');
 }

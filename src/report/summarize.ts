@@ -1,8 +1,8 @@
 import type { Rate } from '../core/profile.js';
 import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/index.js';
+import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts, RunSpan } from './run-facts.js';
-import { isoTime, perMinute } from './spelling.js';
 import type { Summary } from './summary.js';
 import type { FileFacts } from './whole-file.js';
 
@@ -139,6 +139,10 @@ export function paceUsed(batch: BatchView, series: RunSeries, span: RunSpan | nu
     share: used === null || batch.rate === null ? null : rounded(used / perMinute(batch.rate)),
     activeMs: activeMs > 0 ? activeMs : null,
   };
+}
+
+function perMinute(rate: Rate): number {
+  return (rate.requests * 60_000) / rate.windowMs;
 }
 
 function rounded(value: number): number {

@@ -1,4 +1,5 @@
 import type { AuditEntry, BatchRecord, RowView } from '../ledger/index.js';
+import { isoTime } from '../words/spelling.js';
 import { csvLine, type Delimiter } from './csv-line.js';
 import {
   fileHeader,
@@ -13,7 +14,6 @@ import { type PublicLine, type PublicSums, publicPage } from './html/page.js';
 import { reportPage } from './html/report-page.js';
 import { Reconciliation } from './reconciliation.js';
 import { RunFacts } from './run-facts.js';
-import { isoTime } from './spelling.js';
 import { Staging } from './staging.js';
 import { summarize } from './summarize.js';
 import type { FileFacts, WholeFile } from './whole-file.js';

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { html } from '../../src/report/html/markup.js';
-import { roundTop } from '../../src/report/html/plot.js';
-import { binned } from '../../src/report/html/run-chart.js';
 import { FailingGroups, Slowest } from '../../src/report/run-facts.js';
-import { duration, grouped, rateWords } from '../../src/report/spelling.js';
 import { latencyFacts, paceUsed } from '../../src/report/summarize.js';
 import { recordOf, rowOf } from '../support/batch-record.js';
 
@@ -84,43 +81,8 @@ test('the pace counts the time at work, not the pauses', () => {
   expect(paceUsed(batch, { sliceMs: 10_000, slices: [] }, null).usedPerMinute).toBeNull();
 });
 
-test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
-  const slices = Array.from({ length: 1_000 }, (_, at) => ({
-    at: at * 20,
-    requests: 3,
-    paid: 2,
-    failed: 1,
-    rateLimited: 0,
-  }));
-  const { bins, binMs } = binned({ sliceMs: 10, slices });
-  expect(bins.length).toBeLessThanOrEqual(120);
-  expect(bins.reduce((sum, bin) => sum + bin.requests, 0)).toBe(3_000);
-  expect(bins.every((bin, at) => bin.at === at * binMs)).toBe(true);
-  expect(binned({ sliceMs: 10, slices: [] }).bins).toEqual([]);
-});
-
 test('values put into markup are text, and hidden characters show', () => {
   expect(html`<p title="${'"x'}">${'<script>&'}${['a', 1]}${null}${'\u202e'}</p>`.markup).toBe(
     '<p title="&quot;x">&lt;script&gt;&amp;a1\ufffd</p>',
   );
-});
-
-test('numbers, durations and rates are spelled for people', () => {
-  expect([1, 999, 1_000, 1_234_567].map((value) => grouped(value))).toEqual([
-    '1',
-    '999',
-    '1,000',
-    '1,234,567',
-  ]);
-  expect(grouped(2n ** 63n)).toBe('9,223,372,036,854,775,808');
-  expect([0, 850, 1_500, 61_000, 3_600_000, 90_061_000].map(duration)).toEqual([
-    '0 ms',
-    '850 ms',
-    '1.5 s',
-    '1 min 1 s',
-    '1 h',
-    '1 d 1 h',
-  ]);
-  expect(rateWords({ requests: 24, windowMs: 60_000 })).toBe('24 a minute');
-  expect([0, 7, 24, 83, 101].map(roundTop)).toEqual([1, 10, 25, 100, 200]);
 });

@@ -1,7 +1,7 @@
 import { findBatch } from '../../ledger/index.js';
 import { cancel } from '../../operations/batches/steer.js';
 import { cancelImport } from '../../operations/rules/unfinished-runs.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, REASON } from '../frame/options.js';

@@ -1,7 +1,7 @@
 import { idOf } from '../../operations/batches/find-orders.js';
 import { chooseDead } from '../../operations/dead/dead-letters.js';
 import { discardDead } from '../../operations/dead/retry-discard.js';
-import { counted, grouped } from '../../report/spelling.js';
+import { counted, grouped } from '../../words/spelling.js';
 import { DEAD_OPTIONS, ORDERS, readSelection } from '../dead-options.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { findBatch } from '../../ledger/index.js';
 import { exportDead, heldByImports } from '../../operations/dead/dead-letters.js';
 import { NewFile } from '../../report/new-file.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { text, usage } from '../frame/options.js';

@@ -1,7 +1,7 @@
 import { DEAD_STATES } from '../../core/states.js';
 import { chooseBatches } from '../../operations/batches/find-orders.js';
 import { type DeadLetter, deadLetters, heldByImports } from '../../operations/dead/dead-letters.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { readClass } from '../dead-options.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';

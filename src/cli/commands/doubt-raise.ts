@@ -2,7 +2,7 @@ import { batchStatus } from '../../operations/batches/batch-status.js';
 import { orderFinder } from '../../operations/batches/find-orders.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import { checkRaisable, raiseDoubts } from '../../operations/doubts/raise.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argumentList, needReason, REASON, usage } from '../frame/options.js';

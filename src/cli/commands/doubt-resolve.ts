@@ -15,7 +15,7 @@ import {
   rulingsOnOrders,
   type Verdict,
 } from '../../operations/doubts/resolve.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { confirmRisk } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';

@@ -1,6 +1,6 @@
 import { findOrder } from '../../operations/batches/find-orders.js';
 import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
-import { grouped } from '../../report/spelling.js';
+import { grouped } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument } from '../frame/options.js';

@@ -1,6 +1,6 @@
 import { isMemberId, MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
-import { counted, grouped } from '../../report/spelling.js';
+import { counted, grouped } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, text, usage } from '../frame/options.js';

@@ -1,7 +1,7 @@
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
-import { grouped } from '../../report/spelling.js';
 import { lastRunWords } from '../../rules/approvals.js';
 import { spellMoment } from '../../rules/zone.js';
+import { grouped } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 

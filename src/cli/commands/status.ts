@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openCount } from '../../core/states.js';
 import { everyBatch, findBatch, readBatch } from '../../ledger/index.js';
 import {
   allPaceNotes,
@@ -9,9 +10,9 @@ import {
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
-import { grouped } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
+import { grouped } from '../../words/spelling.js';
 import { defineCommand } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { flag, optionalArgument } from '../frame/options.js';
@@ -92,7 +93,7 @@ function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
 function listLines(batches: readonly BatchStatus[], workers: number): string[] {
   if (batches.length === 0) return ['There is no batch yet.'];
   const rows = batches.map((one) => {
-    const open = (one.counts.planned ?? 0) + (one.counts.sending ?? 0) + (one.counts.unknown ?? 0);
+    const open = openCount(one.counts);
     const bad = (one.counts.refused ?? 0) + (one.counts.exhausted ?? 0);
     return [
       one.batch.padEnd(14),

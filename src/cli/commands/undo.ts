@@ -3,7 +3,7 @@ import { findBatch } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
 import { NewFile } from '../../report/new-file.js';
-import { counted, grouped } from '../../report/spelling.js';
+import { counted, grouped } from '../../words/spelling.js';
 import { defineCommand, type ExitStatus } from '../frame/command.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, text } from '../frame/options.js';

@@ -1,4 +1,4 @@
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 import { defineCommand } from '../frame/command.js';
 import { argumentList, text, usage } from '../frame/options.js';
 import { realmTitle, withRealmReads } from '../realm-reads.js';

@@ -1,9 +1,10 @@
 import type { WriteOutcome } from '../../core/outcome.js';
 import type { Rate } from '../../core/profile.js';
 import { formatRate } from '../../core/rate.js';
+import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
-import { duration, grouped } from '../../report/spelling.js';
+import { duration, grouped } from '../../words/spelling.js';
 
 /**
  * Progress on stderr: one line that is redrawn on a terminal, a plain line now and then where there is
@@ -44,7 +45,7 @@ export class Progress {
 
   line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
     const { counts, manifest } = view;
-    const open = (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0);
+    const open = openCount(counts);
     const settled = manifest.rows - open;
     const share = manifest.rows === 0 ? 1 : settled / manifest.rows;
     const filled = Math.round(share * BAR_CELLS);

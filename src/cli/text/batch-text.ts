@@ -1,7 +1,7 @@
 import { ORDER_STATES } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { BatchStatus } from '../../operations/batches/batch-status.js';
-import { counted, duration, grouped } from '../../report/spelling.js';
+import { counted, duration, grouped } from '../../words/spelling.js';
 import type { Colours } from '../frame/colour.js';
 
 /** A batch's standing for a person. */

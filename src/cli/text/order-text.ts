@@ -1,6 +1,6 @@
 import type { OrderEvent } from '../../ledger/index.js';
 import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
-import { clockTime, counted, duration, grouped } from '../../report/spelling.js';
+import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 
 /** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
 const SHOWN_MAX = 50;
@@ -96,7 +96,7 @@ const FIRST_WORD_MS = 2_000;
 
 /** What an order met, one entry a paragraph, for a person who looks for a cause. */
 export function detailLines(detail: OrderEvent): string[] {
-  const at = clockTime(detail.at);
+  const at = utcTime(detail.at);
   switch (detail.event) {
     case 'attempt': {
       const status = detail.status === null ? 'no status' : `status ${detail.status}`;

@@ -4,7 +4,7 @@ import { formatRate } from '../../core/rate.js';
 import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import { counted, duration, grouped } from '../../report/spelling.js';
+import { counted, duration, grouped, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/colour.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
@@ -41,7 +41,7 @@ export function planLines(
       : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
     [
       'Pace',
-      `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${endWords(preview.seconds)}`,
+      `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
     ],
     ['Books', `${ledger}; ${pastWords(preview.past)}`],
     ['Batch', batchWords(plan)],
@@ -126,13 +126,6 @@ function duplicateWords(spent: Planned['plan']['spent'], count: number): string 
 
 function pastWords(past: Planned['preview']['past']): string {
   if (past.paid === 0) return 'NEW: they never paid this realm';
-  const last =
-    past.lastAt === null
-      ? ''
-      : `, last on ${new Date(past.lastAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const last = past.lastAt === null ? '' : `, last on ${utcMinute(past.lastAt)}`;
   return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
-}
-
-function endWords(seconds: number): string {
-  return `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,8 +1,8 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView, Fence, KnownRealm, PaceState, RealmState, Reason } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 import type { BatchSummary, RealmCard } from '../api/index.js';
-import { iso } from '../orders/order-row.js';
 import type { SeenBatch } from './batch-views.js';
 import type { PaceHistory } from './pace-history.js';
 import { openOf } from './settle-rates.js';
@@ -34,7 +34,7 @@ export function realmCard(facts: {
     certainty: profile?.certainty ?? null,
     currency: profile?.currency ?? null,
     halt: state.halt,
-    breakerSince: iso(state.breakerSince),
+    breakerSince: isoTime(state.breakerSince),
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
     pace: {
       allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
@@ -49,7 +49,7 @@ export function realmCard(facts: {
     queued: sum(({ view, dispatched }) => (isOpen(view.state) ? dispatched : 0)),
     dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
     doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
-    oldestUnsettledAt: unsettled.length === 0 ? null : new Date(oldest).toISOString(),
+    oldestUnsettledAt: unsettled.length === 0 ? null : isoTime(oldest),
   };
 }
 
@@ -96,10 +96,10 @@ export function batchSummary(
     waiting,
     notes: view.notes ?? [],
     mode: manifest.mode,
-    createdAt: new Date(manifest.createdAt).toISOString(),
+    createdAt: isoTime(manifest.createdAt),
     createdBy: manifest.createdBy,
-    startedAt: iso(view.startedAt),
-    finishedAt: iso(view.finishedAt),
+    startedAt: isoTime(view.startedAt),
+    finishedAt: isoTime(view.finishedAt),
     archived: view.archived,
   };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { openCount } from '../../core/states.js';
 import type { BatchView } from '../../ledger/index.js';
 
 /** How many orders a batch settles per second of late, from what was seen in the last minute. */
@@ -32,7 +33,7 @@ export class SettleRates {
 }
 
 export function openOf({ counts }: BatchView): number {
-  return (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0);
+  return openCount(counts);
 }
 
 function settledOf(view: BatchView): number {

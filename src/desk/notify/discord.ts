@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { BatchSummary } from '../api/index.js';
 import { type DeliverOptions, deliver, keyOf, type Notice, type Target } from './notice.js';
@@ -80,8 +81,7 @@ const HEADS: Readonly<Record<BatchSummary['state'], string>> = {
 
 export function messageText({ batch, link }: Notice): string {
   const { counts, tokens } = batch;
-  const open = (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0);
-  const settled = batch.rows - open;
+  const settled = batch.rows - openCount(counts);
   const failed = (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0);
   const lines = [
     ...(batch.rehearsal ? ['REHEARSAL: no real points move.'] : []),

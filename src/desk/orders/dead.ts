@@ -9,9 +9,10 @@ import {
   rowContext,
   type ScriptClient,
 } from '../../ledger/index.js';
+import { messagePattern } from '../../words/spelling.js';
 import type { DeadGroups, DeadSelection, OrdersPage } from '../api/index.js';
 import type { OrderPlace } from '../by.js';
-import { messagePattern, orderRow } from './order-row.js';
+import { orderRow } from './order-row.js';
 import { batchesFor, type Walk, type WalkState, walkAttention } from './unsettled-walk.js';
 
 /** Dead letters over all batches: grouped, listed, and chosen for an action. Doubts are kept apart. */

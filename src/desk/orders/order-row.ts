@@ -1,4 +1,5 @@
 import type { BatchRef, RowView } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 import type { OrderRow } from '../api/index.js';
 
 /** A row of the ledger as the desk shows it. */
@@ -23,16 +24,7 @@ export function orderRow({ id, ledger: { realm } }: BatchRef, row: RowView): Ord
     class: row.errorCode,
     message: row.error,
     evidence: row.evidence,
-    sentAt: iso(row.sentAt),
-    settledAt: iso(row.settledAt),
+    sentAt: isoTime(row.sentAt),
+    settledAt: isoTime(row.settledAt),
   };
-}
-
-export function iso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
-
-/** Messages that differ only in an id or an amount are one group. */
-export function messagePattern(message: string | null): string {
-  return (message ?? '').slice(0, 300).replaceAll(/[0-9a-f-]*[0-9]{2}[0-9a-f-]*/gi, '#');
 }

@@ -1,3 +1,4 @@
+import { openCount } from '../../core/states.js';
 import { realmHash } from '../keys.js';
 import { allLedgers, type RealmLedger } from '../realm-ledger.js';
 import { listBatches, readBatch } from './batches.js';
@@ -80,8 +81,7 @@ async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
     const batch = await readBatch(ref);
     if (batch === undefined) continue;
     const { counts, sums } = batch;
-    const mayBePaid =
-      (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0) + (counts.doubt ?? 0);
+    const mayBePaid = openCount(counts) + (counts.doubt ?? 0);
     paid += counts.paid ?? 0;
     tokens += sums.paid ?? 0n;
     open += mayBePaid;

@@ -1,6 +1,7 @@
 import type { ExitCode } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
@@ -15,6 +16,7 @@ import { limitNotice, othersNotice } from '../../queue/pace.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
+import { isoTime } from '../../words/spelling.js';
 import { type DeadGone, deadGone } from '../dead/dead-gone.js';
 import { haltedHere } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
@@ -90,9 +92,9 @@ export async function batchStatus(
     source: manifest.source,
     again: manifest.again,
     archived: view.archived,
-    createdAt: new Date(manifest.createdAt).toISOString(),
-    startedAt: iso(view.startedAt),
-    finishedAt: iso(view.finishedAt),
+    createdAt: isoTime(manifest.createdAt),
+    startedAt: isoTime(view.startedAt),
+    finishedAt: isoTime(view.finishedAt),
   };
 }
 
@@ -145,17 +147,13 @@ async function eta(
   state: BatchView['state'],
   waiting: readonly Waiting[],
 ): Promise<number | null> {
-  const open = (view.counts.planned ?? 0) + (view.counts.sending ?? 0) + (view.counts.unknown ?? 0);
+  const open = openCount(view.counts);
   const nowMs = Date.now();
   const elapsedMs = view.startedAt === null ? 0 : nowMs - view.startedAt;
   const workedMs = Math.min(elapsedMs, await settlingMs(ref, view.manifest.sliceMs));
   const settled = view.manifest.rows - open;
   const perSecond = settled > 0 && elapsedMs > 1000 && workedMs > 0 ? settled / (workedMs / 1000) : null;
   return etaSeconds({ state, open, perSecond, waiting, nowMs });
-}
-
-function iso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /** 0 every order paid or duplicate · 4 some dead, in doubt, invalid or cancelled · 5 halted or paused · 130 interrupted */

@@ -10,7 +10,7 @@ import {
   rowContext,
   type ScriptClient,
 } from '../../ledger/index.js';
-import { counted } from '../../report/spelling.js';
+import { counted } from '../../words/spelling.js';
 
 /** Finding the batches and orders that a person names. */
 

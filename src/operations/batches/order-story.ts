@@ -9,7 +9,7 @@ import {
   standIn,
   standInText,
 } from '../../ledger/index.js';
-import { isoTime } from '../../report/spelling.js';
+import { isoTime } from '../../words/spelling.js';
 import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from './find-orders.js';
 

@@ -1,3 +1,4 @@
+import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.js';
 import {
@@ -86,7 +87,7 @@ export async function allWaiting(app: App): Promise<BatchWaiting[]> {
 const unchanging = new WeakMap<Seen, Waiting[]>();
 
 function hasOnlyDoubts({ counts }: BatchView): boolean {
-  return (counts.planned ?? 0) + (counts.sending ?? 0) + (counts.unknown ?? 0) === 0;
+  return openCount(counts) === 0;
 }
 
 const LOOK_AGAIN_MS = 1_000;

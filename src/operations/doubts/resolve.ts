@@ -11,9 +11,9 @@ import {
   readRow,
   type ScriptClient,
 } from '../../ledger/index.js';
-import { counted, duration, isoTime } from '../../report/spelling.js';
 import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/settings.js';
+import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';
 import { type BoardChange, followOnBoard } from '../dead/dead-board.js';

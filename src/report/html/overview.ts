@@ -1,17 +1,18 @@
-import type { OrderState } from '../../core/states.js';
+import { openCount } from '../../core/states.js';
 import type { BatchRecord } from '../../ledger/index.js';
-import { clockTime, counted, duration, grouped, rateWords, trimmed } from '../spelling.js';
+import { counted, duration, grouped, rateWords, trimmed, utcTime } from '../../words/spelling.js';
+import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../words/states.js';
 import type { Summary } from '../summary.js';
+import { stateBar } from './charts.js';
 import { type Content, type Html, html, table } from './markup.js';
-import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from './state-words.js';
 
 /** Title and verdict: what somebody who reads three lines must know. */
 export function headline(record: BatchRecord, summary: Summary): Html {
   const { manifest } = record.batch;
   return html`<header class="top">
-<p class="eyebrow"><span>Batch <span class="id">${summary.batch}</span></span><span class="pill">${BATCH_WORDS[summary.state]}</span><span>${asOf(summary)}</span></p>
+<p class="eyebrow"><span>Batch <span class="id">${summary.batch}</span></span><span class="pill" title="${BATCH_WORDS[summary.state]}">${summary.state}</span><span>${asOf(summary)}</span></p>
 <h1>${verdict(summary)}</h1>
-<p class="lead soft">From <strong>${manifest.source === '-' ? 'standard input' : manifest.source}</strong> in realm <strong>${manifest.realm}</strong>, started by ${manifest.createdBy} on ${clockTime(manifest.createdAt)}.</p>
+<p class="lead soft">From <strong>${manifest.source === '-' ? 'standard input' : manifest.source}</strong> in realm <strong>${manifest.realm}</strong>, started by ${manifest.createdBy} on ${utcTime(manifest.createdAt)}.</p>
 </header>`;
 }
 
@@ -21,7 +22,7 @@ export function verdict({ counts, rows, tokens, state }: Summary): string {
   if (rows === 0) return 'There was nothing to pay';
   if (finished && counts.paid === orders && counts.invalid === 0)
     return orders === 0 ? 'Every row had been paid before' : `All ${counted(orders, 'order')} paid`;
-  const open = counts.planned + counts.sending + counts.unknown;
+  const open = openCount(counts);
   const failed = counts.refused + counts.exhausted + counts.invalid;
   const rest = [
     counts.doubt > 0 ? `${grouped(counts.doubt)} in doubt` : '',
@@ -87,7 +88,7 @@ function tile(name: string, value: string, note: string, css = ''): Html {
 
 function asOf(summary: Summary): string {
   const at = summary.finishedAt ?? summary.asOf;
-  return `${summary.finishedAt === null ? 'as of' : 'ended'} ${clockTime(Date.parse(at))}`;
+  return `${summary.finishedAt === null ? 'as of' : 'ended'} ${utcTime(Date.parse(at))}`;
 }
 
 function activeNote({ durationMs, activeMs }: Summary): string {
@@ -99,26 +100,4 @@ function paceNote(record: BatchRecord, { pace }: Summary): string {
   if (record.batch.rate === null) return 'no limit was set';
   const share = pace.share === null ? '' : `${Math.round(pace.share * 100)} % of `;
   return `${share}${rateWords(record.batch.rate)}`;
-}
-
-/** Out of a thousand: three doubts among 30,000 rows are the news, and must not be thinner than a hair. */
-const SLIVER = 8;
-
-/** One bar of all rows by state. Tiny shares are drawn a little too wide; the table beside it is exact. */
-function stateBar(counts: Readonly<Record<OrderState, number>>): Html | null {
-  const present = STATES_SHOWN.filter((state) => counts[state] > 0);
-  const rows = present.reduce((sum, state) => sum + counts[state], 0);
-  if (rows === 0) return null;
-  const raw = present.map((state) => Math.max(SLIVER, (counts[state] * 1_000) / rows));
-  const width = raw.reduce((sum, part) => sum + part, 0);
-  const gap = present.length > 1 ? 2 : 0;
-  let x = 0;
-  const parts = present.map((state, at) => {
-    const part = ((raw[at] ?? 0) * 1_000) / width;
-    const rect = html`<rect class="f-${state}" x="${x.toFixed(2)}" y="0" width="${Math.max(part - gap, 1).toFixed(2)}" height="10"><title>${state}: ${counted(counts[state], 'row')}</title></rect>`;
-    x += part;
-    return rect;
-  });
-  const label = present.map((state) => `${state} ${counts[state]}`).join(', ');
-  return html`<svg class="stack" role="img" aria-label="Rows by state: ${label}" viewBox="0 0 1000 10" preserveAspectRatio="none">${parts}</svg>`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { counted, grouped } from '../spelling.js';
+import { counted, grouped, utcTime } from '../../words/spelling.js';
 import { type Html, html, table } from './markup.js';
 import { STYLE } from './style.js';
 
@@ -63,7 +63,7 @@ export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
     line.member,
     `${line.tokens > 0 ? '+' : '−'}${grouped(Math.abs(line.tokens))}`,
     line.reason,
-    line.time === null ? null : `${line.time.slice(0, 19).replace('T', ' ')} UTC`,
+    line.time === null ? null : utcTime(Date.parse(line.time)),
   ]);
   const body = html`<header class="top"><h1>Points of our members</h1></header>
 <main>

@@ -1,12 +1,11 @@
 import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/index.js';
+import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { RunFacts } from '../run-facts.js';
-import { clockTime, counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';
+import { answersByTime, runOverTime } from './charts.js';
 import { type Content, type Html, html, prose, table } from './markup.js';
 import { headline, states, tiles } from './overview.js';
 import { page } from './page.js';
-import { latencyChart } from './plot.js';
-import { runChart } from './run-chart.js';
 import { failing, slowest } from './troubles.js';
 
 /** report.html: first what needs a person, then what happened, then how it is known. */
@@ -30,7 +29,7 @@ ${audit(record.audit)}
 }
 
 function course(record: BatchRecord, summary: Summary): Html | null {
-  const chart = runChart(record.series, record.batch.rate);
+  const chart = runOverTime(record.series, record.batch.rate);
   if (summary.requests === 0 && chart === null) return null;
   const { p50, p90, p99, max } = summary.latencyMs;
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
@@ -41,7 +40,7 @@ function course(record: BatchRecord, summary: Summary): Html | null {
   return html`<section><h2>The run over time</h2>
 <p class="soft">${counted(summary.requests, 'request')}, ${counted(summary.retries, 'retry', 'retries')}, ${grouped(summary.rateLimited)} told to slow down (429).${answers}</p>
 ${chart}
-${latencyChart(record.latency)}
+${answersByTime(record.latency)}
 </section>`;
 }
 
@@ -67,7 +66,7 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
     row.op,
     row.recipient === null ? row.member : [row.member, ' → ', row.recipient],
     row.tokens === null ? null : grouped(row.tokens),
-    row.sentAt === null ? null : clockTime(row.sentAt),
+    row.sentAt === null ? null : utcTime(row.sentAt),
     [
       row.error,
       row.errorCode === null ? null : html` <span class="soft"><code>${row.errorCode}</code></span>`,
@@ -131,7 +130,7 @@ function origin({ manifest }: Summary, files: Summary['files']): Html {
     ['Realm', `${manifest.realm} (${manifest.realmId}) at ${manifest.baseUrl}`],
     ['Currency', manifest.currency ?? 'the realm’s default'],
     ['Source', manifest.source === '-' ? 'standard input' : manifest.source],
-    ['Made by', `${manifest.createdBy}, ${clockTime(Date.parse(manifest.createdAt))}, with ${manifest.mode}`],
+    ['Made by', `${manifest.createdBy}, ${utcTime(Date.parse(manifest.createdAt))}, with ${manifest.mode}`],
     ['Planned', planned.length === 0 ? 'no orders' : `${planned.join(', ')} points`],
     ['Members', grouped(manifest.members)],
     ['Certainty', CERTAINTY_WORDS[manifest.certainty]],
@@ -149,7 +148,7 @@ function audit(entries: readonly AuditEntry[]): Html | null {
   if (entries.length === 0) return null;
   const rows = entries
     .slice(0, AUDIT_SHOWN_MAX)
-    .map((entry) => [clockTime(entry.at), entry.who, entry.what, entry.why]);
+    .map((entry) => [utcTime(entry.at), entry.who, entry.what, entry.why]);
   return html`<section><h2>Who did what</h2>
 ${table(
   'Audit',

@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
+import { counted, duration, grouped } from '../../words/spelling.js';
 import type { RunFacts } from '../run-facts.js';
-import { counted, duration, grouped } from '../spelling.js';
 import type { Summary } from '../summary.js';
 import { type Content, type Html, html, prose, table } from './markup.js';
 

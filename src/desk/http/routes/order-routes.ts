@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
 import { PlanReader, readDetails, readRow, rowContext } from '../../../ledger/index.js';
+import { isoTime } from '../../../words/spelling.js';
 import type { DoubtReply, OrderReply, TaskReply } from '../../api/index.js';
 import { cursor, limit, member, name, orderParams, orders, realm, reason } from '../../api/values.js';
 import type { OrderPlace } from '../../by.js';
@@ -9,7 +10,7 @@ import type { Desk } from '../../desk.js';
 import { sealedBatch } from '../../live/batch-page.js';
 import { chooseDead, chooseDoubts, deadGroups, deadPage, findOrder, listPage } from '../../orders/dead.js';
 import { historyPage } from '../../orders/history.js';
-import { iso, orderRow } from '../../orders/order-row.js';
+import { orderRow } from '../../orders/order-row.js';
 import { route } from '../route.js';
 
 /** Single orders, dead letters, doubts, and everything about a member. */
@@ -139,7 +140,7 @@ export const ORDER_ROUTES = [
         ...evidence,
         order: await rowAt(place),
         later: await Promise.all(laterPlaces.map(rowAt)),
-        sentAt: iso(sentAt),
+        sentAt: isoTime(sentAt),
       };
     },
   }),

@@ -1,3 +1,4 @@
+import type { BatchState } from '../../../core/states.js';
 import type { BatchesPage as Batches } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
@@ -9,7 +10,8 @@ import { Panel } from '../parts/panel.js';
 import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
 import { Link } from '../shell/link.js';
 import { Page } from '../shell/page.js';
-import { BATCH_STATES_SHOWN } from '../words/states.js';
+
+const STATES = ['running', 'halted', 'paused', 'planned', 'done', 'cancelled'] satisfies BatchState[];
 
 /** Every batch, newest first. The running ones move with the live picture. */
 export function BatchesPage() {
@@ -24,7 +26,7 @@ export function BatchesPage() {
     <Page title="Batches">
       <div class="filters">
         <RealmFilter />
-        <ListFilter name="state" label="State" values={BATCH_STATES_SHOWN} />
+        <ListFilter name="state" label="State" values={STATES} />
       </div>
       {failure !== null && <Failure failure={failure} onRetry={reload} />}
       {value === null ? (

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import { grouped } from '../../../words/spelling.js';
+import { STATE_WORDS } from '../../../words/states.js';
 import type { DeadSelection, OrderReply, TaskReply } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { mayChange, session } from '../live/session.js';
@@ -12,8 +14,6 @@ import { TaskProgress } from '../parts/task-progress.js';
 import { Time } from '../parts/time.js';
 import { BatchLink, Link, MemberLink } from '../shell/link.js';
 import { Page } from '../shell/page.js';
-import { grouped } from '../words/numbers.js';
-import { STATE_WORDS } from '../words/states.js';
 import { DeadAction, type DeadVerb } from './dead/dead-action.js';
 
 /** One order: what it was to do, what became of it, and everything it met on the way. */

@@ -1,3 +1,4 @@
+import { bytesWords, counted, duration, grouped } from '../../../words/spelling.js';
 import type { Overview } from '../../api/index.js';
 import { session } from '../live/session.js';
 import { useStore } from '../live/store.js';
@@ -9,8 +10,6 @@ import { RealmPanel } from '../parts/realm-panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
 import { Link } from '../shell/link.js';
 import { Page } from '../shell/page.js';
-import { bytesWords, counted, grouped } from '../words/numbers.js';
-import { duration } from '../words/times.js';
 
 const OVER = new Set(['done', 'cancelled']);
 

@@ -1,7 +1,8 @@
+import { openCount } from '../../../core/states.js';
+import { grouped, paceWords, percent } from '../../../words/spelling.js';
 import type { BatchSummary } from '../../api/index.js';
-import { StateBar } from '../charts/state-bar.js';
 import { Link } from '../shell/link.js';
-import { grouped, paceWords, percent } from '../words/numbers.js';
+import { StateBar } from './charts.js';
 import { Prose } from './panel.js';
 import { BatchStateMark, RehearsalChip, StateMark, useSeenStates } from './state.js';
 import { Eta, Time } from './time.js';
@@ -78,5 +79,5 @@ function Tallies({ batch }: { readonly batch: BatchSummary }) {
 
 /** Rows that will not change by themselves any more. */
 export function settledRows({ rows, counts }: BatchSummary): number {
-  return rows - (counts.planned ?? 0) - (counts.sending ?? 0) - (counts.unknown ?? 0);
+  return rows - openCount(counts);
 }

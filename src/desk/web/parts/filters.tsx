@@ -1,9 +1,9 @@
 import { useEffect, useId, useState } from 'preact/hooks';
+import { grouped, percent } from '../../../words/spelling.js';
 import type { OrdersFound } from '../live/orders.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { go, useAddress, withQuery } from '../shell/address.js';
-import { grouped, percent } from '../words/numbers.js';
 
 /** Filters live in the address, so that what somebody sees can be sent to somebody else. */
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { duration, grouped } from '../../../words/spelling.js';
 import type { OrderReply } from '../../api/index.js';
-import { grouped } from '../words/numbers.js';
-import { duration } from '../words/times.js';
 import { Time } from './time.js';
 
 type Detail = OrderReply['history'][number];

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { grouped } from '../../../words/spelling.js';
 import type { OrderRow } from '../../api/index.js';
 import type { OrdersFound } from '../live/orders.js';
 import { useIsRehearsal } from '../live/stream.js';
 import { MemberLink, OrderLink } from '../shell/link.js';
-import { grouped } from '../words/numbers.js';
 import { Failure, Loading } from './notice.js';
 import { Scroll } from './panel.js';
 import { Marks, RehearsalChip, StateMark } from './state.js';

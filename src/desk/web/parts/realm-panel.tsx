@@ -1,7 +1,6 @@
+import { duration, grouped } from '../../../words/spelling.js';
 import type { RealmCard } from '../../api/index.js';
-import { PaceChart } from '../charts/columns.js';
-import { grouped } from '../words/numbers.js';
-import { duration } from '../words/times.js';
+import { PaceChart } from './charts.js';
 import { Notice } from './notice.js';
 import { Panel, Prose } from './panel.js';
 import { RehearsalChip } from './state.js';

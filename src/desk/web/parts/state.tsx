@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { BatchState, OrderMark, OrderState } from '../../../core/states.js';
+import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../../words/states.js';
 import type { BatchSummary } from '../../api/index.js';
-import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../words/states.js';
 
 /** One shape per state beside its colour and its word: nobody has to tell red from green. */
 const SHAPES: Readonly<Record<OrderState, string>> = {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import { counted, grouped } from '../../../words/spelling.js';
 import type { TaskReply } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { BatchLink, OrderLink } from '../shell/link.js';
 import { announce } from '../shell/page.js';
-import { counted, grouped } from '../words/numbers.js';
 import { Notice } from './notice.js';
 import { Prose } from './panel.js';
 

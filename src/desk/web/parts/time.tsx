@@ -1,4 +1,4 @@
-import { clock, dayAndClock, duration, utc } from '../words/times.js';
+import { clockTime, dayAndClock, duration, utcTime } from '../../../words/spelling.js';
 
 type TimeProps = { readonly at: string | number | null; readonly none?: string };
 
@@ -7,7 +7,7 @@ export function Time({ at, none = 'not yet' }: TimeProps) {
   if (at === null) return <span class="soft">{none}</span>;
   const moment = new Date(at);
   return (
-    <time class="n" dateTime={moment.toISOString()} title={utc(moment)}>
+    <time class="n" dateTime={moment.toISOString()} title={utcTime(moment.getTime())}>
       {dayAndClock(moment, new Date())}
     </time>
   );
@@ -20,9 +20,9 @@ export function Eta({ seconds }: { readonly seconds: number | null }) {
   const end = new Date(Date.now() + seconds * 1_000);
   const far = seconds > 20 * 3_600;
   return (
-    <span class="n" title={`About ${utc(end)}`}>
+    <span class="n" title={`About ${utcTime(end.getTime())}`}>
       {duration(seconds * 1_000)} left, about{' '}
-      {far ? dayAndClock(end, new Date()).slice(0, -3) : clock(end).slice(0, 5)}
+      {far ? dayAndClock(end, new Date()).slice(0, -3) : clockTime(end).slice(0, 5)}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import type { Waiting } from '../../../core/waiting.js';
+import { counted, grouped } from '../../../words/spelling.js';
 import type { BatchSummary } from '../../api/index.js';
-import { counted, grouped } from '../words/numbers.js';
 import { Prose } from './panel.js';
 import { Time } from './time.js';
 

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { clockTime, grouped } from '../../../words/spelling.js';
 import type { SessionReply } from '../../api/index.js';
 import { change } from '../live/call.js';
 import { session } from '../live/session.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { grouped } from '../words/numbers.js';
-import { clock } from '../words/times.js';
 import { Link } from './link.js';
 import { Announcer } from './page.js';
 import { Search } from './search.js';
@@ -108,7 +107,7 @@ function Connection() {
   const { status, at } = useStore(live);
   const words = { joining: 'Connecting', live: 'Live', lost: 'Lost' }[status];
   return (
-    <span class={`live push ${status}`} title={at === null ? undefined : `Last news at ${clock(at)}`}>
+    <span class={`live push ${status}`} title={at === null ? undefined : `Last news at ${clockTime(at)}`}>
       {words}
     </span>
   );
@@ -122,7 +121,7 @@ function LostBanner() {
       {status === 'lost' && (
         <p class="lost-banner">
           <b>Connection lost</b>
-          {at === null ? ', nothing to show yet. ' : `, showing state of ${clock(at)}. `}
+          {at === null ? ', nothing to show yet. ' : `, showing state of ${clockTime(at)}. `}
           Trying again by itself.
         </p>
       )}

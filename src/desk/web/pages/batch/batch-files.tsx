@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { bytesWords, counted, grouped } from '../../../../words/spelling.js';
 import type { BatchReply, FilesReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
@@ -8,7 +9,6 @@ import { Empty, Failure, Loading } from '../../parts/notice.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Time } from '../../parts/time.js';
 import { announce } from '../../shell/page.js';
-import { bytesWords, counted, grouped } from '../../words/numbers.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'results.csv': 'one line per row of the input, with what became of it',

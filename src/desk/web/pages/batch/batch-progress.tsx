@@ -1,17 +1,18 @@
+import { counted, grouped, paceWords, percent } from '../../../../words/spelling.js';
+import { STATE_WORDS } from '../../../../words/states.js';
 import type { BatchSummary } from '../../../api/index.js';
-import { StateBar } from '../../charts/state-bar.js';
 import { settledRows } from '../../parts/batch-line.js';
+import { StateBar } from '../../parts/charts.js';
 import { Panel } from '../../parts/panel.js';
 import { StateMark, useSeenStates } from '../../parts/state.js';
 import { Eta, Time } from '../../parts/time.js';
 import { Link } from '../../shell/link.js';
-import { addSums, counted, grouped, paceWords, percent } from '../../words/numbers.js';
-import { STATE_WORDS } from '../../words/states.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
   const shown = useSeenStates(summary);
   const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
+  const tokens = shown.reduce((sum, state) => sum + BigInt(summary.tokens[state] ?? 0), 0n);
   const here = `/batches/${encodeURIComponent(summary.batch)}`;
   return (
     <Panel
@@ -72,7 +73,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
           <tr>
             <th scope="row">all</th>
             <td class="n">{grouped(all)}</td>
-            <td class="n">{grouped(addSums(shown.map((state) => summary.tokens[state])))}</td>
+            <td class="n">{grouped(tokens)}</td>
             <td class="n soft">{percent(all, summary.rows)}</td>
             <td class="soft wide-only">
               {counted(summary.requests, 'request')}, {counted(summary.retries, 'retry', 'retries')},{' '}

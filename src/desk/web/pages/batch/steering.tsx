@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
+import { grouped } from '../../../../words/spelling.js';
 import type { BatchReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
 import { useStore } from '../../live/store.js';
 import { Confirm } from '../../parts/confirm.js';
 import { announce } from '../../shell/page.js';
-import { grouped } from '../../words/numbers.js';
 
 const ACTIONS = {
   pause: {

@@ -1,9 +1,9 @@
 import { useEffect, useId, useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Failure, Loading } from '../../parts/notice.js';
-import { counted, grouped } from '../../words/numbers.js';
 
 export type DeadVerb = 'retry' | 'discard';
 export type Ask = (verb: DeadVerb, selection: DeadSelection, what: string) => void;

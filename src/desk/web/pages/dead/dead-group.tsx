@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection } from '../../../api/index.js';
 import { SCREEN_ROWS, useOrders } from '../../live/orders.js';
 import { useIsRehearsal } from '../../live/stream.js';
@@ -7,7 +8,6 @@ import { OrdersTable } from '../../parts/orders-table.js';
 import { RehearsalChip, StateMark } from '../../parts/state.js';
 import { apiPath } from '../../shell/address.js';
 import { BatchLink } from '../../shell/link.js';
-import { counted, grouped } from '../../words/numbers.js';
 import type { Ask } from './dead-action.js';
 
 type Group = DeadGroups['groups'][number];

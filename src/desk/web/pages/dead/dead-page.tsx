@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
@@ -8,7 +9,6 @@ import { Empty, Failure, Loading } from '../../parts/notice.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { apiPath, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { counted, grouped } from '../../words/numbers.js';
 import { type Ask, DeadAction } from './dead-action.js';
 import { DeadGroup } from './dead-group.js';
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { grouped } from '../../../../words/spelling.js';
 import type { DoubtReply, TaskReply } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { mayChange, session } from '../../live/session.js';
@@ -12,7 +13,6 @@ import { TaskProgress } from '../../parts/task-progress.js';
 import { Time } from '../../parts/time.js';
 import { BatchLink, Link, MemberLink, OrderLink } from '../../shell/link.js';
 import { Page } from '../../shell/page.js';
-import { grouped } from '../../words/numbers.js';
 import { Evidence } from './evidence.js';
 import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted } from '../../../../words/spelling.js';
 import type { OrderRow, TaskReply } from '../../../api/index.js';
 import { useOrders } from '../../live/orders.js';
 import { mayChange, session } from '../../live/session.js';
@@ -11,7 +12,6 @@ import { TaskProgress } from '../../parts/task-progress.js';
 import { apiPath, useAddress } from '../../shell/address.js';
 import { Link } from '../../shell/link.js';
 import { Page } from '../../shell/page.js';
-import { counted } from '../../words/numbers.js';
 import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
 /** All doubts, to be looked at one by one, or decided together where the evidence is the same. */

@@ -1,8 +1,8 @@
+import { grouped } from '../../../../words/spelling.js';
 import type { DoubtReply } from '../../../api/index.js';
 import { Empty } from '../../parts/notice.js';
 import { Panel, Scroll } from '../../parts/panel.js';
 import { MemberLink } from '../../shell/link.js';
-import { grouped } from '../../words/numbers.js';
 
 type EvidenceProps = {
   readonly reply: DoubtReply;

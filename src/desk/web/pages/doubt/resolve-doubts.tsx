@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { counted } from '../../../../words/spelling.js';
 import type { ResolveRequest, TaskReply } from '../../../api/index.js';
 import { asFailure, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
-import { counted } from '../../words/numbers.js';
 
 export type Decision = ResolveRequest['decision'];
 

@@ -1,7 +1,7 @@
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
 import { Notice } from '../../parts/notice.js';
 import { Panel, Scroll } from '../../parts/panel.js';
-import { counted, grouped } from '../../words/numbers.js';
 import type { Draft } from './plan-options.js';
 
 /** Every fault with line and column, as `almoner plan` lists them. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { bytesWords, counted, percent } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change, upload } from '../../live/call.js';
 import { mayChange, session } from '../../live/session.js';
@@ -6,7 +7,6 @@ import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
 import { Failure, Notice } from '../../parts/notice.js';
 import { announce, Page } from '../../shell/page.js';
-import { bytesWords, counted, percent } from '../../words/numbers.js';
 import { FaultList, Stopped } from './fault-list.js';
 import { ChooseFile, type Draft, keptForNext, NOTHING_SAID, PlanOptions, requestOf } from './plan-options.js';
 import { PlanPreview } from './plan-preview.js';

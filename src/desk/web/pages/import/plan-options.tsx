@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
+import { bytesWords } from '../../../../words/spelling.js';
 import type { PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
 import { Panel } from '../../parts/panel.js';
-import { bytesWords } from '../../words/numbers.js';
 
 type PlanOptionsProps = {
   readonly file: UploadReply;

@@ -1,10 +1,9 @@
+import { counted, duration, grouped } from '../../../../words/spelling.js';
 import type { PlanReply } from '../../../api/index.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { RehearsalChip } from '../../parts/state.js';
 import { Time } from '../../parts/time.js';
 import { BatchLink, MemberLink } from '../../shell/link.js';
-import { counted, grouped } from '../../words/numbers.js';
-import { duration } from '../../words/times.js';
 
 /** What the file would do: the same preview as on the command line. */
 export function PlanPreview({ plan }: { readonly plan: PlanReply }) {

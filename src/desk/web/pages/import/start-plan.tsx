@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Failure, Notice } from '../../parts/notice.js';
@@ -6,7 +7,6 @@ import { Panel } from '../../parts/panel.js';
 import { go } from '../../shell/address.js';
 import { BatchLink } from '../../shell/link.js';
 import { announce } from '../../shell/page.js';
-import { counted, grouped, typedDigits } from '../../words/numbers.js';
 
 type StartPlanProps = {
   readonly file: UploadReply;
@@ -104,4 +104,9 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
 function hint(stale: boolean, right: boolean): string {
   if (stale) return 'The switches above were changed. Plan again to see what that would pay.';
   return right ? '\u00a0' : 'That is not the total of this plan.';
+}
+
+/** Digits of a total as people type it: 1,000 and 1 000 and 1.000 are all one thousand. */
+function typedDigits(text: string): string {
+  return text.replaceAll(/[\s,.'’_]/g, '').replace(/^0+(?=\d)/, '');
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted } from '../../../../words/spelling.js';
 import type { ExplainReply, RuleRow } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
@@ -8,7 +9,6 @@ import { RehearsalChip } from '../../parts/state.js';
 import { Time } from '../../parts/time.js';
 import { apiPath } from '../../shell/address.js';
 import { BatchLink } from '../../shell/link.js';
-import { counted } from '../../words/numbers.js';
 
 type RuleCardProps = {
   readonly rule: RuleRow;

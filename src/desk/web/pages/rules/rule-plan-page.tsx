@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
@@ -13,7 +14,6 @@ import { Time } from '../../parts/time.js';
 import { apiPath, go, useAddress, withQuery } from '../../shell/address.js';
 import { Link, MemberLink } from '../../shell/link.js';
 import { Page } from '../../shell/page.js';
-import { counted, grouped } from '../../words/numbers.js';
 
 /** Who would get what and why. Running it pays exactly this plan, without reading anybody again. */
 export function RulePlanPage({ plan }: { readonly plan: string }) {

@@ -1,6 +1,6 @@
-import type { BatchState, OrderState } from '../../../core/states.js';
+import type { BatchState, OrderState } from '../core/states.js';
 
-/** What each state means to somebody who sees it for the first time. */
+/** What each state means to somebody who meets it for the first time. */
 export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
   paid: 'The points were moved.',
   refused: 'The realm said no. Nothing was moved.',
@@ -14,7 +14,7 @@ export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
   cancelled: 'Taken back before it was sent.',
 };
 
-/** Good news first, open questions in the middle, what never left last. */
+/** The order of states in bars, tables and lists: good news first, open questions in the middle, what never left last. */
 export const STATES_SHOWN: readonly OrderState[] = [
   'paid',
   'doubt',
@@ -36,16 +36,3 @@ export const BATCH_WORDS: Readonly<Record<BatchState, string>> = {
   done: 'Every order has ended.',
   cancelled: 'What was not sent will not be.',
 };
-
-export function orderState(text: string | null): OrderState | null {
-  return STATES_SHOWN.find((state) => state === text) ?? null;
-}
-
-export const BATCH_STATES_SHOWN: readonly BatchState[] = [
-  'running',
-  'halted',
-  'paused',
-  'planned',
-  'done',
-  'cancelled',
-];

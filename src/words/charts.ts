@@ -1,0 +1,209 @@
+import type { Rate } from '../core/profile.js';
+import type { StateCounts } from '../core/states.js';
+import { counted, duration, grouped } from './spelling.js';
+import { STATES_SHOWN } from './states.js';
+
+/**
+ * What the charts of reports and of the desk show and say; either face puts it into its own markup. Drawings are
+ * stretched to whatever width there is, so all words stand outside of them: text inside a scaled drawing would be
+ * unreadable on a phone.
+ */
+
+type Rect = {
+  readonly css: string;
+  readonly x: string;
+  readonly y: string;
+  readonly width: string;
+  readonly height: string;
+};
+
+export type Columns = {
+  /** The whole chart in one sentence, for those who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column[];
+  /** A dashed line across, such as the allowed pace. */
+  readonly limit?: number | null;
+  readonly from: string;
+  readonly to: string;
+};
+
+export type Column = {
+  readonly key: number;
+  readonly title: string;
+  readonly parts: readonly { readonly css: string; readonly value: number }[];
+};
+
+/** Stacked columns in a box that is one wide for each of them, and a hundred high. */
+export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' | 'limit'>) {
+  const highest = columns.reduce((most, { parts }) => Math.max(most, sumOf(parts)), limit ?? 0);
+  const top = roundTop(highest * 1.04);
+  const height = (value: number) => (value / top) * 100;
+  const bars = columns.map(({ key, title, parts }, at) => {
+    let y = 100;
+    const rects = parts
+      .filter(({ value }) => value > 0)
+      .map(({ css, value }): Rect => {
+        y -= height(value);
+        return { css, x: places(at + 0.08), y: places(y), width: '0.84', height: places(height(value)) };
+      });
+    return { key, title, rects };
+  });
+  return {
+    top: axis(top),
+    half: axis(top / 2),
+    width: Math.max(1, columns.length),
+    bars: bars.filter(({ rects }) => rects.length > 0),
+    limitY: limit === null ? null : places(100 - height(limit)),
+  };
+}
+
+function sumOf(parts: Column['parts']): number {
+  return parts.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** The next round number, so that the axis has numbers people like. */
+export function roundTop(value: number): number {
+  if (value <= 0) return 1;
+  const unit = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * unit >= value) ?? 10;
+  return step * unit;
+}
+
+function axis(value: number): string {
+  return Number.isInteger(value) ? grouped(value) : String(Math.round(value * 100) / 100);
+}
+
+/** Three decimals are a tenth of a pixel; more would only make a report larger. */
+function places(value: number): string {
+  return String(Math.round(value * 1_000) / 1_000);
+}
+
+const COLUMNS_MAX = 90;
+
+type Bin = { at: number; requests: number; paid: number; failed: number; rateLimited: number };
+type Series = { readonly sliceMs: number; readonly slices: readonly Readonly<Bin>[] };
+
+/** The run over time: what was settled, and the requests it took against the allowed pace. Null where nothing was sent. */
+export function runCharts(series: Series, rate: Rate | null, spellTime: (at: number) => string) {
+  const { bins, binMs } = binned(series);
+  const [first, last] = [bins[0], bins.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const slice = duration(binMs);
+  const ends = { from: spellTime(first.at), to: spellTime(last.at + binMs) };
+  const limit = rate === null ? null : (rate.requests * binMs) / rate.windowMs;
+  const sum = (field: 'paid' | 'failed') => bins.reduce((total, bin) => total + bin[field], 0);
+  const busiest = bins.reduce((most, { requests }) => Math.max(most, requests), 0);
+  const settled: Columns = {
+    ...ends,
+    label: `Settled per ${slice}: ${counted(sum('paid'), 'order')} paid and ${grouped(sum('failed'))} not paid over the run.`,
+    columns: bins.map(({ at, paid, failed }) => ({
+      key: at,
+      title: `${spellTime(at)}: ${grouped(paid)} paid, ${grouped(failed)} not paid`,
+      parts: [
+        { css: 'f-paid', value: paid },
+        { css: 'f-refused', value: failed },
+      ],
+    })),
+  };
+  const requests: Columns = {
+    ...ends,
+    limit,
+    label: `Requests per ${slice}: at most ${grouped(busiest)}${limit === null ? '' : `, allowed ${grouped(Math.round(limit))}`}.`,
+    columns: bins.map((bin) => ({
+      key: bin.at,
+      title: `${spellTime(bin.at)}: ${grouped(bin.requests)} requests, ${grouped(bin.rateLimited)} of them told to slow down`,
+      parts: [
+        { css: 'f-requests', value: Math.max(0, bin.requests - bin.rateLimited) },
+        { css: 'f-limited', value: bin.rateLimited },
+      ],
+    })),
+  };
+  return { slice, settled, requests };
+}
+
+/** Slices may be missing where nothing happened, and may be far too many to draw. */
+export function binned({ sliceMs, slices }: Series): { bins: Bin[]; binMs: number } {
+  const ats = slices.map((slice) => slice.at);
+  const start = ats.reduce((low, at) => Math.min(low, at), Number.POSITIVE_INFINITY);
+  const end = ats.reduce((high, at) => Math.max(high, at), 0) + sliceMs;
+  if (!Number.isFinite(start) || sliceMs <= 0) return { bins: [], binMs: sliceMs };
+  const binMs = sliceMs * Math.max(1, Math.ceil((end - start) / sliceMs / COLUMNS_MAX));
+  const bins = Array.from({ length: Math.ceil((end - start) / binMs) }, (_, n): Bin => {
+    return { at: start + n * binMs, requests: 0, paid: 0, failed: 0, rateLimited: 0 };
+  });
+  for (const slice of slices) {
+    const bin = bins[Math.floor((slice.at - start) / binMs)];
+    if (bin === undefined) continue;
+    bin.requests += slice.requests;
+    bin.paid += slice.paid;
+    bin.failed += slice.failed;
+    bin.rateLimited += slice.rateLimited;
+  }
+  return { bins, binMs };
+}
+
+type Buckets = readonly { readonly upToMs: number; readonly count: number }[];
+
+/** How long the realm took to answer, in buckets that widen; empty ones at both ends are left out. */
+export function latencyChart(latency: Buckets): (Columns & { readonly within: string }) | null {
+  const first = latency.findIndex(({ count }) => count > 0);
+  if (first < 0) return null;
+  const shown = latency.slice(first, latency.findLastIndex(({ count }) => count > 0) + 1);
+  const answers = shown.reduce((sum, { count }) => sum + count, 0);
+  const within = `half within ${reach(upToShare(shown, answers * 0.5))}, 99 % within ${reach(upToShare(shown, answers * 0.99))}`;
+  return {
+    within,
+    label: `${counted(answers, 'answer')}: ${within}.`,
+    from: reach(shown[0]?.upToMs ?? 0),
+    to: reach(shown.at(-1)?.upToMs ?? 0),
+    columns: shown.map(({ upToMs, count }) => ({
+      key: upToMs,
+      title: `Up to ${reach(upToMs)}: ${grouped(count)}`,
+      parts: [{ css: 'f-bucket', value: count }],
+    })),
+  };
+}
+
+function upToShare(latency: Buckets, answers: number): number {
+  let seen = 0;
+  const reached = latency.find(({ count }) => {
+    seen += count;
+    return seen >= answers;
+  });
+  return (reached ?? latency.at(-1))?.upToMs ?? 0;
+}
+
+/** The last bucket has no upper end; JSON says it as null or a number beyond all time-outs. */
+function reach(ms: number): string {
+  return !Number.isFinite(ms) || ms > 3_600_000 ? 'longer' : duration(ms);
+}
+
+/** Out of a thousand: three doubts among 30,000 rows are the news, and must not be thinner than a hair. */
+const SLIVER = 8;
+
+/** One bar of all rows by state. Tiny shares are drawn a little too wide; the numbers beside it are exact. */
+export function drawStates(counts: StateCounts) {
+  const present = STATES_SHOWN.map((state) => ({ state, count: counts[state] ?? 0 })).filter(
+    ({ count }) => count > 0,
+  );
+  const rows = present.reduce((sum, { count }) => sum + count, 0);
+  const raw = present.map(({ count }) => Math.max(SLIVER, (count * 1_000) / rows));
+  const all = raw.reduce((sum, part) => sum + part, 0);
+  const gap = present.length > 1 ? 2 : 0;
+  let end = 0;
+  const rects = present.map(({ state, count }, at): Rect & { title: string } => {
+    const x = end;
+    const width = ((raw[at] ?? 0) * 1_000) / all;
+    end += width;
+    return {
+      title: `${state}: ${grouped(count)}`,
+      css: `f-${state}`,
+      x: x.toFixed(2),
+      y: '0',
+      width: Math.max(width - gap, 1).toFixed(2),
+      height: '10',
+    };
+  });
+  const label = present.map(({ state, count }) => `${state} ${grouped(count)}`).join(', ');
+  return { rects, label: rows === 0 ? 'No rows' : `Rows by state: ${label}` };
+}

@@ -1,0 +1,102 @@
+import type { Rate } from '../core/profile.js';
+
+/**
+ * How numbers, times and rates are spelled for people: by hand, so that neither the machine's nor the browser's
+ * language changes them. An id or a sum must read alike for all, and a report must have the same bytes everywhere.
+ */
+
+/** 1234567 as 1,234,567; sums of the API are strings of digits. */
+export function grouped(value: number | bigint | string): string {
+  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function counted(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${Number(count) === 1 ? one : many}`;
+}
+
+/** One decimal where it says something. */
+export function trimmed(value: number): string {
+  return value >= 100 || Number.isInteger(value) ? grouped(Math.round(value)) : value.toFixed(1);
+}
+
+export function percent(part: number, whole: number): string {
+  if (whole <= 0) return '0 %';
+  const share = (part / whole) * 100;
+  // 99.97 % must not read as finished, nor 0.02 % as nothing.
+  if (share > 99 && part < whole) return `${(Math.floor(share * 10) / 10).toFixed(1)} %`;
+  if (share > 0 && share < 1) return `${Math.max(0.1, share).toFixed(1)} %`;
+  return `${Math.round(share)} %`;
+}
+
+export function bytesWords(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What was measured, in the unit that gives a readable number. */
+export function paceWords(perSecond: number): string {
+  if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
+  if (perSecond >= 1) return `${perSecond.toFixed(1)}/s`;
+  const perMinute = perSecond * 60;
+  return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
+}
+
+/** What is allowed; `formatRate` of core is its spelling in configurations. */
+export function rateWords(rate: Rate): string {
+  if (rate.windowMs === 60_000) return `${grouped(rate.requests)} a minute`;
+  if (rate.windowMs === 1_000) return `${grouped(rate.requests)} a second`;
+  return `${grouped(rate.requests)} in ${duration(rate.windowMs)}`;
+}
+
+export function duration(ms: number): string {
+  if (ms > 0 && ms < 1) return 'under 1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
+  const seconds = Math.round(ms / 1_000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  // Two units are all anybody reads.
+  const shown = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+  return shown.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
+}
+
+/** A moment in a document for programs. */
+export function isoTime(at: number): string;
+export function isoTime(at: number | null): string | null;
+export function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** A moment in a report or on a terminal, which travel between zones. */
+export function utcTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** A moment of which nobody needs the second. */
+export function utcMinute(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+const two = (value: number) => String(value).padStart(2, '0');
+
+/** A moment of today on the reader's own clock. */
+export function clockTime(at: Date): string {
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** A moment on the reader's own clock. It has its date only where that is not today: most of what a desk shows happened just now. */
+export function dayAndClock(at: Date, now: Date): string {
+  if (at.toDateString() === now.toDateString()) return clockTime(at);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clockTime(at)}`;
+}
+
+/** Messages that differ only in an id or an amount are one group. */
+export function messagePattern(message: string | null): string {
+  return (message ?? '').slice(0, 300).replaceAll(/[0-9a-f-]*[0-9]{2}[0-9a-f-]*/gi, '#');
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { binned, roundTop } from '../../src/words/charts.js';
+import { duration, grouped, rateWords } from '../../src/words/spelling.js';
+
+test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
+  const slices = Array.from({ length: 1_000 }, (_, at) => ({
+    at: at * 20,
+    requests: 3,
+    paid: 2,
+    failed: 1,
+    rateLimited: 0,
+  }));
+  const { bins, binMs } = binned({ sliceMs: 10, slices });
+  expect(bins.length).toBeLessThanOrEqual(90);
+  expect(bins.reduce((sum, bin) => sum + bin.requests, 0)).toBe(3_000);
+  expect(bins.every((bin, at) => bin.at === at * binMs)).toBe(true);
+  expect(binned({ sliceMs: 10, slices: [] }).bins).toEqual([]);
+});
+
+test('numbers, durations and rates are spelled for people', () => {
+  expect([1, 999, 1_000, 1_234_567].map((value) => grouped(value))).toEqual([
+    '1',
+    '999',
+    '1,000',
+    '1,234,567',
+  ]);
+  expect(grouped(2n ** 63n)).toBe('9,223,372,036,854,775,808');
+  expect([0, 0.4, 850, 1_500, 12_345, 59_999, 61_000, 3_600_000, 90_061_000].map(duration)).toEqual([
+    '0 ms',
+    'under 1 ms',
+    '850 ms',
+    '1.5 s',
+    '12 s',
+    '1 min',
+    '1 min 1 s',
+    '1 h',
+    '1 d 1 h',
+  ]);
+  expect(rateWords({ requests: 24, windowMs: 60_000 })).toBe('24 a minute');
+  expect([0, 7, 24, 83, 101].map(roundTop)).toEqual([1, 8, 25, 100, 150]);
+});
