@@ -210,7 +210,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-number-for-each-asking',
     file: 'src/rules/run-store.ts',
-    find: '(open === 1 ? 0 : 1)',
+    find: '(last.isOpen ? 0 : 1)',
     put: '1',
     test: 'test/rules/run-number.test.ts',
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ScriptClient } from '../ledger/index.js';
+import { appendDeskAudit, readDeskAudit, type ScriptClient } from '../ledger/index.js';
 import type { AuditPage } from './api/index.js';
 import { ACCESSES, type Access } from './http/access/tokens.js';
 
@@ -8,8 +8,6 @@ import { ACCESSES, type Access } from './http/access/tokens.js';
  * stands in the batch's own audit as well, which reports carry; this one covers the rest and is bounded. It is
  * a list for each rank, so that nothing that viewers or strangers do pushes out what operators did.
  */
-const KEY = 'almoner:desk:audit';
-const KEYS = ACCESSES.map((access) => (access === 'operator' ? KEY : `${KEY}:${access}`));
 const KEEP_MAX = 10_000;
 
 const entry = z.object({
@@ -28,17 +26,13 @@ export class AuditTrail {
   ) {}
 
   async write(what: Omit<DeskAuditEntry, 'at'>, by: Access): Promise<void> {
-    const key = KEYS[ACCESSES.indexOf(by)] ?? KEY;
-    const line = JSON.stringify({ at: this.now(), ...what });
-    // A line too many after a lost reply is better than one too few.
-    await this.ask((redis) => redis.lpush(key, line));
-    await this.ask((redis) => redis.ltrim(key, 0, KEEP_MAX - 1));
+    await appendDeskAudit(this.scripts, by, JSON.stringify({ at: this.now(), ...what }), KEEP_MAX);
   }
 
   /** Newest first. The cursor counts from the oldest end of each list, so that new entries do not shift the pages. */
   async page(cursor: string | undefined, limit: number): Promise<AuditPage> {
     const befores = cursor?.split('.').map(Number) ?? [];
-    const parts = await Promise.all(KEYS.map((key, at) => this.part(key, befores[at], limit)));
+    const parts = await Promise.all(ACCESSES.map((rank, at) => this.part(rank, befores[at], limit)));
     const entries: DeskAuditEntry[] = [];
     while (entries.length < limit) {
       const [newest] = parts
@@ -55,15 +49,8 @@ export class AuditTrail {
     };
   }
 
-  private async part(key: string, given: number | undefined, limit: number) {
-    const length = await this.ask((redis) => redis.llen(key));
-    const before = Math.min(given ?? length, length);
-    const from = length - before;
-    const lines = await this.ask((redis) => redis.lrange(key, from, from + limit - 1));
+  private async part(rank: Access, given: number | undefined, limit: number) {
+    const { before, lines } = await readDeskAudit(this.scripts, rank, given, limit);
     return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
-  }
-
-  private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
-    return this.scripts.retryWhileAway('desk audit', () => question(this.scripts.redis));
   }
 }

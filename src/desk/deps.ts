@@ -1,8 +1,8 @@
-import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { RealmProfile } from '../core/profile.js';
 import type { Waiting } from '../core/waiting.js';
 import type { BatchRef, BatchView, Reason, ScriptClient } from '../ledger/index.js';
+import type { QueueConnection } from '../queue/queues.js';
 import type { PlanReply, WorkerRow } from './api/index.js';
 import type { By, OrderPlace } from './by.js';
 import type { RuleDeps } from './rule-deps.js';
@@ -16,7 +16,7 @@ export type DeskDeps = {
   readonly logger: Logger;
   readonly scripts: ScriptClient;
   readonly store: { readonly embedded: boolean; readonly address: string };
-  readonly connect: (use: string) => Redis;
+  readonly connect: (use: string) => QueueConnection;
   readonly profiles: readonly RealmProfile[];
   readonly dataFolder: string;
   readonly reportsFolder: string;

@@ -5,20 +5,20 @@
 
 // The books of a realm and the way to them.
 
-export { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS, realmKey } from './keys.js';
+export { BLOCK_ORDERS, ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
+export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
 export {
   allLedgers,
-  forgetRealm,
+  dropLedger,
   type KnownRealm,
   openLedger,
   type RealmLedger,
   registerRealm,
 } from './realm-ledger.js';
-export { newNonce, ScriptClient, texts } from './script-client.js';
+export { newNonce, ScriptClient } from './script-client.js';
 
 // Batches: finding, reading and steering them.
 
-export { decodeManifest } from './manifest.js';
 export { type Archived, archiveBatch } from './moves/archive-batch.js';
 export {
   askProbe,
@@ -32,20 +32,35 @@ export {
   releaseRealm,
   resumeBatch,
 } from './moves/steer.js';
-export { type BatchSource, batchSource } from './read/batch-source.js';
+export {
+  type BegunImport,
+  batchLatency,
+  batchOfContent,
+  batchSeries,
+  batchStamp,
+  begunImport,
+  importState,
+  readSketch,
+  retriedOrders,
+  rowsToArchive,
+  sealedManifest,
+  sealNumber,
+} from './read/batch-facts.js';
+export { type BatchSource, batchSource, storeSource } from './read/batch-source.js';
 export {
   type BatchRef,
   batchNumber,
   batchRef,
   everyBatch,
   findBatch,
+  idOfBatch,
   listBatches,
   namedReason,
   readBatch,
   type StoredBatch,
   settlingMs,
 } from './read/batches.js';
-export { histogram, readAudit, series, snapshotBatch } from './read/snapshot.js';
+export { readAudit, snapshotBatch } from './read/snapshot.js';
 export type {
   AuditEntry,
   BatchRecord,
@@ -60,7 +75,7 @@ export type {
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
 export { standIn, standInText } from './moves/stand-in.js';
-export { type Balances, encodeEvent, type OrderEvent } from './order-event.js';
+export type { Balances, OrderEvent } from './order-event.js';
 export { ordersTouching } from './read/member-orders.js';
 export {
   lastTrouble,
@@ -142,7 +157,6 @@ export {
   type KeyAge,
   type NotBegun,
   type OrderRef,
-  utcDay,
 } from './moves/begin-sending.js';
 export {
   closeIfIdle,
@@ -155,8 +169,17 @@ export {
   redispatch,
   storeNowMs,
 } from './moves/feed.js';
+export { type Allowed, answerSlots, type Learnt, type SlotAnswer, takeSlots } from './moves/pace-slots.js';
 export { type PaceState, readPaceState } from './moves/pace-state.js';
-export { endReadback, readbackEnded } from './moves/readback-end.js';
+export {
+  endReadback,
+  expectedBalances,
+  isOvertaken,
+  noteBalances,
+  noteClockStep,
+  noteEvent,
+  readbackEnded,
+} from './moves/readback-marks.js';
 export { discardOrder, type Refusal, type RetriedBy, retryOrder, writeAudit } from './moves/retry.js';
 export { type Conclusion, conclude, type Settled } from './moves/settle.js';
 export { type TurnDown, turnDown } from './moves/turn-down.js';
@@ -174,3 +197,19 @@ export { Here, type Liveness } from './sessions/liveness.js';
 export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
 export { givenUp, JOURNAL_FOLDER, listSessions, Session, type SessionEntry } from './sessions/session.js';
 export { readSigns, workersAtWork } from './sessions/signs.js';
+
+// What other folders keep beside the ledger.
+
+export { claimRule, takeArchivingTurn } from './notes/claims.js';
+export { appendDeskAudit, ExpiringNotes, readDeskAudit } from './notes/desk-notes.js';
+export { deskMessages, deskNotes, type NoteStore, ruleNotes } from './notes/note-store.js';
+export {
+  type FactsKept,
+  forgetDecisions,
+  lastRunNumber,
+  noteLastRun,
+  openFacts,
+  putDecisions,
+  readDecisions,
+  takeReading,
+} from './notes/rule-runs.js';

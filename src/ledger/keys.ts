@@ -12,18 +12,18 @@ export const BLOCK_ORDERS = 128;
 /** Rows to a compressed plan block; a multiple of BLOCK_ORDERS. */
 export const PLAN_BLOCK_ROWS = 256;
 
-export function realmHash(identity: RealmIdentity): string {
+export function ledgerId(identity: RealmIdentity): string {
   return createHash('sha256').update(`${identity.baseUrl}\n${identity.realmId}`).digest('hex').slice(0, 12);
 }
 
 /** The key from which every script derives the others. */
 export function realmKey(identity: RealmIdentity): string {
-  return `almoner:{${realmHash(identity)}}`;
+  return `almoner:{${ledgerId(identity)}}`;
 }
 
 /** BullMQ's prefix for the queues of a realm: same slot as its ledger. */
-export function queuePrefix(identity: RealmIdentity): string {
-  return `${realmKey(identity)}:q`;
+export function queuePrefix({ keyPrefix }: { readonly keyPrefix: string }): string {
+  return `${keyPrefix}:q`;
 }
 
 export function batchKeys(realm: string, no: string) {

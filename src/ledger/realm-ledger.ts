@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type { RealmIdentity } from '../core/profile.js';
 import { CallBatcher } from './call-batcher.js';
-import { REALMS_KEY, realmHash, realmKey } from './keys.js';
+import { ledgerId, REALMS_KEY, realmKey } from './keys.js';
 import type { Argument, ScriptClient } from './script-client.js';
 
 /** The books of one realm: its key in the store and the way to call its scripts. */
 export type RealmLedger = {
   readonly scripts: ScriptClient;
   readonly keyPrefix: string;
+  /** Tells the ledgers of a store apart; also the folder of the realm's archives, because names change. */
+  readonly id: string;
   readonly realm: KnownRealm;
   readonly mark: FenceMark;
   /** What every order passes, many in a call; see the scripts for what is asked. */
@@ -56,6 +57,7 @@ export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedge
   return {
     scripts,
     keyPrefix,
+    id: ledgerId(realm),
     realm,
     mark,
     claims: gathered('claim', () => [mark.seen, mark.era, mark.session]),
@@ -64,20 +66,23 @@ export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedge
   };
 }
 
-/** The folder of a realm's archives: its hash, because names change and may hold anything. */
-export function realmFolder({ realm }: RealmLedger): string {
-  return realmHash(realm);
-}
-
 /** Notes the realm in the store; done before its first batch is opened. */
 export async function registerRealm(ledger: RealmLedger): Promise<void> {
   await ledger.scripts.retryWhileAway('register realm', () =>
-    ledger.scripts.redis.hset(REALMS_KEY, realmHash(ledger.realm), JSON.stringify(ledger.realm)),
+    ledger.scripts.redis.hset(REALMS_KEY, ledger.id, JSON.stringify(ledger.realm)),
   );
 }
 
-export async function forgetRealm(scripts: ScriptClient, identity: RealmIdentity): Promise<void> {
-  await scripts.retryWhileAway('forget realm', () => scripts.redis.hdel(REALMS_KEY, realmHash(identity)));
+/** Everything of the realm leaves the store; its name last, so that what was interrupted is found again. */
+export async function dropLedger({ scripts, keyPrefix, id }: RealmLedger): Promise<void> {
+  const { redis } = scripts;
+  const pattern = `${keyPrefix.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
+  for (let cursor = ''; cursor !== '0'; ) {
+    const [next, keys] = await redis.scan(cursor || '0', 'MATCH', pattern, 'COUNT', 1000);
+    if (keys.length > 0) await redis.unlink(...keys);
+    cursor = next;
+  }
+  await scripts.retryWhileAway('forget realm', () => redis.hdel(REALMS_KEY, id));
 }
 
 /** All realms that ever had a batch in this store. */

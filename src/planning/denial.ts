@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import type { BatchId, OrderId } from '../core/ids.js';
+import type { OrderId } from '../core/ids.js';
 import { isStateCode, type RealmLedger, STATE_CODES, standIn } from '../ledger/index.js';
 
 export type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
@@ -46,10 +46,6 @@ export async function denial(
     'ALM_ROW_ORDER_MAY_BE_PAID',
     `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(Number(why.slice(1)))}: this row would pay it twice. Run it after that.`,
   );
-}
-
-export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchId> {
-  return (await standIn(ledger, no)).batch;
 }
 
 export function isoTime(ms: number): string {

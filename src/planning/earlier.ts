@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type BatchId, batchId } from '../core/ids.js';
+import type { BatchId } from '../core/ids.js';
 import type { Finding } from '../csv/row.js';
 import {
   type BatchView,
-  batchKeys,
-  decodeManifest,
+  batchOfContent,
+  batchRef,
   hasParked,
   LOOK_BACK_MS,
   lossAcceptedAt,
   parkedBatches,
   type RealmLedger,
   readBatch,
+  sealedManifest,
 } from '../ledger/index.js';
 import { utcMinute } from '../words/spelling.js';
 import { shortId } from './digest.js';
@@ -51,7 +52,7 @@ export async function identify(
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
     const no =
-      (await numberOf(ledger, content)) ??
+      (await batchOfContent(ledger, content)) ??
       (former === null || number > 0 ? null : await formerBatch(ledger, former, currency));
     const existing = no === null ? null : await existingBatch(ledger, no);
     if (file.newRowsOnly && existing?.view?.state === 'cancelled') {
@@ -73,18 +74,9 @@ function numbered(content: string, number: number): string {
   return createHash('sha256').update(`almoner new rows ${number} of ${content}`).digest('hex');
 }
 
-function numberOf({ scripts, keyPrefix }: RealmLedger, content: string): Promise<string | null> {
-  return scripts.retryWhileAway('find batch', () => scripts.redis.hget(`${keyPrefix}:content`, content));
-}
-
 async function existingBatch(ledger: RealmLedger, no: string): Promise<ExistingBatch> {
-  const { scripts, keyPrefix } = ledger;
-  const id = batchId(
-    (await scripts.retryWhileAway('read batch', () =>
-      scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'id'),
-    )) ?? '',
-  );
-  return { no, id, view: (await readBatch({ ledger, no, id })) ?? null };
+  const ref = await batchRef(ledger, no);
+  return { no, id: ref.id, view: (await readBatch(ref)) ?? null };
 }
 
 /** The same orders as 0.1.0 knew them; in another currency they are other orders. As in moves/open-batch.lua. */
@@ -93,13 +85,10 @@ async function formerBatch(
   content: string,
   currency: string | null,
 ): Promise<string | null> {
-  const { scripts, keyPrefix } = ledger;
-  const no = await numberOf(ledger, content);
+  const no = await batchOfContent(ledger, content);
   if (no === null) return null;
-  const manifest = await scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'manifest'),
-  );
-  return manifest !== null && decodeManifest(manifest).currency === currency ? no : null;
+  const manifest = await sealedManifest(ledger, no);
+  return manifest !== null && manifest.currency === currency ? no : null;
 }
 
 const maybe = (message: string): Finding => ({

@@ -3,7 +3,6 @@ import type { Order } from '../core/order.js';
 import {
   type BatchRef,
   BLOCK_ORDERS,
-  batchKeys,
   batchSource,
   type ContentWords,
   contentHash,
@@ -27,12 +26,6 @@ export type EqualOrder = {
   readonly record: OrderRecord;
   readonly words: ContentWords;
 };
-
-export function readSketch({ ledger: { scripts, keyPrefix }, no }: BatchRef): Promise<Buffer | null> {
-  return scripts.retryWhileAway('read sketch', () =>
-    scripts.redis.getBuffer(batchKeys(keyPrefix, no).sketch),
-  );
-}
 
 /** The rows of a block that may have the content of one of these. */
 export function sketchHits(

@@ -2,6 +2,7 @@ import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
 import {
+  batchRef,
   contentHash,
   type EarlierOrder,
   findSpent,
@@ -15,7 +16,7 @@ import {
   type RowHashes,
   referenceHash,
 } from '../ledger/index.js';
-import { denial, idOfBatch, isoTime } from './denial.js';
+import { denial, isoTime } from './denial.js';
 import { type EarlierBatch, EarlierBatches, judgeStandIn, UndoJudge } from './judge-undo.js';
 
 /**
@@ -187,7 +188,7 @@ export class BlockJudge {
   }
 
   private idOf(no: string): Promise<BatchId> {
-    const known = this.ids.get(no) ?? idOfBatch(this.ledger, no);
+    const known = this.ids.get(no) ?? batchRef(this.ledger, no).then(({ id }) => id);
     this.ids.set(no, known);
     return known;
   }

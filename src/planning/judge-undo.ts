@@ -5,16 +5,15 @@ import type { OrderRow } from '../csv/row.js';
 import { show } from '../csv/visible.js';
 import {
   accountOf,
-  batchKeys,
   batchNumber,
   CODE_OF_STATE,
-  decodeManifest,
   type PlanReader,
   type PlanRow,
   parseAward,
   type RealmLedger,
   readRecord,
   referenceKey,
+  sealedManifest,
   stateOf,
 } from '../ledger/index.js';
 import { type Denial, denial } from './denial.js';
@@ -143,15 +142,9 @@ export class EarlierBatches {
   }
 
   private async read(id: BatchId): Promise<EarlierBatch | null> {
-    const { scripts, keyPrefix } = this.ledger;
     const no = await batchNumber(this.ledger, id);
-    if (no === null) return null;
-    const manifest = await scripts.retryWhileAway('read batch', () =>
-      scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'manifest'),
-    );
-    if (manifest === null) return null;
-    const { rows, currency } = decodeManifest(manifest);
-    return { no, rows, currency };
+    const manifest = no === null ? null : await sealedManifest(this.ledger, no);
+    return no === null || manifest === null ? null : { no, rows: manifest.rows, currency: manifest.currency };
   }
 }
 

@@ -17,11 +17,12 @@ import {
   type Refusal,
   type RetriedBy,
   readBatch,
+  readSketch,
   retryOrder,
 } from '../ledger/index.js';
 import { utcMinute } from '../words/spelling.js';
 import { BareRows } from './bare-rows.js';
-import { type EqualOrder, equalOrders, readSketch } from './equal-orders.js';
+import { type EqualOrder, equalOrders } from './equal-orders.js';
 import { type Findings, lineRanges } from './findings.js';
 import { passAddresses } from './other-address.js';
 import { ComparedRows, findRepeats, type Repeats } from './repeats.js';

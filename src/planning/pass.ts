@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type BatchId, batchId } from '../core/ids.js';
+import type { BatchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
@@ -9,6 +9,7 @@ import {
   type ContentWords,
   contentWords,
   encodePlanBlock,
+  idOfBatch,
   PLAN_BLOCK_ROWS,
   type PlanReader,
   type RealmLedger,
@@ -162,16 +163,11 @@ export class Pass {
   /** References that this very batch holds are no duplicates. */
   async spent(ownNo: string | null): Promise<Spent> {
     const others = [...this.bySpender].filter(([no]) => no !== ownNo);
-    const { scripts, keyPrefix } = this.options.ledger;
-    const ids = await Promise.all(
-      others.map(([no]) =>
-        scripts.retryWhileAway('read batch', () => scripts.redis.hget(`${keyPrefix}:b:${no}`, 'id')),
-      ),
-    );
+    const ids = await Promise.all(others.map(([no]) => idOfBatch(this.options.ledger, no)));
     return {
       count: others.reduce((sum, [, { count }]) => sum + count, 0),
       tokens: others.reduce((sum, [, { tokens }]) => sum + tokens, 0n),
-      batches: ids.flatMap((id) => (id === null ? [] : [batchId(id)])),
+      batches: ids.filter((id) => id !== null),
     };
   }
 }

@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
-import { type BatchView, listBatches, type RealmLedger, readBatch, utcDay } from '../ledger/index.js';
+import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
 import type { Plan } from './plan.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
@@ -99,10 +99,6 @@ export async function booksPast(ledger: RealmLedger): Promise<LedgerPast> {
 async function dayLeft(profile: RealmProfile, ledger: RealmLedger, now: number): Promise<bigint | null> {
   const cap = profile.caps.maxTokensPerDay;
   if (cap === null) return null;
-  const { scripts, keyPrefix } = ledger;
-  const used = await scripts.retryWhileAway('read day', () =>
-    scripts.redis.hget(`${keyPrefix}:days`, utcDay(now)),
-  );
-  const left = BigInt(cap) - BigInt(used ?? 0);
+  const left = BigInt(cap) - (await tokensOfDay(ledger, now));
   return left < 0n ? 0n : left;
 }

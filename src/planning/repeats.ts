@@ -4,7 +4,6 @@ import {
   type Arrivals,
   type BatchRef,
   type BatchView,
-  batchKeys,
   type ContentWords,
   findSpent,
   LOOK_BACK_MS,
@@ -14,11 +13,14 @@ import {
   readArrivals,
   readBatch,
   readRecord,
+  readSketch,
+  retriedOrders,
   type StoredBatch,
+  sealNumber,
   stateOf,
 } from '../ledger/index.js';
 import { BareRows } from './bare-rows.js';
-import { type EqualOrder, equalOrders, readSketch, sketchHits } from './equal-orders.js';
+import { type EqualOrder, equalOrders, sketchHits } from './equal-orders.js';
 
 /**
  * Which rows without references repeat an order of the last 30 days that is paid or may still be paid; of one that
@@ -122,7 +124,7 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
     if (rows.label !== null && view.manifest.again !== rows.label) continue;
     const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
     const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
-    const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOf(ref);
+    const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOrders(ref);
     const open = others.filter((one) => one.precedes(ref, view) || retried.size > 0);
     if (open.length === 0) continue;
     const found = await repeatsOf(ref, view, open, retried, arrivals, rows.exact);
@@ -173,27 +175,11 @@ class Matching {
 
 const NO_RETRIES: ReadonlyMap<number, number> = new Map();
 
-/** The orders that were over and were retried, or put right by a journal, and at which number of the realm’s seals. */
-async function retriedOf({
-  ledger: { scripts, keyPrefix },
-  no,
-}: BatchRef): Promise<ReadonlyMap<number, number>> {
-  const found = await scripts.retryWhileAway('read retries', () =>
-    scripts.redis.hgetall(batchKeys(keyPrefix, no).again),
-  );
-  return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
-}
-
 /** A batch that was put back knew nothing when it was sealed: all is later. */
 const BEFORE_ALL = -1;
 
-async function sinceOf({ scripts, keyPrefix }: RealmLedger, no: string | null): Promise<number> {
-  if (no === null) return BEFORE_ALL;
-  const { meta } = batchKeys(keyPrefix, no);
-  const [seal, putBack] = await scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hmget(meta, 'seal', 'putBack'),
-  );
-  return putBack === '1' ? BEFORE_ALL : Number(seal);
+async function sinceOf(ledger: RealmLedger, no: string | null): Promise<number> {
+  return (no === null ? null : await sealNumber(ledger, no)) ?? BEFORE_ALL;
 }
 
 function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {

@@ -6,9 +6,10 @@ import {
   type AuditEntry,
   type BatchRef,
   type BlockConflict,
-  batchKeys,
+  batchRef,
   decodePlanBlock,
   dropBatch,
+  importState,
   judgedAt,
   type Manifest,
   NO_CLAIMS,
@@ -23,7 +24,7 @@ import {
   sealBatch,
 } from '../ledger/index.js';
 import { refuseChanged, refuseOtherName, refuseSpent } from './changes.js';
-import { denial, idOfBatch } from './denial.js';
+import { denial } from './denial.js';
 import { shortId } from './digest.js';
 import { passAddresses, whyMoved } from './other-address.js';
 import type { Plan } from './plan.js';
@@ -201,13 +202,13 @@ async function refuseConflict(
   conflict: BlockConflict,
 ): Promise<void> {
   if (conflict.kind !== 'reference') {
-    const order = orderId(await idOfBatch(ledger, conflict.no), conflict.index);
+    const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
     const { code, message } = await denial(ledger, conflict.kind, order, conflict.why);
     const line = decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
     throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
   }
   if (!conflict.importing) return;
-  const holder = orderId(await idOfBatch(ledger, conflict.holder.no), conflict.holder.index);
+  const holder = orderId((await batchRef(ledger, conflict.holder.no)).id, conflict.holder.index);
   throw new AlmonerError(
     'ALM_PLAN_REFERENCE_BUSY',
     `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
@@ -216,18 +217,15 @@ async function refuseConflict(
 
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {
-  const { scripts, keyPrefix } = ref.ledger;
   for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
-    const state = await scripts.retryWhileAway('wait for seal', () =>
-      scripts.redis.hget(batchKeys(keyPrefix, ref.no).meta, 'state'),
-    );
+    const state = await importState(ref);
     if (state === null)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
         `Batch ${ref.id} was cancelled while it was being imported. Nothing was sent.`,
         { next: 'Import the file again if it is still meant.' },
       );
-    if (state !== 'importing') return { ref, existing: true };
+    if (state === 'sealed') return { ref, existing: true };
     await sleep(POLL_MS);
   }
   throw new AlmonerError(

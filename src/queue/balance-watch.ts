@@ -1,5 +1,13 @@
 import { effectsOf, membersOf, type Order } from '../core/order.js';
-import { type Balances, endReadback, type OrderRef, type RealmLedger } from '../ledger/index.js';
+import {
+  type Balances,
+  endReadback,
+  expectedBalances,
+  isOvertaken,
+  noteBalances,
+  type OrderRef,
+  type RealmLedger,
+} from '../ledger/index.js';
 
 /**
  * The continuous check of read-back: while nothing else moves a member, a paid order leaves the balance at
@@ -17,32 +25,13 @@ export class BalanceWatch {
    * only once the order is paid: the ledger has said then that nobody else had the hold in between. (Two
    * deliveries of one order may read at once, and one may find what the other has paid.)
    */
-  async expected(order: Order): Promise<Expected> {
-    const { redis } = this.ledger.scripts;
-    return this.ledger.scripts.retryWhileAway('read balances', () =>
-      redis.hmget(this.key, ...membersOf(order)),
-    );
+  expected(order: Order): Promise<Expected> {
+    return expectedBalances(this.ledger, membersOf(order));
   }
 
-  /**
-   * Whether a request that nobody can speak for may have moved a member since it was read for this order: one
-   * whose order became a doubt, or one that only a journal knew of. Such a mark stays while a hold does.
-   */
-  async overtaken(order: Order, sentAt: number): Promise<boolean> {
-    const { redis } = this.ledger.scripts;
-    const { keyPrefix } = this.ledger;
-    return this.ledger.scripts.retryWhileAway('read void marks', async () => {
-      const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
-        redis.hmget(`${keyPrefix}:void`, ...membersOf(order)),
-        redis.hmget(keyPrefix, 'unheldAt', 'settleMs', 'steppedUntil'),
-      ]);
-      if (marks.some((mark) => mark !== null)) return true;
-      // Orders of other certainties hold nothing, so that they may have moved any member meanwhile.
-      if (unheldAt == null) return false;
-      const waitMs = Number(settleMs ?? SETTLE_MS);
-      const steppedMs = Number(stepped ?? 0);
-      return Number(unheldAt) + waitMs >= sentAt || (steppedMs >= sentAt && steppedMs - waitMs <= sentAt);
-    });
+  /** Whether a request that nobody can speak for may have moved a member since it was read for this order. */
+  overtaken(order: Order, sentAt: number): Promise<boolean> {
+    return isOvertaken(this.ledger, membersOf(order), sentAt);
   }
 
   /** Before the settle lets go of the members. */
@@ -64,11 +53,7 @@ export class BalanceWatch {
         await this.end(ref, order, member, now, answered);
       else after.push([member, now]);
     }
-    const { redis } = this.ledger.scripts;
-    // Never over what another order has left since: this process may have been frozen, and its hold given up.
-    await this.ledger.scripts.retryWhileAway('note balances', () =>
-      Promise.all(after.map(([member, balance]) => redis.hsetnx(this.key, member, balance))),
-    );
+    await noteBalances(this.ledger, after);
   }
 
   private async end(
@@ -83,14 +68,7 @@ export class BalanceWatch {
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
     if (await endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
   }
-
-  private get key(): string {
-    return `${this.ledger.keyPrefix}:expected`;
-  }
 }
-
-/** As the scripts have it where no crew has noted its profile's yet. */
-const SETTLE_MS = 1_200_000;
 
 /** For each member that the order moves; null where nothing is known. */
 export type Expected = readonly (string | null)[];

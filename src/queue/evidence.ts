@@ -6,8 +6,7 @@ import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type Balances,
-  batchKeys,
-  encodeEvent,
+  noteEvent,
   type OrderEvent,
   type OrderRef,
   type RealmLedger,
@@ -54,10 +53,8 @@ export class Evidence {
     await this.note(ref, detail);
   }
 
-  async note(ref: OrderRef, detail: OrderEvent): Promise<void> {
-    const { redis } = this.ledger.scripts;
-    const key = batchKeys(this.ledger.keyPrefix, ref.no).details(ref.index);
-    await this.ledger.scripts.retryWhileAway('note evidence', () => redis.rpush(key, encodeEvent(detail)));
+  note(ref: OrderRef, detail: OrderEvent): Promise<void> {
+    return noteEvent(this.ledger, ref, detail);
   }
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {

@@ -1,9 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
-import { newNonce, type RealmLedger, texts } from '../ledger/index.js';
+import {
+  type Allowed,
+  answerSlots,
+  type Learnt,
+  type RealmLedger,
+  type SlotAnswer,
+  takeSlots,
+} from '../ledger/index.js';
+
 /**
- * The pace of a realm, shared by all processes through one script (moves/take-slot.lua). Requests are limited,
+ * The pace of a realm, shared by all processes through one script (ledger/moves/take-slot.lua). Requests are limited,
  * not jobs: whoever makes a request, read or write, takes a slot and says what the answer was.
  * One asker per process: the others queue behind it in the order they came, and it takes as many slots at a
  * time as are due and wanted.
@@ -28,7 +36,7 @@ type Waiter = {
 export class Pace {
   private readonly waiting: Waiter[] = [];
   private asking = false;
-  private notes: string[] = [];
+  private notes: SlotAnswer[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
   /** On a realm without a configured limit: slots are asked for once the realm has said that it has one. */
   private heldBack = false;
@@ -60,26 +68,14 @@ export class Pace {
       for (;;) {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
-        const { requests, windowMs, reserve } = this.allowed();
-        const ask = [
-          requests,
-          windowMs,
-          this.profile.timeouts.totalMs,
-          reserve,
-          Math.min(this.waiting.length, SLOTS_AT_ONCE),
-          this.session,
-          newNonce(),
-        ];
-        const reply = await this.ledger.scripts.script(
-          'take-slot',
-          this.ledger.keyPrefix,
-          [...ask, ''],
-          [...ask, '1'],
-        );
-        const [answer, ...values] = texts(reply);
-        if (answer === 'go') for (const value of values) this.grant(value);
-        else if (answer === 'free') this.letGo();
-        else await sleep(Math.min(Number(values[0]), WAIT_STEP_MS));
+        const taken = await takeSlots(this.ledger, this.allowed(), {
+          timeoutMs: this.profile.timeouts.totalMs,
+          wanted: Math.min(this.waiting.length, SLOTS_AT_ONCE),
+          session: this.session,
+        });
+        if (taken.answer === 'go') for (const slot of taken.slots) this.grant(slot);
+        else if (taken.answer === 'free') this.letGo();
+        else await sleep(Math.min(taken.ms, WAIT_STEP_MS));
       }
     } catch (error) {
       for (const waiter of this.waiting.splice(0)) waiter.reject(error);
@@ -100,7 +96,7 @@ export class Pace {
     }
   }
 
-  /** Nobody else joins or leaves while a question is under way but behind those it was asked for. */
+  /** Those who come while a question is under way stand behind those it was asked for. */
   private grant(value: string): void {
     const waiter = this.waiting.shift();
     const slot = this.slot(value);
@@ -108,18 +104,18 @@ export class Pace {
     else waiter.resolve(slot);
   }
 
-  private allowed() {
+  private allowed(): Allowed {
     const { rate, rateReserve } = this.profile;
     return rate === null ? UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
   }
 
-  private slot(number: string): Slot {
+  private slot(slot: string): Slot {
     let told = false;
     return {
       answered: (answer) => {
         if (told) return;
         told = true;
-        this.note(number, answer);
+        this.note(slot, answer);
       },
     };
   }
@@ -136,14 +132,8 @@ export class Pace {
     const urgent = hold !== null || refused;
     if (this.notes.length === 0 && !urgent)
       this.ledger.scripts.aside(new Promise(setImmediate).then(() => this.tell()));
-    this.notes.push(
-      slot,
-      hold === null ? '' : String(Math.ceil(hold)),
-      refused ? '1' : '',
-      String(headers?.limit ?? ''),
-      String(headers?.remaining ?? ''),
-      String(headers?.windowMs ?? ''),
-    );
+    const { limit = null, remaining = null, windowMs = null } = headers ?? {};
+    this.notes.push({ slot, holdMs: hold, refused, limit, remaining, windowMs });
     if (urgent) this.ledger.scripts.aside(this.tell());
   }
 
@@ -165,10 +155,8 @@ export class Pace {
     const notes = this.notes;
     if (notes.length === 0) return;
     this.notes = [];
-    const { requests, windowMs, reserve } = this.allowed();
-    const given = [requests, windowMs, reserve, ...notes];
-    const reply = await this.ledger.scripts.script('answer-slot', this.ledger.keyPrefix, given);
-    for (const notice of paceNotices(texts(reply))) this.onNotice(notice);
+    for (const learnt of await answerSlots(this.ledger, this.allowed(), notes))
+      this.onNotice(paceNotice(learnt));
   }
 }
 
@@ -180,31 +168,17 @@ const SLOTS_AT_ONCE = 32;
 const TOLD_A_WINDOW = 50;
 
 /** What the pace has learnt, in the words of the log. The same stands in `status` for as long as it holds. */
-function paceNotices(words: readonly string[]): string[] {
-  const notices: string[] = [];
-  for (let at = 0; at < words.length; ) {
-    switch (words[at]) {
-      case 'limit':
-        notices.push(limitNotice(Number(words[at + 1]), Number(words[at + 2]), words[at + 3] === 'h'));
-        at += 4;
-        break;
-      case 'others':
-        notices.push(othersNotice(Number(words[at + 1])));
-        at += 2;
-        break;
-      case 'free':
-        notices.push('The realm allows the configured rate again.');
-        at += 1;
-        break;
-      case 'alone':
-        notices.push('Nobody else seems to use the realm’s limit any more.');
-        at += 1;
-        break;
-      default:
-        return notices;
-    }
+function paceNotice(learnt: Learnt): string {
+  switch (learnt.what) {
+    case 'limit':
+      return limitNotice(learnt.requests, learnt.windowMs, learnt.by === 'headers');
+    case 'others':
+      return othersNotice(learnt.requests);
+    case 'free':
+      return 'The realm allows the configured rate again.';
+    case 'alone':
+      return 'Nobody else seems to use the realm’s limit any more.';
   }
-  return notices;
 }
 
 export function limitNotice(requests: number, windowMs: number, said: boolean): string {

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import type { OrderRef, RealmLedger } from '../ledger/index.js';
+import { type OrderRef, queuePrefix, type RealmLedger } from '../ledger/index.js';
 
 /**
  * BullMQ queues of a realm: `orders` for imported batches, `run-<no>` for a batch that one process works
@@ -13,16 +13,15 @@ export const ORDERS_QUEUE = 'orders';
 export const DEAD_QUEUE = 'dead';
 export const runQueue = (no: string): string => `run-${no}`;
 
-export function queuePrefixOf(ledger: RealmLedger): string {
-  return `${ledger.keyPrefix}:q`;
-}
+/** BullMQ closes no connection that it was given; whoever opened it does. */
+export type { Redis as QueueConnection } from 'ioredis';
 
 export function openQueue<Data>(
   ledger: RealmLedger,
   name: string,
   connection: ConnectionOptions,
 ): Queue<Data> {
-  const queue = new Queue<Data>(name, { connection, prefix: queuePrefixOf(ledger) });
+  const queue = new Queue<Data>(name, { connection, prefix: queuePrefix(ledger) });
   // Connection trouble is logged by the connection itself; an unhandled 'error' would end the process.
   queue.on('error', () => {});
   return queue;

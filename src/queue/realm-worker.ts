@@ -1,5 +1,4 @@
 import { type Job, type Queue, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { AlmonerError } from '../core/errors/error.js';
 import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -11,6 +10,7 @@ import {
   type OrderRef,
   type PlannedOrder,
   PlanReader,
+  queuePrefix,
   type RealmLedger,
   type Recovered,
   realmState,
@@ -28,7 +28,7 @@ import { KnownBatches, Seals } from './known-batches.js';
 import { type First, OwnRun } from './own-run.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
-import { ORDERS_QUEUE, type OrderJob, OVER, openQueue, queuePrefixOf, runQueue } from './queues.js';
+import { ORDERS_QUEUE, type OrderJob, OVER, openQueue, type QueueConnection, runQueue } from './queues.js';
 import { Readback } from './readback.js';
 import { floorReason } from './reasons.js';
 import { Recovery, SilentSessions, takenBy } from './recovery.js';
@@ -54,7 +54,7 @@ export type RealmWorkerOptions = {
   /** How many orders of it this process may send; null for all. */
   readonly first?: First | null;
   readonly concurrency: number;
-  readonly connect: (use: string) => Redis;
+  readonly connect: (use: string) => QueueConnection;
   readonly onTrouble: (message: string) => void;
   readonly onOutcome?: (outcome: WriteOutcome) => void;
   /** The process does not take work although there is some; only a new one would. */
@@ -78,7 +78,7 @@ export class RealmWorker {
   private readonly watchdog: Watchdog;
   private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
-  private readonly connections: Redis[] = [];
+  private readonly connections: QueueConnection[] = [];
   private readonly batches: KnownBatches;
   private readonly seals: Seals;
   private readonly ownRun: OwnRun | null;
@@ -97,13 +97,14 @@ export class RealmWorker {
     this.limits = { ...CREW_LIMITS, ...options.limits };
     this.plans = new PlanReader(ledger);
     this.pace = new Pace(ledger, profile, options.onTrouble, session.id);
-    this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), this.connection('queue'));
+    const connection = this.connection('queue');
+    this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), connection);
     this.deadLetters = new DeadLetters(ledger, this.connection('dead'));
     this.batches = new KnownBatches(ledger);
     this.seals = new Seals(ledger, profile, this.batches);
     const mayFeed = (no: string) => this.seals.fit(no);
     this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed);
-    this.sweeper = new Sweeper(ledger, this.queue, owner);
+    this.sweeper = new Sweeper(ledger, this.queue, connection, owner);
     const evidence = new Evidence(ledger, client, this.pace, profile);
     const batchOf = (no: string) => this.batches.ref(no);
     const clocks = new TwoClocks(storeClock(ledger));
@@ -174,7 +175,7 @@ export class RealmWorker {
     await this.seals.lookAll(this.options.run === null ? '' : session.id);
     this.worker = new Worker<OrderJob>(this.queue.name, (job, token) => this.deliver(job, token), {
       connection: this.connection('worker'),
-      prefix: queuePrefixOf(ledger),
+      prefix: queuePrefix(ledger),
       concurrency: usefulConcurrency(this.options),
       name: session.id,
       // A stalled delivery is made again; the ledger says whether there is anything left to do.
@@ -299,7 +300,7 @@ export class RealmWorker {
     if (batch !== undefined) this.deadLetters.post(ref, deadLetter(batch, ref, row, code, why, attempts));
   }
 
-  private connection(use: string): Redis {
+  private connection(use: string): QueueConnection {
     const connection = this.options.connect(use);
     this.connections.push(connection);
     return connection;

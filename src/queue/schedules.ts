@@ -1,7 +1,6 @@
 import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
-import type { RealmLedger } from '../ledger/index.js';
-import { openQueue, queuePrefixOf } from './queues.js';
+import { queuePrefix, type RealmLedger } from '../ledger/index.js';
+import { openQueue, type QueueConnection } from './queues.js';
 import { Rounds } from './rounds.js';
 
 /**
@@ -52,7 +51,7 @@ const PAGE = 100;
 
 export type SchedulerOptions = {
   readonly ledger: RealmLedger;
-  readonly connect: (use: string) => Redis;
+  readonly connect: (use: string) => QueueConnection;
   /** Looks what is due, of one rule or of all, and sees to it. Called again while it works; it must bear that. */
   readonly onWake: (rule: string | null) => Promise<void>;
   readonly onTrouble: (message: string) => void;
@@ -79,7 +78,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         },
         {
           connection: options.connect('schedules'),
-          prefix: queuePrefixOf(ledger),
+          prefix: queuePrefix(ledger),
           removeOnComplete: { count: 0 },
         },
       );

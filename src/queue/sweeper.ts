@@ -11,7 +11,7 @@ import {
   redispatch,
   storeNowMs,
 } from '../ledger/index.js';
-import { addDelayed, addOrders, carriedBy, type OrderJob } from './queues.js';
+import { addDelayed, addOrders, carriedBy, type OrderJob, type QueueConnection } from './queues.js';
 
 /**
  * A job that BullMQ lost, failed or ended says nothing about its order. What is due and has no live job is
@@ -21,6 +21,8 @@ export class Sweeper {
   constructor(
     private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
+    /** The queue's own: BullMQ has no command that reads all three lists in one moment. */
+    private readonly connection: QueueConnection,
     private readonly owner: string,
   ) {}
 
@@ -86,14 +88,12 @@ export class Sweeper {
     // Put off for longer than any pause, by a clock that is ahead; or long over and not seen, by one behind.
     const nowMs = await storeNowMs(this.ledger);
     const [oldest, furthest] = [nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS];
-    const lists = await this.ledger.scripts.retryWhileAway('look for jobs', () =>
-      this.ledger.scripts.redis
-        .multi()
-        .lrange(queue.toKey('wait'), 0, -1)
-        .lrange(queue.toKey('active'), 0, -1)
-        .zrangebyscore(queue.toKey('delayed'), oldest * BULLMQ_SCORE, furthest * BULLMQ_SCORE)
-        .exec(),
-    );
+    const lists = await this.connection
+      .multi()
+      .lrange(queue.toKey('wait'), 0, -1)
+      .lrange(queue.toKey('active'), 0, -1)
+      .zrangebyscore(queue.toKey('delayed'), oldest * BULLMQ_SCORE, furthest * BULLMQ_SCORE)
+      .exec();
     return (lists ?? []).flatMap(([error, ids]) => {
       if (error !== null) throw error;
       return z.array(z.string()).parse(ids);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Resend } from '../core/decide.js';
 import type { OrderId } from '../core/ids.js';
-import type { Begun, KeyAge, RealmLedger } from '../ledger/index.js';
+import { type Begun, type KeyAge, noteClockStep, type RealmLedger, storeNowMs } from '../ledger/index.js';
 
 /**
  * How long ago something was, by the store's clock and this process's monotonic clock together. A wall
@@ -50,11 +50,8 @@ export class TwoClocks {
   }
 }
 
-export function storeClock({ scripts }: RealmLedger): () => Promise<number> {
-  return async () => {
-    const [seconds, micros] = await scripts.retryWhileAway('read the clock', () => scripts.redis.time());
-    return Number(seconds) * 1000 + Number(micros) / 1000;
-  };
+export function storeClock(ledger: RealmLedger): () => Promise<number> {
+  return () => storeNowMs(ledger);
 }
 
 /** A reply may be slow and clocks are slewed; a step is larger. */
@@ -91,11 +88,7 @@ export class ClockWatch {
   }
 
   private async note(storeMs: number, aheadMs: number): Promise<void> {
-    const { scripts, keyPrefix } = this.ledger;
-    const until = Math.floor(storeMs + this.settleMs);
-    await scripts.retryWhileAway('note the clock', () =>
-      scripts.redis.hset(keyPrefix, 'steppedUntil', until),
-    );
+    await noteClockStep(this.ledger, storeMs + this.settleMs);
     this.onTrouble(
       `the store's clock went ${Math.round(aheadMs / 1000)} s ahead of this process's: what was waiting for the settle time waits for it anew`,
     );

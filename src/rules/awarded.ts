@@ -1,8 +1,8 @@
-import { batchId, orderId } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { tokens } from '../core/points.js';
 import type { OrderRow, Sheet } from '../csv/row.js';
-import { accountName, batchKeys, findSpent, hashRow, heldOf, type RealmLedger } from '../ledger/index.js';
+import { accountName, findSpent, hashRow, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
 import type { AudienceRow } from './audience-row.js';
 import type { Decision } from './decision.js';
 import type { RunEntry, RunMeta } from './run-record.js';
@@ -22,12 +22,9 @@ export async function alreadyAwarded(
   slices: AsyncIterable<readonly AudienceRow[]> | Iterable<readonly AudienceRow[]>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  const ids = new Map<string, Promise<string | null>>();
-  const { scripts, keyPrefix } = ledger;
-  const idOf = (no: string): Promise<string | null> => {
-    const known =
-      ids.get(no) ??
-      scripts.retryWhileAway('read batch', () => scripts.redis.hget(batchKeys(keyPrefix, no).meta, 'id'));
+  const ids = new Map<string, Promise<BatchId | null>>();
+  const idOf = (no: string): Promise<BatchId | null> => {
+    const known = ids.get(no) ?? idOfBatch(ledger, no);
     ids.set(no, known);
     return known;
   };
@@ -40,7 +37,7 @@ export async function alreadyAwarded(
       const holder = spent.get(awardReference(rule, period, member));
       if (holder === undefined) continue;
       const id = await idOf(holder.no);
-      found.set(member, id === null ? 'an order of an archived batch' : orderId(batchId(id), holder.index));
+      found.set(member, id === null ? 'an order of an archived batch' : orderId(id, holder.index));
     }
   }
   return found;

@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
-import type { RealmLedger } from '../ledger/index.js';
+import { openFacts, putDecisions, type RealmLedger, takeReading } from '../ledger/index.js';
 import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './audience-row.js';
 import { alreadyAwarded, awardedInPeriod } from './awarded.js';
 import type { Bounds } from './decide.js';
@@ -10,15 +10,7 @@ import { awardExpression, type Rule } from './rule.js';
 import type { Outcome } from './rule-jobs.js';
 import { type RuleThread, withRuleThread } from './rule-thread.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
-import {
-  changeRun,
-  forgetOldRuns,
-  listRuns,
-  openFacts,
-  putEntries,
-  putRun,
-  takeReading,
-} from './run-store.js';
+import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
 
 export type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
@@ -51,7 +43,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
       awardedInPeriod: await awardedInPeriod(ledger, rule.name, meta.period),
       maxTokensPerOrder: request.profile.caps.maxTokensPerOrder,
     }),
-    keep: (block, bytes) => putEntries(ledger, meta.id, block, bytes),
+    keep: (block, bytes) => putDecisions(ledger, meta.id, block, bytes),
   });
   const planned: RunMeta = {
     ...meta,

@@ -1,5 +1,6 @@
 import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { FactsKept } from '../ledger/index.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
 import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './audience-row.js';
 import type { Candidate, FactRead } from './decision.js';
@@ -14,7 +15,6 @@ import {
   NOT_FOUND,
 } from './gather-facts.js';
 import { awardExpression, type Rule } from './rule.js';
-import type { FactsKept } from './run-store.js';
 
 export type ReadRequest = {
   readonly rule: Rule;

@@ -7,8 +7,7 @@ import { z } from 'zod';
 import type { BatchSummary } from '../../src/desk/api/index.js';
 import { discord, messageText } from '../../src/desk/notify/discord.js';
 import { eventsFor, type Notice, toldOf } from '../../src/desk/notify/notice.js';
-import { Notifier } from '../../src/desk/notify/notifier.js';
-import { ToldStore } from '../../src/desk/notify/told-store.js';
+import { Notifier, toldNotes } from '../../src/desk/notify/notifier.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
 import { startDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -218,7 +217,7 @@ describe('what is news', () => {
     const start = () =>
       new Notifier({
         board: desk.server.desk.board,
-        told: new ToldStore(desk.app.scripts),
+        told: toldNotes(desk.app.scripts),
         targets: new Map([
           [profile?.name ?? '', [webhook({ url, secret: null, realm: 'main', logger, tries: tries() })]],
         ]),
@@ -237,9 +236,9 @@ describe('what is news', () => {
     await until('the notice', () => got.length > 0);
     await notifier.close();
     notifier = start();
-    const told = new ToldStore(desk.app.scripts);
+    const told = toldNotes(desk.app.scripts);
     await until('the new one to have looked', async () =>
-      [...(await told.all()).values()].some(({ state }) => state === 'done'),
+      [...(await told.batches.all()).values()].some(({ state }) => state === 'done'),
     );
     await notifier.close();
     expect(got.map(({ body }) => JSON.parse(body))).toEqual([

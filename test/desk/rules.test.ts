@@ -2,9 +2,10 @@ import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { putDecisions } from '../../src/ledger/notes/rule-runs.js';
 import { allLedgers } from '../../src/ledger/realm-ledger.js';
 import { encodeEntries, type RunEntry } from '../../src/rules/run-record.js';
-import { listRuns, putEntries, putRun, readEntries } from '../../src/rules/run-store.js';
+import { listRuns, putRun, readEntries } from '../../src/rules/run-store.js';
 import { bareHttp } from '../support/bare-http.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -149,7 +150,7 @@ describe('rules at the desk', () => {
     const long = { ...run, id: 'longrun', blocks: BLOCKS };
     await putRun(ledger, long);
     for (let block = 0; block < BLOCKS; block++)
-      await putEntries(ledger, long.id, block, encodeEntries(first));
+      await putDecisions(ledger, long.id, block, encodeEntries(first));
     const blocksRead = async () => {
       const stats = await desk.app.scripts.redis.info('commandstats');
       return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0);

@@ -55,7 +55,7 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder(ledger, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(ledger, queue, '');
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
   const batch = await sealed(ledger, some(24));
   await feeder.tick();
   const late = () =>

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Worker } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Certainty } from '../../src/core/profile.js';
+import { queuePrefix } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
-import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue, queuePrefixOf } from '../../src/queue/queues.js';
+import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/queue/queues.js';
 import { startCrew } from '../support/crew-bench.js';
 import { DeafRealm } from '../support/deaf-realm.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
@@ -92,7 +93,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   });
   const worker = new Worker<OrderJob>(ORDERS_QUEUE, () => held, {
     connection: bench.redis().client(),
-    prefix: queuePrefixOf(ledger),
+    prefix: queuePrefix(ledger),
     concurrency: 3,
     name: lost.id,
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { membersOf, type Order } from '../../src/core/order.js';
 import { claim } from '../../src/ledger/moves/begin-sending.js';
 import { storeNowMs } from '../../src/ledger/moves/feed.js';
-import { readbackEnded } from '../../src/ledger/moves/readback-end.js';
+import { readbackEnded } from '../../src/ledger/moves/readback-marks.js';
 import type { Balances } from '../../src/ledger/order-event.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';

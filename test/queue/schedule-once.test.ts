@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
+import { noteLastRun } from '../../src/ledger/notes/rule-runs.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
-import { lastRunOf, lastRuns, noteLastRun } from '../../src/rules/approvals.js';
+import { lastRunOf, lastRuns } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';

@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { queuePrefix } from '../../src/ledger/keys.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
-import { queuePrefixOf } from '../../src/queue/queues.js';
 import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
@@ -308,7 +308,7 @@ describe('wake-ups', () => {
     });
     await scheduler.start();
     running.push(scheduler);
-    const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: queuePrefixOf(own) });
+    const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: queuePrefix(own) });
     const delayed = await queue.getDelayed();
     expect(delayed).toHaveLength(1);
     await delayed[0]?.promote();

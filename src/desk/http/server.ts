@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AlmonerError } from '../../core/errors/error.js';
+import { pingStore } from '../../ledger/index.js';
 import type { DeskDeps } from '../deps.js';
 import { type Desk, openDesk } from '../desk.js';
 import { DeskMetrics } from '../live/metrics.js';
@@ -196,10 +197,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));
   app.get('/ready', open, async (_, reply) => {
-    const ready = await desk.parts.scripts.redis.ping().then(
-      () => true,
-      () => false,
-    );
+    const ready = await pingStore(desk.parts.scripts);
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
   const metrics = new DeskMetrics(desk);

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, batchKeys, findBatch, histogram, readBatch, series } from '../../ledger/index.js';
+import { type BatchRef, batchLatency, batchSeries, findBatch, readBatch } from '../../ledger/index.js';
 import type { BatchAction, BatchReply, BatchSummary } from '../api/index.js';
 import type { DeskDeps } from '../deps.js';
 import type { OverviewBoard } from './overview.js';
@@ -11,11 +11,9 @@ export async function batchReply(parts: DeskDeps, board: OverviewBoard, wanted: 
 
 export async function describeBatch(board: OverviewBoard, ref: BatchRef): Promise<BatchReply> {
   const view = await sealedBatch(ref);
-  const { scripts, keyPrefix } = ref.ledger;
-  const keys = batchKeys(keyPrefix, ref.no);
-  const [latency, run, summary] = await Promise.all([
-    scripts.retryWhileAway('read latency', () => scripts.redis.hgetall(keys.latency)),
-    scripts.retryWhileAway('read run', () => scripts.redis.hgetall(keys.run)),
+  const [latency, series, summary] = await Promise.all([
+    batchLatency(ref),
+    batchSeries(ref, view),
     board.summaryOf({ ref, view, dispatched: 0 }),
   ]);
   const { manifest } = view;
@@ -37,8 +35,8 @@ export async function describeBatch(board: OverviewBoard, ref: BatchRef): Promis
       again: manifest.again,
       inOrder: manifest.inOrder,
     },
-    latency: histogram(latency),
-    series: series(run, view),
+    latency,
+    series,
     can: actionsOn(summary),
   };
 }

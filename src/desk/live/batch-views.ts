@@ -1,15 +1,16 @@
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import {
   allLedgers,
   type BatchRef,
   type BatchView,
-  batchKeys,
+  batchStamp,
   listBatches,
+  pingStore,
   type RealmLedger,
   readBatch,
   realmState,
   type ScriptClient,
+  storeInfo,
 } from '../../ledger/index.js';
 import type { Overview } from '../api/index.js';
 
@@ -46,20 +47,14 @@ export class BatchViews {
   }
 
   private async one(ref: BatchRef, halt: string): Promise<SeenBatch | null> {
-    const { scripts, keyPrefix } = ref.ledger;
-    const keys = batchKeys(keyPrefix, ref.no);
-    const [facts, dispatched] = await scripts.retryWhileAway('list batches', () =>
-      Promise.all([
-        scripts.redis.hmget(keys.meta, 'version', 'state', 'reason', 'owner', 'startedAt'),
-        scripts.redis.zcard(keys.due),
-      ]),
-    );
-    const stamp = JSON.stringify([facts, halt]);
-    const known = this.cache.get(keys.meta);
+    const { stamp: own, dispatched } = await batchStamp(ref);
+    const stamp = `${own} ${halt}`;
+    const key = `${ref.ledger.id} ${ref.no}`;
+    const known = this.cache.get(key);
     if (known?.stamp === stamp) return { ref, view: known.seen, dispatched };
     const view = await readBatch(ref);
     if (view === undefined) return null;
-    this.cache.set(keys.meta, { stamp, seen: view });
+    this.cache.set(key, { stamp, seen: view });
     return { ref, view, dispatched };
   }
 }
@@ -71,34 +66,21 @@ export class StoreHealth {
   private info: { at: number; usedBytes: number | null; version: string | null } | null = null;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly scripts: ScriptClient,
     private readonly store: { readonly embedded: boolean; readonly address: string },
   ) {}
 
   async look(): Promise<Overview['store']> {
     const start = performance.now();
-    try {
-      await this.redis.ping();
-    } catch {
-      return this.down();
-    }
+    if (!(await pingStore(this.scripts))) return this.down();
     const latencyMs = Math.round((performance.now() - start) * 10) / 10;
-    if (this.info === null || start - this.info.at > INFO_EVERY_MS) this.info = await this.readInfo(start);
+    if (this.info === null || start - this.info.at > INFO_EVERY_MS)
+      this.info = { at: start, ...(await storeInfo(this.scripts)) };
     const { usedBytes, version } = this.info;
     return { ...this.store, up: true, latencyMs, usedBytes, version };
   }
 
   down(): Overview['store'] {
     return { ...this.store, up: false, latencyMs: null, usedBytes: null, version: null };
-  }
-
-  private async readInfo(at: number) {
-    const text = await this.redis.info().catch(() => '');
-    const used = /^used_memory:(\d+)/m.exec(text)?.[1];
-    return {
-      at,
-      usedBytes: used === undefined ? null : Number(used),
-      version: /^redis_version:(\S+)/m.exec(text)?.[1] ?? null,
-    };
   }
 }

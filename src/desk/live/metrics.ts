@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ORDER_STATES } from '../../core/states.js';
 import { lostSessions } from '../../core/waiting.js';
-import { batchKeys, histogram, type LatencyHistogram } from '../../ledger/index.js';
+import { answersByStatus, batchLatency, type LatencyHistogram } from '../../ledger/index.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
 
@@ -44,26 +44,21 @@ export class DeskMetrics {
 
   /** Attempts by the status of their answer, over the whole life of each realm's books. */
   private statuses({ seen }: Picture) {
-    const ledger = new Map(seen.map(({ ref }) => [ref.ledger.keyPrefix, ref.ledger]));
+    const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
     return Promise.all(
-      [...ledger.values()].map(async ({ scripts, keyPrefix, realm }) => ({
-        realm: realm.name,
-        counts: await scripts.retryWhileAway('read statuses', () =>
-          scripts.redis.hgetall(`${keyPrefix}:statuses`),
-        ),
+      [...ledgers.values()].map(async (ledger) => ({
+        realm: ledger.realm.name,
+        counts: await answersByStatus(ledger),
       })),
     );
   }
 
   private latencies({ seen }: Picture) {
     return Promise.all(
-      seen.map(async ({ ref, view }) => {
-        const { scripts, keyPrefix } = ref.ledger;
-        const stored = await scripts.retryWhileAway('read latency', () =>
-          scripts.redis.hgetall(batchKeys(keyPrefix, ref.no).latency),
-        );
-        return { realm: view.manifest.realm, histogram: histogram(stored) };
-      }),
+      seen.map(async ({ ref, view }) => ({
+        realm: view.manifest.realm,
+        histogram: await batchLatency(ref),
+      })),
     );
   }
 }

@@ -1,12 +1,13 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
 import {
+  ledgerId,
   openLedger,
   type RealmLedger,
   readFence,
   readPaceState,
-  realmKey,
   realmState,
+  slotsEverTaken,
 } from '../../ledger/index.js';
 import type { BatchSummary, Overview } from '../api/index.js';
 import type { DeskDeps } from '../deps.js';
@@ -40,7 +41,7 @@ export class OverviewBoard {
     private readonly tasks: Tasks,
   ) {
     this.views = new BatchViews(parts.scripts);
-    this.health = new StoreHealth(parts.scripts.redis, parts.store);
+    this.health = new StoreHealth(parts.scripts, parts.store);
   }
 
   look(): Promise<Picture> {
@@ -59,7 +60,7 @@ export class OverviewBoard {
   async summary({ ref, view, waiting }: ToldBatch): Promise<BatchSummary> {
     const nowMs = Date.now();
     return batchSummary(view, {
-      perSecond: this.rates.perSecond(`${ref.ledger.keyPrefix} ${ref.no}`, view, nowMs),
+      perSecond: this.rates.perSecond(`${ref.ledger.id} ${ref.no}`, view, nowMs),
       profile: this.profileOf(ref.ledger),
       still: await this.parts.standsStill(ref, view),
       waiting,
@@ -91,7 +92,7 @@ export class OverviewBoard {
     const waiting = await this.parts.waiting(views);
     const seen = views.map((view, at) => ({ ...view, waiting: waiting[at] ?? [] }));
     const now = Date.now();
-    for (const { ref, view } of seen) this.rates.note(`${ref.ledger.keyPrefix} ${ref.no}`, view, now);
+    for (const { ref, view } of seen) this.rates.note(`${ref.ledger.id} ${ref.no}`, view, now);
     const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, seen, now)));
     const alive = processes.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
@@ -113,18 +114,18 @@ export class OverviewBoard {
     const configured = this.parts.profiles.map(({ name, baseUrl, realmId, rehearsal }) =>
       openLedger(this.parts.scripts, { name, baseUrl, realmId, rehearsal }),
     );
-    const known = new Map(configured.map((ledger) => [ledger.keyPrefix, ledger]));
+    const known = new Map(configured.map((ledger) => [ledger.id, ledger]));
     for (const { ref, view } of seen)
-      if (!known.has(ref.ledger.keyPrefix) && (view.state === 'running' || !view.manifest.rehearsal))
-        known.set(ref.ledger.keyPrefix, ref.ledger);
+      if (!known.has(ref.ledger.id) && (view.state === 'running' || !view.manifest.rehearsal))
+        known.set(ref.ledger.id, ref.ledger);
     return [...known.values()];
   }
 
   private async card(ledger: RealmLedger, seen: readonly SeenBatch[], now: number) {
     const profile = this.profileOf(ledger);
-    const batches = seen.filter(({ ref }) => ref.ledger.keyPrefix === ledger.keyPrefix);
-    const pace = this.paces.get(ledger.keyPrefix) ?? new PaceHistory();
-    this.paces.set(ledger.keyPrefix, pace);
+    const batches = seen.filter(({ ref }) => ref.ledger.id === ledger.id);
+    const pace = this.paces.get(ledger.id) ?? new PaceHistory();
+    this.paces.set(ledger.id, pace);
     pace.note(await this.requestsOf(ledger, profile, batches), now);
     const [state, fence, limits] = await Promise.all([
       realmState(ledger),
@@ -141,14 +142,11 @@ export class OverviewBoard {
     batches: readonly SeenBatch[],
   ): Promise<number> {
     if (profile?.rate == null) return batches.reduce((sum, { view }) => sum + view.requests, 0);
-    const { scripts, keyPrefix } = ledger;
-    return Number(
-      await scripts.retryWhileAway('read pace', () => scripts.redis.hget(`${keyPrefix}:pace`, 'k')),
-    );
+    return slotsEverTaken(ledger);
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {
-    return this.parts.profiles.find((profile) => realmKey(profile) === ledger.keyPrefix);
+    return this.parts.profiles.find((profile) => ledgerId(profile) === ledger.id);
   }
 }
 

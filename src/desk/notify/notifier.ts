@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { messageOf } from '../../core/errors/error.js';
+import { deskMessages, deskNotes, type ScriptClient } from '../../ledger/index.js';
 import type { BatchSummary } from '../api/index.js';
 import type { OverviewBoard } from '../live/overview.js';
 import { eventsFor, keyOf, type Notice, type Target, type Told, toldOf } from './notice.js';
-import type { ToldStore } from './told-store.js';
 
 /**
  * Looks at the batches of realms that want to be told, and tells what is new. The ledger is asked, not the
@@ -11,7 +12,7 @@ import type { ToldStore } from './told-store.js';
  */
 export type NotifierOptions = {
   readonly board: OverviewBoard;
-  readonly told: ToldStore;
+  readonly told: ToldNotes;
   /** By realm name. */
   readonly targets: ReadonlyMap<string, readonly Target[]>;
   readonly link: (batch: string) => string | null;
@@ -20,6 +21,17 @@ export type NotifierOptions = {
   /** Progress of one batch is told at most this often. */
   readonly progressEveryMs?: number;
 };
+
+const storedTold = z.object({ state: z.string(), doubts: z.number(), lost: z.string().default('') });
+
+/**
+ * What was told of which batch, and the chat message that stands for it; gone with the batch. The two are apart
+ * because another step writes the messages, and neither may overwrite the other's.
+ */
+export function toldNotes(scripts: ScriptClient) {
+  return { batches: deskNotes(scripts, 'told', storedTold), messages: deskMessages(scripts) };
+}
+type ToldNotes = ReturnType<typeof toldNotes>;
 
 const LOOK_MS = 2_000;
 const PROGRESS_MS = 15_000;
@@ -64,7 +76,7 @@ export class Notifier {
     const { board, told } = this.options;
     const { overview, seen } = await board.look();
     if (!overview.store.up) return;
-    const known = await told.all();
+    const known = await told.batches.all();
     for (const batch of seen) {
       const { manifest, state } = batch.view;
       const before = known.get(keyOf(manifest)) ?? null;
@@ -77,7 +89,8 @@ export class Notifier {
     for (const key of known.keys())
       if (!there.has(key)) {
         this.progressAt.delete(key);
-        await told.forget(key);
+        await told.batches.forget(key);
+        await told.messages.forget(key);
       }
   }
 
@@ -98,7 +111,8 @@ export class Notifier {
       };
       for (const outbox of this.outboxes.get(summary.realm) ?? []) outbox.put(notice);
     }
-    if (before === null || !isSame(before, standing)) await this.options.told.put(keyOf(summary), standing);
+    if (before === null || !isSame(before, standing))
+      await this.options.told.batches.put(keyOf(summary), standing);
   }
 
   private mayProgress(key: string, now: number): boolean {

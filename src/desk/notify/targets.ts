@@ -5,8 +5,7 @@ import { registerSecret } from '../../runtime/logger.js';
 import type { Desk } from '../desk.js';
 import { discord } from './discord.js';
 import { DELIVERY_TRIES, type Target } from './notice.js';
-import { Notifier } from './notifier.js';
-import { ToldStore } from './told-store.js';
+import { Notifier, toldNotes } from './notifier.js';
 import { webhook } from './webhook.js';
 
 /** Notices to the places that the configuration names for each realm; null where it names none. */
@@ -18,7 +17,7 @@ export function startNotices(
   if (app.config.notifications.length === 0) return null;
   const { logger } = app;
   const stop = new AbortController();
-  const told = new ToldStore(app.scripts);
+  const told = toldNotes(app.scripts);
   const tries = { ...DELIVERY_TRIES, stop: stop.signal };
   const targetsOf = ({ profile, webhook: hook, discord: chat }: Notifications): Target[] => {
     const targets: Target[] = [];
@@ -32,7 +31,7 @@ export function startNotices(
         discord({
           url: () => secretAt(chat, options.env),
           realm: profile,
-          messages: { get: (key) => told.message(key), put: (key, id) => told.putMessage(key, id) },
+          messages: told.messages,
           logger,
           tries,
         }),

@@ -142,7 +142,7 @@ async function chooseNamed(
   let tokens = 0n;
   for (const order of orders) {
     const place = await findOrder(scripts, order);
-    const key = `${place.ref.ledger.keyPrefix} ${place.ref.no} ${place.index}`;
+    const key = `${place.ref.ledger.id} ${place.ref.no} ${place.index}`;
     if (places.has(key)) continue;
     places.set(key, place);
     const { tokens: amount } = await readRow(

@@ -61,12 +61,12 @@ export async function batchesFor(
 ): Promise<BatchRef[]> {
   if (batch !== undefined) return [await findBatch(scripts, batch, realm)];
   return (await everyBatch(scripts, realm)).sort(
-    (a, b) => compare(a.ledger.keyPrefix, b.ledger.keyPrefix) || Number(b.no) - Number(a.no),
+    (a, b) => compare(a.ledger.id, b.ledger.id) || Number(b.no) - Number(a.no),
   );
 }
 
 export function placeOf({ ledger, no }: BatchRef): string {
-  return `${/\{(.+)\}/.exec(ledger.keyPrefix)?.[1] ?? ''}.${no}`;
+  return `${ledger.id}.${no}`;
 }
 
 function parseWalkCursor(cursor: string): { place: string; state: WalkState; index: number } {

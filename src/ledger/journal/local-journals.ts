@@ -9,14 +9,14 @@ type Place = Pick<SessionEntry, 'id' | 'journal'>;
 
 /** Undefined where its files are not here. */
 export async function journalOf(
+  { keyPrefix }: RealmLedger,
   entry: Place,
-  realm: string,
   files?: JournalFiles,
 ): Promise<SessionJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
   const removed = await readRemoved(entry.journal);
-  return readSessionJournal(found.files, realm, removed.files[entry.id] ?? 0);
+  return readSessionJournal(found.files, keyPrefix, removed.files[entry.id] ?? 0);
 }
 
 export type EndedJournal = SessionJournal & { readonly folder: string };
@@ -77,7 +77,7 @@ export async function localJournals(
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
-    const journal = await journalOf(entry, ledger.keyPrefix, files);
+    const journal = await journalOf(ledger, entry, files);
     if (journal === undefined) {
       if (state === 'dead') missing.push(entry);
       continue;

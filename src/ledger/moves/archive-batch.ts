@@ -5,7 +5,6 @@ import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-fi
 import { archivePath, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/judged-again.js';
-import { realmFolder } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../reference.js';
 
@@ -26,7 +25,7 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
   const keys = batchKeys(keyPrefix, no);
   const meta = await scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.meta));
   const rows = Number(meta.rows ?? 0);
-  const path = archivePath(folder, realmFolder(ledger), ref.id);
+  const path = archivePath(folder, ledger.id, ref.id);
   if (meta.state !== 'archived') {
     const counters = await scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.counters));
     if (!isArchivable(meta, counters)) return undefined;

@@ -1,6 +1,87 @@
 import type { RealmLedger } from '../realm-ledger.js';
+import { newNonce, texts } from '../script-client.js';
 
-/** The slots of the pace that a session died with: the realm need not wait for their time-out. */
+/** The slots of a realm's pace: one is taken for each request, and it is told when the request was answered. */
+
+/** What the configuration allows. */
+export type Allowed = {
+  /** Empty for no limit. */
+  readonly requests: number | '';
+  readonly windowMs: number;
+  /** Requests a window that are left for others. */
+  readonly reserve: number;
+};
+
+export type SlotsTaken =
+  | { readonly answer: 'go'; readonly slots: readonly string[] }
+  | { readonly answer: 'wait'; readonly ms: number }
+  /** Nothing limits the realm. */
+  | { readonly answer: 'free' };
+
+export async function takeSlots(
+  { scripts, keyPrefix }: RealmLedger,
+  { requests, windowMs, reserve }: Allowed,
+  ask: { readonly timeoutMs: number; readonly wanted: number; readonly session: string },
+): Promise<SlotsTaken> {
+  const given = [requests, windowMs, ask.timeoutMs, reserve, ask.wanted, ask.session, newNonce()];
+  const reply = await scripts.script('take-slot', keyPrefix, [...given, ''], [...given, '1']);
+  const [answer, ...values] = texts(reply);
+  if (answer === 'go') return { answer, slots: values };
+  return answer === 'free' ? { answer } : { answer: 'wait', ms: Number(values[0]) };
+}
+
+/** What became of the request of a slot, and what its answer said of the limit; null for what is not known. */
+export type SlotAnswer = {
+  readonly slot: string;
+  readonly holdMs: number | null;
+  readonly refused: boolean;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly windowMs: number | null;
+};
+
+export type Learnt =
+  | {
+      readonly what: 'limit';
+      readonly requests: number;
+      readonly windowMs: number;
+      readonly by: 'headers' | 'refusals';
+    }
+  | { readonly what: 'others'; readonly requests: number }
+  | { readonly what: 'free' | 'alone' };
+
+/** Answers with what was learnt of the limit. */
+export async function answerSlots(
+  { scripts, keyPrefix }: RealmLedger,
+  { requests, windowMs, reserve }: Allowed,
+  answers: readonly SlotAnswer[],
+): Promise<Learnt[]> {
+  const told = answers.flatMap((one) => [
+    one.slot,
+    one.holdMs === null ? '' : Math.ceil(one.holdMs),
+    one.refused ? '1' : '',
+    one.limit ?? '',
+    one.remaining ?? '',
+    one.windowMs ?? '',
+  ]);
+  const words = texts(await scripts.script('answer-slot', keyPrefix, [requests, windowMs, reserve, ...told]));
+  const learnt: Learnt[] = [];
+  for (let what = words.shift(); what !== undefined; what = words.shift()) {
+    if (what === 'limit') {
+      const [limit, ms, by] = words.splice(0, 3);
+      learnt.push({
+        what,
+        requests: Number(limit),
+        windowMs: Number(ms),
+        by: by === 'h' ? 'headers' : 'refusals',
+      });
+    } else if (what === 'others') learnt.push({ what, requests: Number(words.shift()) });
+    else if (what === 'free' || what === 'alone') learnt.push({ what });
+  }
+  return learnt;
+}
+
+/** The slots that a session died with: the realm need not wait for their time-out. */
 export async function freeSlots(ledger: RealmLedger, session: string): Promise<number> {
   return Number(await ledger.scripts.script('free-slots', ledger.keyPrefix, [session]));
 }

@@ -1,5 +1,5 @@
 import { openCount } from '../../core/states.js';
-import { realmHash } from '../keys.js';
+import { ledgerId } from '../keys.js';
 import { allLedgers, type RealmLedger } from '../realm-ledger.js';
 import { listBatches, readBatch } from './batches.js';
 
@@ -52,7 +52,7 @@ export async function acceptAddresses(
     await scripts.retryWhileAway('accept address', () =>
       scripts.redis.hset(
         keyOf(ledger),
-        realmHash({ baseUrl, realmId: realm.realmId }),
+        ledgerId({ baseUrl, realmId: realm.realmId }),
         JSON.stringify({ baseUrl, ...by }),
       ),
     );
@@ -69,7 +69,7 @@ async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise
   const accepted = await scripts.retryWhileAway('read addresses', () =>
     scripts.redis.hkeys(keyOf({ keyPrefix })),
   );
-  return others.filter((other) => !accepted.includes(realmHash(other.realm)));
+  return others.filter((other) => !accepted.includes(ledgerId(other.realm)));
 }
 
 async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {

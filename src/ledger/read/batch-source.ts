@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../../core/errors/error.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { realmFolder } from '../realm-ledger.js';
 import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
 import type { BatchRef } from './batches.js';
 
@@ -48,7 +47,7 @@ export function storeSource({ ledger, no }: Place): BatchSource {
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 
 async function archiveSource({ ledger }: Place, id: string): Promise<BatchSource> {
-  const path = archivePath(ledger.scripts.archiveFolder, realmFolder(ledger), id);
+  const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const known = opened.get(path) ?? ArchiveFile.open(path);
   opened.set(path, known);
   const file = await known.catch((error: unknown) => {

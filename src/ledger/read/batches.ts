@@ -13,13 +13,18 @@ import type { BatchView, Reason } from '../views.js';
 
 export type BatchRef = { readonly ledger: RealmLedger; readonly no: string; readonly id: BatchId };
 
-/** The batch that a number stands for now: after a rollback it may be another. */
+/** The batch that a number stands for now, or stood for before an import was given up. */
 export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRef> {
+  return { ledger, no, id: (await idOfBatch(ledger, no)) ?? batchId('unknown') };
+}
+
+/** After a rollback a number may stand for another batch; null where it stands for none. */
+export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchId | null> {
   const { redis } = ledger.scripts;
   const id = await ledger.scripts.retryWhileAway('find batch', () =>
     redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'),
   );
-  return { ledger, no, id: batchId(id ?? '') };
+  return id === null ? null : batchId(id);
 }
 
 /** All batches of a realm, oldest first. */

@@ -86,7 +86,7 @@ export async function recover(
   if (!current) parts.forget();
   if (!current) await self.door.merging();
 
-  const own = current ? undefined : await journalOf(self.session.entry, ledger.keyPrefix);
+  const own = current ? undefined : await journalOf(ledger, self.session.entry);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
   const { ended, missing, forgotten, removed } = await localJournals(
     ledger,

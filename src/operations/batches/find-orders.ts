@@ -70,7 +70,7 @@ export function contextOf(ref: BatchRef): Promise<RowContext> {
 export function sharedContexts(): (ref: BatchRef) => Promise<RowContext> {
   const known = new Map<string, Promise<RowContext>>();
   return (ref) => {
-    const key = `${ref.ledger.keyPrefix} ${ref.no}`;
+    const key = `${ref.ledger.id} ${ref.no}`;
     const context = known.get(key) ?? contextOf(ref);
     known.set(key, context);
     return context;

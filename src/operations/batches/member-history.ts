@@ -48,7 +48,7 @@ export async function memberHistory(
 ): Promise<HistoryEntry[]> {
   const { since } = options;
   const refs = (await everyBatch(scripts, options.realm)).filter(
-    ({ ledger }) => options.ledger === undefined || ledger.keyPrefix === options.ledger,
+    ({ ledger }) => options.ledger === undefined || ledger.id === options.ledger,
   );
   const batches = await toScan(refs, since);
   const ofRows = batches.reduce((sum, { rows }) => sum + rows, 0);

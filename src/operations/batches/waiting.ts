@@ -50,8 +50,8 @@ export async function waitingOfAll(
       if (!isOpen(view)) return [];
       const known = unchanging.get(view);
       if (known !== undefined) return known;
-      const look = looks.get(ref.ledger.keyPrefix) ?? readRealmStanding(ref.ledger);
-      looks.set(ref.ledger.keyPrefix, look);
+      const look = looks.get(ref.ledger.id) ?? readRealmStanding(ref.ledger);
+      looks.set(ref.ledger.id, look);
       const waiting = (await causesOf(ref, config, view, await look)).map(told);
       if (hasOnlyDoubts(view)) unchanging.set(view, waiting);
       return waiting;

@@ -19,8 +19,8 @@ const AT_ONCE = 64;
 export async function followOnBoard(app: App, changes: readonly BoardChange[]): Promise<void> {
   const byRealm = new Map<string, BoardChange[]>();
   for (const change of changes) {
-    const { keyPrefix } = change.ref.ledger;
-    byRealm.set(keyPrefix, [...(byRealm.get(keyPrefix) ?? []), change]);
+    const { id } = change.ref.ledger;
+    byRealm.set(id, [...(byRealm.get(id) ?? []), change]);
   }
   for (const group of byRealm.values()) await follow(app, group);
 }

@@ -1,5 +1,4 @@
-import { attention, type BatchRef, type OrderRecord, readRecord } from '../../ledger/index.js';
-import { idOfBatch } from '../../planning/denial.js';
+import { attention, type BatchRef, batchRef, type OrderRecord, readRecord } from '../../ledger/index.js';
 
 /** Where the dead letters of a batch went, once none of them is left to be mended or retried. */
 export type DeadGone = {
@@ -22,7 +21,8 @@ export async function deadGone(ref: BatchRef): Promise<DeadGone | null> {
   }
   if (gone.discarded + gone.replaced === 0) return null;
   const numbers = [...into].sort((a, b) => Number(a) - Number(b));
-  return { ...gone, into: await Promise.all(numbers.map((no) => idOfBatch(ref.ledger, no))) };
+  const batches = await Promise.all(numbers.map((no) => batchRef(ref.ledger, no)));
+  return { ...gone, into: batches.map(({ id }) => id) };
 }
 
 async function* deadRecords(ref: BatchRef): AsyncGenerator<OrderRecord> {

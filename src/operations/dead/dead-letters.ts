@@ -140,7 +140,7 @@ export async function chooseDead(
     const find = orderFinder(scripts, realm);
     for (const text of selection.orders) {
       const place = await find(text);
-      places.set(`${place.ref.ledger.keyPrefix} ${idOf(place)}`, place);
+      places.set(`${place.ref.ledger.id} ${idOf(place)}`, place);
     }
     return { places: [...places.values()], discarded: 0, doubts: 0 };
   }

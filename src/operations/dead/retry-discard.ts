@@ -43,19 +43,19 @@ export async function retryDead(
   const seen = new Map<string, readonly EarlierAddress[]>();
   for (const ref of batchesOf(places)) {
     const { ledger } = ref;
-    if (seen.has(ledger.keyPrefix)) continue;
+    if (seen.has(ledger.id)) continue;
     const profile = profileOfBatch(app.config, ref);
     if (profile !== undefined) await mergeIfRestored(app, profile);
-    seen.set(ledger.keyPrefix, by.newAddress ? await earlierAddresses(ledger) : []);
+    seen.set(ledger.id, by.newAddress ? await earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
-    await passAddresses(ledger, seen.get(ledger.keyPrefix) ?? [], { who: by.who, at: Date.now() });
+    await passAddresses(ledger, seen.get(ledger.id) ?? [], { who: by.who, at: Date.now() });
   }
   const mended: Mended[] = [];
   let done = 0;
   for (const batch of batchesOf(places)) {
     const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
     mended.push(
-      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.ledger.keyPrefix) ?? [] }, (some) =>
+      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.ledger.id) ?? [] }, (some) =>
         onProgress(done + some),
       ),
     );
@@ -105,7 +105,7 @@ async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<
 }
 
 function batchName({ ledger, no }: BatchRef): string {
-  return `${ledger.keyPrefix} ${no}`;
+  return `${ledger.id} ${no}`;
 }
 
 export async function discardDead(

@@ -113,7 +113,7 @@ async function otherOrders(
 ): Promise<(HistoryEntry & { readonly touched: string })[]> {
   const found: (HistoryEntry & { readonly touched: string })[] = [];
   for (const { member } of effectsOf(order)) {
-    const ledger = place.ref.ledger.keyPrefix;
+    const ledger = place.ref.ledger.id;
     const entries = await memberHistory(app.scripts, member, { ledger, since: null, onScanned });
     for (const entry of entries) if (entry.order !== idOf(place)) found.push({ ...entry, touched: member });
   }

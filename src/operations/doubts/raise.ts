@@ -24,7 +24,7 @@ export async function checkRaisable(places: readonly OrderPlace[]): Promise<Orde
     const { ref, index } = place;
     const id = idOf(place);
     const { state } = await readRow(await contextOf(ref), index);
-    if (state === 'unknown') open.set(`${ref.ledger.keyPrefix} ${id}`, place);
+    if (state === 'unknown') open.set(`${ref.ledger.id} ${id}`, place);
     else if (state === 'sending') {
       const { session } = await readRecord(ref, index);
       faults.push(`${id} is being sent by session ${session ?? 'unknown'}: see \`almoner status ${ref.id}\``);

@@ -88,7 +88,7 @@ export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]
   for (const ruling of rulings) {
     const { ref, index } = ruling.place;
     const id = idOf(ruling.place);
-    const key = `${ref.ledger.keyPrefix} ${id}`;
+    const key = `${ref.ledger.id} ${id}`;
     const earlier = open.get(key);
     if (earlier !== undefined && earlier.verdict !== ruling.verdict)
       faults.push(`${id} is named twice, as paid and as unpaid`);

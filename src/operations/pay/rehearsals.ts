@@ -3,7 +3,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import {
   allLedgers,
   decodePlanBlock,
-  forgetRealm,
+  dropLedger,
   listSessions,
   type RealmLedger,
 } from '../../ledger/index.js';
@@ -45,19 +45,8 @@ async function isInUse(ledger: RealmLedger): Promise<boolean> {
 }
 
 async function drop(app: App, ledger: RealmLedger): Promise<void> {
-  const { redis } = app.scripts;
-  let cursor = '0';
-  do {
-    const [next, keys] = await redis.scan(cursor, 'MATCH', `${escapeGlob(ledger.keyPrefix)}*`, 'COUNT', 1000);
-    if (keys.length > 0) await redis.unlink(...keys);
-    cursor = next;
-  } while (cursor !== '0');
-  await createRealmAdmin(redis).dropRealm(ledger.realm.realmId);
-  await forgetRealm(app.scripts, ledger.realm);
-}
-
-function escapeGlob(text: string): string {
-  return text.replaceAll(/[\\*?[\]]/g, '\\$&');
+  await createRealmAdmin(app.store.ledger).dropRealm(ledger.realm.realmId);
+  await dropLedger(ledger);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { type BatchId, parseOrderId } from '../../core/ids.js';
 import {
   type BatchRef,
+  type BegunImport,
   type BlockClaims,
-  batchKeys,
   batchNumber,
+  begunImport,
   blockClaims,
   decodePlanBlock,
   dropBatch,
@@ -13,6 +14,7 @@ import {
   PLAN_BLOCK_ROWS,
   type RealmLedger,
   type ScriptClient,
+  storeSource,
 } from '../../ledger/index.js';
 
 /**
@@ -28,12 +30,10 @@ export type UnfinishedImport = {
   readonly rowsStored: number;
 };
 
-type Begun = { readonly content: string; readonly blocks: number; readonly createdAt: number };
-
 export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
     (await everyBatch(scripts, realm)).map(async (ref) => {
-      const begun = await readUnfinished(ref);
+      const begun = await begunImport(ref);
       return begun === null ? [] : [describe(ref, begun)];
     }),
   );
@@ -41,37 +41,25 @@ export async function unfinishedImports(scripts: ScriptClient, realm?: string): 
 }
 
 export async function isUnfinished(ref: BatchRef): Promise<boolean> {
-  return (await readUnfinished(ref)) !== null;
+  return (await begunImport(ref)) !== null;
 }
 
 /** Gives back its references and marks and forgets it. An importer that still lives is shut out first. */
 export async function releaseImport(ref: BatchRef, importer: string): Promise<UnfinishedImport | null> {
   const { ledger, no, id } = ref;
-  const begun = await readUnfinished(ref);
+  const begun = await begunImport(ref);
   if (begun === null) return null;
   const { content, createdAt } = begun;
   const opened = await openBatch(ledger, { content, id, importer, createdAt });
   if (opened.status !== 'taken-over' || opened.no !== no) return null;
   // Read again: the importer may have stored another block before it was shut out.
-  const { blocks } = (await readUnfinished(ref)) ?? begun;
+  const { blocks } = (await begunImport(ref)) ?? begun;
   await dropBatch(ledger, { no, importer }, blocks, (block) => claimsOfStored(ledger, no, block));
   return describe(ref, begun);
 }
 
-async function readUnfinished(ref: BatchRef): Promise<Begun | null> {
-  const { scripts, keyPrefix } = ref.ledger;
-  const [state, content, blocks, createdAt] = await scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'content', 'blocks', 'createdAt'),
-  );
-  if (state !== 'importing') return null;
-  return { content: content ?? '', blocks: Number(blocks ?? 0), createdAt: Number(createdAt ?? 0) };
-}
-
 async function claimsOfStored(ledger: RealmLedger, no: string, block: number): Promise<BlockClaims> {
-  const { scripts, keyPrefix } = ledger;
-  const bytes = await scripts.retryWhileAway('read plan', () =>
-    scripts.redis.getBuffer(batchKeys(keyPrefix, no).plan(block)),
-  );
+  const bytes = await storeSource({ ledger, no }).plan(block);
   // A release that was itself interrupted has dropped the last blocks already.
   if (bytes === null) return NO_CLAIMS;
   const rows = decodePlanBlock(bytes);
@@ -85,7 +73,7 @@ async function claimsOfStored(ledger: RealmLedger, no: string, block: number): P
   return blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, (id) => numbers.get(id));
 }
 
-function describe({ id, ledger: { realm } }: BatchRef, begun: Begun): UnfinishedImport {
+function describe({ id, ledger: { realm } }: BatchRef, begun: BegunImport): UnfinishedImport {
   return {
     batch: id,
     realm: realm.name,

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import { type Archived, archiveBatch, type BatchRef, batchKeys, everyBatch } from '../../ledger/index.js';
+import {
+  type Archived,
+  archiveBatch,
+  everyBatch,
+  rowsToArchive,
+  takeArchivingTurn,
+} from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -10,21 +16,21 @@ import { type App, archiveFolder } from '../../runtime/app.js';
 export type ArchivingLimits = {
   /** Rows to archive at most in this go: a command of a person must not take long. */
   readonly rowsMax: number;
-  /** How long after somebody looked nobody looks again; 0 looks now. */
+  /** Nobody looks again for so long after somebody has; 0 looks now. */
   readonly everySeconds: number;
 };
 
 const DAY_MS = 24 * 3600_000;
-const TURN_KEY = 'almoner:archiving';
 
 export async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<Archived[]> {
-  if (!(await isMyTurn(app, limits.everySeconds))) return [];
+  const { everySeconds } = limits;
+  if (everySeconds > 0 && !(await takeArchivingTurn(app.scripts, everySeconds))) return [];
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   const archived: Archived[] = [];
   let rowsLeft = limits.rowsMax;
   for (const ref of await everyBatch(app.scripts)) {
     if (stop?.aborted === true) break;
-    const rows = await dueRows(ref, before);
+    const rows = await rowsToArchive(ref, before);
     if (rows === null || rows > rowsLeft) continue;
     try {
       const one = await archiveBatch(ref, archiveFolder(app.config.dataFolder));
@@ -60,23 +66,4 @@ export async function archiveInPassing(app: App): Promise<void> {
   await archiveDue(app, { rowsMax: 200_000, everySeconds }).catch((error: unknown) =>
     app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
   );
-}
-
-async function isMyTurn(app: App, everySeconds: number): Promise<boolean> {
-  if (everySeconds === 0) return true;
-  const { redis } = app.scripts;
-  return (await redis.set(TURN_KEY, '1', 'EX', everySeconds, 'NX')) === 'OK';
-}
-
-/** Null when it is not due; a batch that was archived but has rows left in the store is due at once. */
-async function dueRows({ ledger, no }: BatchRef, before: number): Promise<number | null> {
-  const { scripts, keyPrefix } = ledger;
-  const [state, finishedAt, rows, purged] = await scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hmget(batchKeys(keyPrefix, no).meta, 'state', 'finishedAt', 'rows', 'purged'),
-  );
-  if (state === 'archived') return purged === '1' ? null : Number(rows);
-  if (state !== 'done' && state !== 'cancelled') return null;
-  return finishedAt !== null && finishedAt !== undefined && Number(finishedAt) <= before
-    ? Number(rows)
-    : null;
 }

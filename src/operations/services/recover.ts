@@ -21,6 +21,7 @@ import {
   type RealmLedger,
   type Rollback,
   readFence,
+  readSigns,
   recover,
   registerRealm,
   Session,
@@ -69,23 +70,19 @@ export async function recoveryState(app: App): Promise<RealmRecovery[]> {
 }
 
 async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
-  const { redis, here } = app.scripts;
-  const [fence, entries, parked, seen] = await Promise.all([
+  const [fence, { signs }, parked] = await Promise.all([
     readFence(ledger),
-    listSessions(ledger),
+    readSigns(ledger),
     parkedAttempts(ledger),
-    app.scripts.retryWhileAway('read sessions', () => redis.hgetall(`${ledger.keyPrefix}:seen`)),
   ]);
-  const sessions = await Promise.all(
-    entries.map(async (entry) => ({
-      session: entry.id,
-      kind: entry.kind,
-      pid: entry.pid,
-      machine: entry.machine,
-      liveness: await here.liveness(entry),
-      lastSeen: seen[entry.id] === undefined ? null : new Date(Number(seen[entry.id])).toISOString(),
-    })),
-  );
+  const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
+    session,
+    kind,
+    pid,
+    machine,
+    liveness: life,
+    lastSeen: beats ? new Date(seenMs).toISOString() : null,
+  }));
   const profile = profileOf(app, ledger);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
   if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
@@ -251,7 +248,7 @@ async function giveUp(
       `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
       { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
     );
-  const journal = await journalOf({ id: lost, journal: folder }, ledger.keyPrefix);
+  const journal = await journalOf(ledger, { id: lost, journal: folder });
   const tidings = journal === undefined ? [] : await tidingsFor(ledger, journal.attempts);
   if (tidings.some(({ standing }) => standing === 'forgotten')) {
     const { seq } = await readFence(ledger);

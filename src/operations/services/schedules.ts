@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { storeNowMs } from '../../ledger/index.js';
+import { claimRule, noteLastRun, storeNowMs } from '../../ledger/index.js';
 import { createScheduler } from '../../queue/schedules.js';
 import {
-  claimRule,
   type LastRun,
   lastRunOf,
   lastRuns,
-  noteLastRun,
   type ScheduledRule,
   scheduledRules,
 } from '../../rules/approvals.js';

@@ -10,7 +10,7 @@ import { readBatch } from '../../../src/ledger/read/batches.js';
 import { ordersTouching } from '../../../src/ledger/read/member-orders.js';
 import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.js';
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
-import { openLedger, realmFolder } from '../../../src/ledger/realm-ledger.js';
+import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { type Line, ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
 import { begun, settleAs } from '../../support/order-moves.js';
@@ -123,7 +123,7 @@ test('an archive that was cut or changed is refused by its checksum', async () =
   const folder = await tempFolder();
   const batch = await finished(folder);
   await archiveBatch(batch.ref, folder);
-  const path = join(folder, realmFolder(batch.ledger), `${batch.ref.id}.alm`);
+  const path = join(folder, batch.ledger.id, `${batch.ref.id}.alm`);
   const bytes = await readFile(path);
   bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);
   await writeFile(path, bytes);

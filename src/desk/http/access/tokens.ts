@@ -1,14 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { ScriptClient } from '../../../ledger/index.js';
+import { deskNotes, type NoteStore, type ScriptClient } from '../../../ledger/index.js';
 import type { Role } from '../../api/index.js';
 
 /**
  * Who may use the desk. A token is 256 random bits and is shown once; the store keeps its SHA-256, which is
  * enough to recognise it and useless to whoever reads the store. No slow hash: there is nothing to guess.
  */
-const TOKENS_KEY = 'almoner:desk:tokens';
 const PREFIX = 'almdesk_';
 
 export const ROLES = ['viewer', 'operator'] as const satisfies readonly Role[];
@@ -58,13 +57,17 @@ export function checkTokenName(name: string): void {
 export const LOCAL_NAME = 'local';
 
 export class Tokens {
-  constructor(private readonly scripts: ScriptClient) {}
+  private readonly notes: NoteStore<z.infer<typeof storedToken>>;
+
+  constructor(scripts: ScriptClient) {
+    this.notes = deskNotes(scripts, 'tokens', storedToken);
+  }
 
   async add(name: string, role: Role, by: string, now: number): Promise<string> {
     checkTokenName(name);
     const token = newToken();
     const entry = { hash: hashOf(token), role, createdAt: now, createdBy: by };
-    if ((await this.scripts.redis.hsetnx(TOKENS_KEY, name, JSON.stringify(entry))) === 0)
+    if (!(await this.notes.add(name, entry)))
       throw new AlmonerError(
         'ALM_DESK_TOKEN_EXISTS',
         `There is a desk token named ${name} already. Nothing was changed.`,
@@ -73,17 +76,13 @@ export class Tokens {
   }
 
   async list(): Promise<TokenEntry[]> {
-    const all = await this.all();
-    return Object.entries(all)
-      .map(([name, json]) => {
-        const { role, createdAt, createdBy } = storedToken.parse(JSON.parse(json));
-        return { name, role, createdAt, createdBy };
-      })
+    return [...(await this.notes.all())]
+      .map(([name, { role, createdAt, createdBy }]) => ({ name, role, createdAt, createdBy }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async revoke(name: string): Promise<void> {
-    if ((await this.scripts.redis.hdel(TOKENS_KEY, name)) === 0)
+    if (!(await this.notes.remove(name)))
       throw new AlmonerError(
         'ALM_DESK_TOKEN_UNKNOWN',
         `There is no desk token named ${JSON.stringify(name)}. Nothing was changed.`,
@@ -91,27 +90,19 @@ export class Tokens {
   }
 
   async isEmpty(): Promise<boolean> {
-    return Object.keys(await this.all()).length === 0;
+    return (await this.notes.all()).size === 0;
   }
 
   async identify(token: string): Promise<Identity | null> {
     const hash = hashOf(token);
-    for (const [name, json] of Object.entries(await this.all())) {
-      const entry = storedToken.parse(JSON.parse(json));
+    for (const [name, entry] of await this.notes.all())
       if (isSame(entry.hash, hash)) return { name, role: entry.role, tokenHash: hash };
-    }
     return null;
   }
 
   /** Whether a token that was seen before still counts: asked at every request of a session. */
   async stillHolds(identity: Identity): Promise<boolean> {
-    const json = (await this.all())[identity.name] ?? null;
-    if (json === null) return false;
-    const entry = storedToken.parse(JSON.parse(json));
-    return isSame(entry.hash, identity.tokenHash) && entry.role === identity.role;
-  }
-
-  private all(): Promise<Record<string, string>> {
-    return this.scripts.retryWhileAway('read desk tokens', () => this.scripts.redis.hgetall(TOKENS_KEY));
+    const entry = await this.notes.get(identity.name);
+    return entry !== null && isSame(entry.hash, identity.tokenHash) && entry.role === identity.role;
   }
 }

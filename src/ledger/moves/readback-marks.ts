@@ -1,0 +1,102 @@
+import { batchKeys } from '../keys.js';
+import { encodeEvent, type OrderEvent } from '../order-event.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import type { OrderRef } from './begin-sending.js';
+
+/**
+ * What read-back goes by: what each member should have, and when nothing read proves anything. That is so on a member
+ * let go of in doubt, for the settle time, and in a batch, once it has ended.
+ */
+
+/** As the scripts have it where no worker has noted its profile's yet. */
+const SETTLE_MS = 1_200_000;
+
+/** For each member; null where nothing is known. */
+export function expectedBalances(
+  { scripts, keyPrefix }: RealmLedger,
+  members: readonly string[],
+): Promise<(string | null)[]> {
+  return scripts.retryWhileAway('read balances', () =>
+    scripts.redis.hmget(`${keyPrefix}:expected`, ...members),
+  );
+}
+
+/** Never over what another order has left since: this process may have been frozen, and its hold given up. */
+export async function noteBalances(
+  { scripts, keyPrefix }: RealmLedger,
+  balances: readonly (readonly [member: string, balance: string])[],
+): Promise<void> {
+  await scripts.retryWhileAway('note balances', () =>
+    Promise.all(
+      balances.map(([member, balance]) => scripts.redis.hsetnx(`${keyPrefix}:expected`, member, balance)),
+    ),
+  );
+}
+
+/**
+ * Whether a request that nobody can speak for may have moved a member since `sentAt`: one whose order became a doubt,
+ * or one that only a journal knew of. Such a mark stays while a hold does.
+ */
+export function isOvertaken(
+  { scripts, keyPrefix }: RealmLedger,
+  members: readonly string[],
+  sentAt: number,
+): Promise<boolean> {
+  const { redis } = scripts;
+  return scripts.retryWhileAway('read void marks', async () => {
+    const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
+      redis.hmget(`${keyPrefix}:void`, ...members),
+      redis.hmget(keyPrefix, 'unheldAt', 'settleMs', 'steppedUntil'),
+    ]);
+    if (marks.some((mark) => mark !== null)) return true;
+    // Orders of other certainties hold nothing, so that they may have moved any member meanwhile.
+    if (unheldAt == null) return false;
+    const waitMs = Number(settleMs ?? SETTLE_MS);
+    const steppedMs = Number(stepped ?? 0);
+    return Number(unheldAt) + waitMs >= sentAt || (steppedMs >= sentAt && steppedMs - waitMs <= sentAt);
+  });
+}
+
+/** The store's clock went ahead: until then, by that clock, nothing of before is over. */
+export async function noteClockStep({ scripts, keyPrefix }: RealmLedger, untilMs: number): Promise<void> {
+  await scripts.retryWhileAway('note the clock', () =>
+    scripts.redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)),
+  );
+}
+
+/** What was seen is kept with the order. */
+export async function noteEvent(
+  { scripts, keyPrefix }: RealmLedger,
+  ref: OrderRef,
+  event: OrderEvent,
+): Promise<void> {
+  const key = batchKeys(keyPrefix, ref.no).details(ref.index);
+  await scripts.retryWhileAway('note evidence', () => scripts.redis.rpush(key, encodeEvent(event)));
+}
+
+/** Said once, kept with the batch and in its audit. */
+export async function endReadback(
+  ledger: RealmLedger,
+  no: string,
+  message: string,
+  at: number,
+): Promise<boolean> {
+  const { redis } = ledger.scripts;
+  const keys = batchKeys(ledger.keyPrefix, no);
+  return ledger.scripts.retryWhileAway('end read-back', async () => {
+    if ((await redis.hsetnx(keys.meta, 'readbackEnded', message)) === 0) return false;
+    await redis.rpush(
+      keys.audit,
+      JSON.stringify({ at, who: 'almoner', what: 'read-back ended', why: message }),
+    );
+    return true;
+  });
+}
+
+/** The reason it ended, or null while it is sound. */
+export async function readbackEnded(ledger: RealmLedger, no: string): Promise<string | null> {
+  const { redis } = ledger.scripts;
+  return ledger.scripts.retryWhileAway('read batch', () =>
+    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'readbackEnded'),
+  );
+}

@@ -1,0 +1,80 @@
+import type { ScriptClient } from '../script-client.js';
+
+/** What the desk keeps that ends by itself: sessions, which expire, and its audit, which is bounded. */
+
+const SESSION = 'almoner:desk:session:';
+/** All sessions of one token, by its hash. */
+const OF_TOKEN = 'almoner:desk:sessions:';
+const AUDIT = 'almoner:desk:audit';
+
+/** Documents that expire when nobody has asked for them for a while, each one of a group. */
+export class ExpiringNotes {
+  constructor(
+    private readonly scripts: ScriptClient,
+    private readonly idleMs: number,
+    private readonly groupMs: number,
+  ) {}
+
+  /** Of too many of one group those end that were idle longest: they would expire first. */
+  async put(id: string, group: string, note: string, groupMax: number): Promise<void> {
+    const members = `${OF_TOKEN}${group}`;
+    await this.ask((redis) => redis.set(`${SESSION}${id}`, note, 'PX', this.idleMs));
+    await this.ask((redis) => redis.sadd(members, `${SESSION}${id}`));
+    await this.ask((redis) => redis.pexpire(members, this.groupMs));
+    const keys = await this.ask((redis) => redis.smembers(members));
+    if (keys.length <= groupMax) return;
+    const left = await Promise.all(
+      keys.map(async (key) => ({ key, ms: await this.ask((redis) => redis.pttl(key)) })),
+    );
+    left.sort((one, other) => other.ms - one.ms);
+    for (const { key } of left.slice(groupMax)) await this.end(key.slice(SESSION.length), group);
+  }
+
+  /** Kept alive by being asked for. */
+  touch(id: string): Promise<string | null> {
+    return this.ask((redis) => redis.getex(`${SESSION}${id}`, 'PX', this.idleMs));
+  }
+
+  async end(id: string, group: string): Promise<void> {
+    await this.ask((redis) => redis.del(`${SESSION}${id}`));
+    await this.ask((redis) => redis.srem(`${OF_TOKEN}${group}`, `${SESSION}${id}`));
+  }
+
+  private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
+    return this.scripts.retryWhileAway('desk session', () => question(this.scripts.redis));
+  }
+}
+
+/** A list for each rank; the operators' has no name of its own, because 0.1.0 had only that one. */
+function auditKey(rank: string): string {
+  return rank === 'operator' ? AUDIT : `${AUDIT}:${rank}`;
+}
+
+/** A line too many after a lost reply is better than one too few. */
+export async function appendDeskAudit(
+  scripts: ScriptClient,
+  rank: string,
+  line: string,
+  keepMax: number,
+): Promise<void> {
+  const key = auditKey(rank);
+  await scripts.retryWhileAway('desk audit', () => scripts.redis.lpush(key, line));
+  await scripts.retryWhileAway('desk audit', () => scripts.redis.ltrim(key, 0, keepMax - 1));
+}
+
+/** Newest first, from `before` counted from the oldest end, so that new lines do not shift the pages. */
+export async function readDeskAudit(
+  scripts: ScriptClient,
+  rank: string,
+  given: number | undefined,
+  limit: number,
+): Promise<{ before: number; lines: string[] }> {
+  const key = auditKey(rank);
+  const length = await scripts.retryWhileAway('desk audit', () => scripts.redis.llen(key));
+  const before = Math.min(given ?? length, length);
+  const from = length - before;
+  const lines = await scripts.retryWhileAway('desk audit', () =>
+    scripts.redis.lrange(key, from, from + limit - 1),
+  );
+  return { before, lines };
+}

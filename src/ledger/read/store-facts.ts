@@ -1,0 +1,46 @@
+import { utcDay } from '../moves/begin-sending.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import type { ScriptClient } from '../script-client.js';
+
+/** How the store is, and what a realm's books count over their whole life. */
+
+/** Whether the store answers now: the one question that is not asked again. */
+export function pingStore({ redis }: ScriptClient): Promise<boolean> {
+  return redis.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A store that hides INFO is no less up. */
+export async function storeInfo({ redis }: ScriptClient): Promise<{
+  readonly usedBytes: number | null;
+  readonly version: string | null;
+}> {
+  const text = await redis.info().catch(() => '');
+  const used = /^used_memory:(\d+)/m.exec(text)?.[1];
+  return {
+    usedBytes: used === undefined ? null : Number(used),
+    version: /^redis_version:(\S+)/m.exec(text)?.[1] ?? null,
+  };
+}
+
+/** The tokens sent on the UTC day of that moment. */
+export async function tokensOfDay({ scripts, keyPrefix }: RealmLedger, atMs: number): Promise<bigint> {
+  const day = utcDay(atMs);
+  return BigInt(
+    (await scripts.retryWhileAway('read day', () => scripts.redis.hget(`${keyPrefix}:days`, day))) ?? 0,
+  );
+}
+
+/** Attempts by the status of their answer. */
+export function answersByStatus({ scripts, keyPrefix }: RealmLedger): Promise<Record<string, string>> {
+  return scripts.retryWhileAway('read statuses', () => scripts.redis.hgetall(`${keyPrefix}:statuses`));
+}
+
+/** Slots of the pace that were ever taken, reads included. */
+export async function slotsEverTaken({ scripts, keyPrefix }: RealmLedger): Promise<number> {
+  return Number(
+    await scripts.retryWhileAway('read pace', () => scripts.redis.hget(`${keyPrefix}:pace`, 'k')),
+  );
+}
