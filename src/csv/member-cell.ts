@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import { parseAward } from '../ledger/index.js';
-import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from './visible.js';
+import { parseAward } from '../core/reference.js';
+import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visible.js';
 
 export type CellFault = { readonly code: ErrorCode; readonly message: string };
 

@@ -1,7 +1,7 @@
-import { hashRow, referenceHash } from '../ledger/index.js';
-import { DenseIndex, fold, mix, words32 } from './dense-index.js';
+import { DenseIndex, fold, mix, words32 } from '../core/dense-index.js';
+import { hashRow, referenceHash } from '../core/reference.js';
+import { show } from '../core/visible.js';
 import type { Finding, OrderRow, Row } from './row.js';
-import { show } from './visible.js';
 
 /**
  * What rows of one file have in common: the same reference with the same content is a duplicate, with other content a

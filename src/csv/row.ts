@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { OrderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import type { RowHashes } from '../ledger/index.js';
+import type { RowHashes } from '../core/reference.js';
 
 /** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
 export type Finding = {

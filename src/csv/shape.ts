@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import { show } from '../core/visible.js';
 import {
   type Column,
   type ColumnMap,
@@ -11,7 +12,6 @@ import {
 import { type HeaderLine, headerCells, openQuote } from './header-line.js';
 import type { IntakeLimits } from './limits.js';
 import type { Delimiter, Finding, Sheet } from './row.js';
-import { show } from './visible.js';
 
 /** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
 export type Shape = {

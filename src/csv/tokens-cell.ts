@@ -1,6 +1,6 @@
 import { parseTokens, type SignedTokens, TOKENS_MAX, type TokensFault } from '../core/points.js';
+import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visible.js';
 import { type CellFault, trimBlanks } from './member-cell.js';
-import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from './visible.js';
 
 const EXPECTED = 'expected a whole number in plain digits, for example 1000 or -5';
 

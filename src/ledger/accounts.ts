@@ -1,30 +1,9 @@
 import { z } from 'zod';
+import { accountOf } from '../core/reference.js';
 import type { PlanRow } from './plan-block.js';
 import type { RealmLedger } from './realm-ledger.js';
 
 /** The accounts of rules, one for each rule and period: see includes/account.lua. */
-
-export function accountName(rule: string, period: string): string {
-  return `${rule}:${period}`;
-}
-
-export const RULE = 'rule:';
-
-/** The account that an order passes: its reference tells. */
-export function accountOf({ reference }: Pick<PlanRow, 'reference'>): string | null {
-  return reference === null ? null : (parseAward(reference)?.account ?? null);
-}
-
-/** A rule, a period as its runs spell it, a member: whatever looks like another one would have an account of its own. */
-const AWARD =
-  /^rule:([a-z0-9][a-z0-9-]{0,47}:(?:once|[0-9]{4}-(?:W(?:0[1-9]|[1-4][0-9]|5[0-3])|(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?))):([0-9]{1,20})$/;
-
-/** The reference of an award: its account, and whose award it is. */
-export function parseAward(reference: string): { account: string; member: string } | undefined {
-  if (!reference.startsWith(RULE)) return undefined;
-  const [, account, member] = AWARD.exec(reference) ?? [];
-  return account === undefined || member === undefined ? undefined : { account, member };
-}
 
 /** Rows of a block that pass one account, and what they hold of it. Rows between them that are no orders do not matter. */
 export type AccountRange = readonly [account: string, first: number, last: number, tokens: string];

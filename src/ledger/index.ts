@@ -103,13 +103,10 @@ export {
 
 export {
   ACCOUNT_MOST,
-  accountName,
-  accountOf,
   accountRanges,
   heldOf,
   overLimits,
   overLimitText,
-  parseAward,
 } from './accounts.js';
 export {
   type BlockClaims,
@@ -137,15 +134,8 @@ export { type EarlierOrder, judgeReplaced } from './read/earlier-orders.js';
 export { judgedAt, judgedBeside, LOOK_BACK_MS, spentPlaces } from './read/judged-again.js';
 export { type Arrivals, readArrivals } from './read/may-arrive.js';
 export {
-  type ContentWords,
-  contentHash,
-  contentWords,
-  hashRow,
   type ReferenceHolder,
-  type RowHashes,
-  referenceHash,
   referenceKey,
-  SKETCH_ROW_BYTES,
 } from './reference.js';
 
 // Each move of an order, for the workers and for people.

@@ -1,5 +1,5 @@
-import { DenseIndex, mix, words32 } from '../csv/dense-index.js';
-import type { ContentWords } from '../ledger/index.js';
+import { DenseIndex, mix, words32 } from '../core/dense-index.js';
+import type { ContentWords } from '../core/reference.js';
 
 /**
  * The rows of a file that nothing but their content identifies, as a multiset: equal rows stand in one list, in

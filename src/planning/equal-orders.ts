@@ -1,18 +1,15 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { Order } from '../core/order.js';
+import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import {
   type BatchRef,
   BLOCK_ORDERS,
   batchSource,
-  type ContentWords,
-  contentHash,
-  contentWords,
   decodePlanBlock,
   decodeRecord,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
-  SKETCH_ROW_BYTES,
 } from '../ledger/index.js';
 import type { BareRows } from './bare-rows.js';
 

@@ -1,20 +1,17 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { contentHash, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
 import {
   batchRef,
-  contentHash,
   type EarlierOrder,
   findSpent,
-  hashRow,
   isPlannedOrder,
   judgeReplaced,
   type PlanReader,
   type PlanRow,
   type RealmLedger,
   type ReferenceHolder,
-  type RowHashes,
-  referenceHash,
 } from '../ledger/index.js';
 import { denial, isoTime } from './denial.js';
 import { type EarlierBatch, EarlierBatches, judgeStandIn, UndoJudge } from './judge-undo.js';

@@ -1,15 +1,14 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
+import { accountOf, parseAward } from '../core/reference.js';
+import { show } from '../core/visible.js';
 import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
-import { show } from '../csv/visible.js';
 import {
-  accountOf,
   batchNumber,
   CODE_OF_STATE,
   type PlanReader,
   type PlanRow,
-  parseAward,
   type RealmLedger,
   readRecord,
   referenceKey,

@@ -1,11 +1,10 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, type OrderId, orderId } from '../core/ids.js';
+import { contentHash, contentWords } from '../core/reference.js';
 import {
   accountRanges,
   type BatchRef,
   type BlockClaims,
-  contentHash,
-  contentWords,
   DUPLICATE_RECORD,
   decodePlanBlock,
   type EarlierAddress,

@@ -1,5 +1,5 @@
+import { bytes, DenseIndex, floats, mix, words16, words32 } from '../core/dense-index.js';
 import type { MemberId } from '../core/ids.js';
-import { bytes, DenseIndex, floats, mix, words16, words32 } from '../csv/dense-index.js';
 
 const GAINS = 1;
 const LOSES = 2;

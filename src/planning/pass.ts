@@ -1,19 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BatchId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
 import {
   type BlockClaims,
   blockClaims,
-  type ContentWords,
-  contentWords,
   encodePlanBlock,
   idOfBatch,
   PLAN_BLOCK_ROWS,
   type PlanReader,
   type RealmLedger,
-  SKETCH_ROW_BYTES,
 } from '../ledger/index.js';
 import { BatchDigest } from './digest.js';
 import { FileTotals } from './file-totals.js';

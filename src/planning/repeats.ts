@@ -1,10 +1,10 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
+import type { ContentWords } from '../core/reference.js';
 import {
   type Arrivals,
   type BatchRef,
   type BatchView,
-  type ContentWords,
   findSpent,
   LOOK_BACK_MS,
   listBatches,

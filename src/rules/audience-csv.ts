@@ -1,5 +1,6 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
+import { show } from '../core/visible.js';
 import { BrokenFile } from '../csv/broken-file.js';
 import { columnNamed, headerKey } from '../csv/columns.js';
 import { type HeaderLine, headerCells, openQuote, readHeaderLine } from '../csv/header-line.js';
@@ -8,7 +9,6 @@ import { readMemberCell } from '../csv/member-cell.js';
 import { openSource, type Source } from '../csv/open.js';
 import { readRecords } from '../csv/records.js';
 import type { Delimiter } from '../csv/row.js';
-import { show } from '../csv/visible.js';
 import { AUDIENCE_MEMBERS_MAX, type AudienceRow } from './audience-row.js';
 import type { RuleFault } from './fault.js';
 

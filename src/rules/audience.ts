@@ -2,19 +2,11 @@ import { createHash } from 'node:crypto';
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type MemberId, memberId } from '../core/ids.js';
+import { type Place, type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
 import { readAudienceCsv } from './audience-csv.js';
 import { type Audience, type AudienceRow, walletColumn } from './audience-row.js';
-import type { RuleFault } from './fault.js';
+import { type RuleFault, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
 import { type AudienceInput, audienceSchema } from './schema.js';
-import { schemaFaults } from './schema-faults.js';
-import {
-  type Place,
-  readYaml,
-  type ValuePath,
-  valueAt,
-  YAML_BYTES_MAX,
-  type YamlSource,
-} from './yaml-source.js';
 
 export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
 
@@ -87,7 +79,7 @@ async function readAudienceYaml(
   onFile: OnFile,
   chain: readonly string[],
 ): Promise<AudienceResult> {
-  const source = readYaml(shown, await readFile(path, 'utf8'));
+  const source = readRuleYaml(shown, await readFile(path, 'utf8'));
   if ('faults' in source) return source;
   const parsed = audienceSchema.safeParse(source.value);
   if (!parsed.success) return { faults: schemaFaults(shown, source, parsed.error.issues) };

@@ -1,18 +1,14 @@
 import { type BatchId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { tokens } from '../core/points.js';
+import { accountName, awardReference, hashRow } from '../core/reference.js';
 import type { OrderRow, Sheet } from '../csv/row.js';
-import { accountName, findSpent, hashRow, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
+import { findSpent, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
 import type { AudienceRow } from './audience-row.js';
 import type { Decision } from './decision.js';
 import type { RunEntry, RunMeta } from './run-record.js';
 
 /** What the ledger knows of a rule's awards in a period. */
-
-/** The business key of an award: one for each rule, period and member. */
-export function awardReference(rule: string, period: string, member: string): string {
-  return `rule:${rule}:${period}:${member}`;
-}
 
 /** The members whose reference of the period is spent, with the order that holds it. */
 export async function alreadyAwarded(

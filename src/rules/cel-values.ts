@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { Fraction } from './fraction.js';
+import { Fraction } from '../core/fraction.js';
 
 /**
  * Facts as CEL values. Whole numbers become exact integers, others exact fractions; a whole number beyond 64

@@ -1,10 +1,10 @@
+import { placeInside, type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
 import { compileExpression } from './expression.js';
 import type { FactsUsed } from './facts-used.js';
 import type { RuleFault } from './fault.js';
 import type { Award, PlacedExpression } from './rule.js';
 import { RUN_FIELDS } from './run-facts.js';
 import type { RulePart } from './schema.js';
-import { placeInside, type ValuePath, valueAt, type YamlSource } from './yaml-source.js';
 
 export type Compiled = {
   readonly condition: PlacedExpression | null;

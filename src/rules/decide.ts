@@ -1,7 +1,7 @@
+import { Fraction } from '../core/fraction.js';
 import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
 import type { Candidate, Decided, Stop } from './decision.js';
-import { Fraction } from './fraction.js';
 import { type Judged, type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
 import { applyLimits, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
 import { awardExpression, type Rounding, type Rule } from './rule.js';

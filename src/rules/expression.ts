@@ -5,8 +5,8 @@ import {
   EvaluationError,
   ParseError,
 } from '@marcbachmann/cel-js';
+import { Fraction } from '../core/fraction.js';
 import { childrenOf, type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
-import { Fraction } from './fraction.js';
 
 /**
  * Numbers of expressions are exact: whole ones are CEL's `int`, others the type `fraction`, which stands in

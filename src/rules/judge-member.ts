@@ -1,11 +1,11 @@
 import { parse } from 'lossless-json';
+import { Fraction } from '../core/fraction.js';
+import { placeInside } from '../yaml/read-yaml.js';
 import { celCell, celMap, celValue, spellValue } from './cel-values.js';
 import type { Candidate, FactRead, Stop } from './decision.js';
 import { evaluate } from './expression.js';
 import { type FactsUsed, needsMember, needsWeb3 } from './facts-used.js';
-import { Fraction } from './fraction.js';
 import type { PlacedExpression, Rule } from './rule.js';
-import { placeInside } from './yaml-source.js';
 
 /**
  * One expression on one member. The result is a value, a fact that the member lacks, or a fault of the rule;

@@ -1,6 +1,6 @@
+import type { Fraction } from '../core/fraction.js';
 import { ACCOUNT_MOST } from '../ledger/index.js';
 import type { Candidate, Decision, LeftOut, Stop } from './decision.js';
-import type { Fraction } from './fraction.js';
 import type { LimitName, Rule } from './rule.js';
 
 type Bounds = { readonly awardedInPeriod: bigint; readonly maxTokensPerOrder: number | null };

@@ -3,14 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../core/errors/error.js';
 import { memberId } from '../core/ids.js';
+import { type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
 import { type AudienceResult, type OnFile, readAudience } from './audience.js';
 import { compileRule } from './compile-rule.js';
-import type { RuleFault } from './fault.js';
+import { type RuleFault, readRuleYaml, schemaFaults, soundPart, YAML_BYTES_MAX } from './fault.js';
 import type { Rule, RuleResult } from './rule.js';
 import { cronFault } from './schedule.js';
 import { type RuleInput, type RulePart, ruleSchema } from './schema.js';
-import { schemaFaults, soundPart } from './schema-faults.js';
-import { readYaml, type ValuePath, valueAt, YAML_BYTES_MAX, type YamlSource } from './yaml-source.js';
 import { isZone } from './zone.js';
 
 /**
@@ -20,7 +19,7 @@ import { isZone } from './zone.js';
 export async function loadRule(path: string, file: string = path, onFile?: OnFile): Promise<RuleResult> {
   const text = await readText(path, file);
   if (typeof text !== 'string') return { name: null, faults: [text] };
-  const source = readYaml(file, text);
+  const source = readRuleYaml(file, text);
   if ('faults' in source) return { name: null, faults: source.faults };
   const parsed = ruleSchema.safeParse(source.value);
   const issues = parsed.error?.issues ?? [];
@@ -84,7 +83,7 @@ function ruleOf(file: string, text: string, input: RuleInput): Omit<Rule, 'award
 /** A list of members that rules refer to lies in the same folder and is no rule. */
 export async function isAudienceOnly(path: string): Promise<boolean> {
   const text = await readText(path, path);
-  const source = typeof text === 'string' ? readYaml(path, text) : { faults: [] };
+  const source = typeof text === 'string' ? readRuleYaml(path, text) : { faults: [] };
   if ('faults' in source) return false;
   const has = (field: string) => valueAt(source.value, [field]) !== undefined;
   return (has('members') || has('file')) && !has('name') && !has('award');

@@ -1,11 +1,11 @@
 import type { MemberId } from '../core/ids.js';
+import type { Written } from '../yaml/read-yaml.js';
 import type { Audience, PackedAudience } from './audience-row.js';
 import type { Expression } from './expression.js';
 import type { RuleFault } from './fault.js';
 import type { Period } from './period.js';
 import type { Schedule } from './schedule.js';
 import type { LIMITS, ROUNDINGS } from './schema.js';
-import type { Written } from './yaml-source.js';
 
 export type Rounding = (typeof ROUNDINGS)[number];
 export type LimitName = (typeof LIMITS)[number];

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
-import { contentDigest, parseHolder, referenceKey } from '../../src/ledger/reference.js';
+import { contentDigest } from '../../src/core/reference.js';
+import { parseHolder, referenceKey } from '../../src/ledger/reference.js';
 
 const CREDIT: Order = { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(5) };
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { contentHash, contentWords } from '../../src/core/reference.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { contentHash, contentWords } from '../../src/ledger/reference.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { ComparedRows, findRepeats } from '../../src/planning/repeats.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../support/ledger.js';

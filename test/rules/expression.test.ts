@@ -1,8 +1,8 @@
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
+import { Fraction } from '../../src/core/fraction.js';
 import { celCell, celMap, celValue } from '../../src/rules/cel-values.js';
 import { compileExpression, type Expression, evaluate } from '../../src/rules/expression.js';
-import { Fraction } from '../../src/rules/fraction.js';
 
 function compiled(text: string): Expression {
   const expression = compileExpression(text);

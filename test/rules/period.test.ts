@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAward } from '../../src/ledger/accounts.js';
-import { awardReference } from '../../src/rules/awarded.js';
+import { awardReference, parseAward } from '../../src/core/reference.js';
 import { hadBegun, periodName } from '../../src/rules/period.js';
 import { PERIODS } from '../../src/rules/schema.js';
 import { readAt } from '../../src/rules/zone.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodePlanBlock } from '../plan-block.js';
 import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-file.js';
@@ -6,7 +7,6 @@ import { archivePath, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/judged-again.js';
 import { decodeRecord } from '../record.js';
-import { REFERENCE_HASH_BYTES, referenceHash } from '../reference.js';
 
 /**
  * Archiving one finished batch: written whole, read back and compared, then switched by one script that

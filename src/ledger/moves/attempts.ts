@@ -1,6 +1,7 @@
 import { failPoint } from '../../core/fail-point.js';
 import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
+import { contentDigest } from '../../core/reference.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
 import { type MergeContext, rollForward } from '../journal/merge.js';
@@ -9,7 +10,6 @@ import { encodeEvent } from '../order-event.js';
 import type { PlanRow } from '../plan-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { encodeRecord } from '../record.js';
-import { contentDigest } from '../reference.js';
 import {
   type BeginRequest,
   type Begun,

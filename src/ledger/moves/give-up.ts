@@ -1,9 +1,10 @@
 import { membersOf, type Order } from '../../core/order.js';
+import { contentDigest } from '../../core/reference.js';
 import type { Terms } from '../../core/terms.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { contentDigest, referenceKey } from '../reference.js';
+import { referenceKey } from '../reference.js';
 import { texts } from '../script-client.js';
 import type { PlanReader } from './put-block.js';
 

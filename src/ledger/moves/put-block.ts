@@ -2,21 +2,20 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, parseOrderId } from '../../core/ids.js';
+import {
+  CONTENT_DIGEST_CHARACTERS,
+  hashRow,
+  REFERENCE_HASH_BYTES,
+  type RowHashes,
+  referenceHash,
+} from '../../core/reference.js';
 import { type AccountRange, accountRanges } from '../accounts.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodePlanBlock, isPlannedOrder, type PlanRow } from '../plan-block.js';
 import { batchSource, storeSource } from '../read/batch-source.js';
 import { type EarlierConflict, type EarlierOrder, earlierEntry } from '../read/earlier-orders.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import {
-  CONTENT_DIGEST_CHARACTERS,
-  hashRow,
-  parseHolder,
-  REFERENCE_HASH_BYTES,
-  type ReferenceHolder,
-  type RowHashes,
-  referenceHash,
-} from '../reference.js';
+import { parseHolder, type ReferenceHolder } from '../reference.js';
 import { listFromLua, texts } from '../script-client.js';
 
 /** Writing and reading the immutable plan of a batch. */

@@ -1,5 +1,6 @@
 import { type BatchId, batchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
+import { contentDigest } from '../../core/reference.js';
 import { overLimitText, parseOverLimit } from '../accounts.js';
 import { batchKeys } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
@@ -7,7 +8,7 @@ import type { PlanRow } from '../plan-block.js';
 import { type BatchRef, batchNumber } from '../read/batches.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { isStateCode, STATE_CODES } from '../record.js';
-import { contentDigest, referenceKey } from '../reference.js';
+import { referenceKey } from '../reference.js';
 import { listFromLua, texts } from '../script-client.js';
 import type { AuditEntry } from '../views.js';
 import { standIn, standInText } from './stand-in.js';

@@ -1,4 +1,4 @@
-import { accountName } from '../accounts.js';
+import { accountName } from '../../core/reference.js';
 import type { RealmLedger } from '../realm-ledger.js';
 
 /**

@@ -1,7 +1,7 @@
+import { REFERENCE_HASH_BYTES } from '../../core/reference.js';
 import { batchKeys } from '../keys.js';
 import { findSpent, REF_BYTES } from '../moves/put-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { REFERENCE_HASH_BYTES } from '../reference.js';
 import type { BatchRef } from './batches.js';
 
 /** What an import asks the books once more before its seal. */

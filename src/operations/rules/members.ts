@@ -1,9 +1,9 @@
 import { LosslessNumber } from 'lossless-json';
+import { Fraction } from '../../core/fraction.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { MemberSeed } from '../../realm/server/member-seed.js';
 import { type AudienceRow, type PackedAudience, rowsOf, walletColumn } from '../../rules/audience-row.js';
 import { celCell } from '../../rules/cel-values.js';
-import { Fraction } from '../../rules/fraction.js';
 import type { Rule } from '../../rules/rule.js';
 
 /**

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { accountName, batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
+import { accountName } from '../../core/reference.js';
+import { batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
 import { type LastRun, lastRunOf } from '../../rules/approvals.js';
 import { hashOf } from '../../rules/load-rule.js';

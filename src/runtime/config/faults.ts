@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { valueAt } from '../../yaml/read-yaml.js';
 import { shown } from './describe.js';
 import { didYouMean } from './environment.js';
-import { isBlock } from './file.js';
 import type { Layered } from './layers.js';
 import type { Origin, SettingPath } from './model.js';
 
@@ -41,15 +41,6 @@ function unknownName(path: SettingPath, key: string, layered: Layered, names: re
       ? '; a key never stands in the file: name its place with keyEnv or keyFile'
       : didYouMean(key, names);
   return faultAt([...path, key], `not a setting that almoner knows${hint}`, layered);
-}
-
-function valueAt(tree: unknown, path: SettingPath): unknown {
-  let value = tree;
-  for (const step of path) {
-    if (Array.isArray(value)) value = value[Number(step)];
-    else value = isBlock(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
 }
 
 /** The names a block of the schema knows. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DenseIndex, mix } from '../../src/csv/dense-index.js';
+import { DenseIndex, mix } from '../../src/core/dense-index.js';
 
 const KEYS = 200_000;
 
