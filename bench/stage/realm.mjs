@@ -5,6 +5,7 @@ import { load } from './dist.mjs';
 import { startRedis } from './redis.mjs';
 
 const { createRealmAdmin } = await load('realm/server/admin.js');
+const { realmKeys } = await load('realm/server/store.js');
 export const REALM_ID = 'bench';
 
 /** A realm service with a Redis of its own and so many members; the same for every contestant. */
@@ -34,9 +35,8 @@ export async function startRealm({ members, rate = null }) {
     },
     /** Arrival times of all changes so far. */
     async appliedAt() {
-      const times = [];
-      for await (const change of admin.appliedChanges(REALM_ID)) times.push(change.atMs);
-      return times;
+      const lines = await redis.client.xrange(realmKeys(REALM_ID).applied, '-', '+');
+      return lines.map(([id]) => Number.parseInt(id, 10));
     },
     async stop() {
       child.kill('SIGKILL');

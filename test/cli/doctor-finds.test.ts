@@ -89,7 +89,7 @@ describe('a realm', () => {
   let town: Town;
   beforeAll(async () => {
     town = await startTown();
-    await town.admin.createRealm('other');
+    await town.admin.issueKey('other');
   });
   afterAll(() => town.end());
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AppliedChange, createRealmAdmin } from '../../src/realm/server/admin.js';
 import type { Ran } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
 import { bareHttp } from '../support/bare-http.js';
 import { freshClone } from '../support/fresh-clone.js';
 import { codeUnder } from '../support/readme.js';
+import { realmBooks } from '../support/realm-books.js';
 import { type RealmProcess, startRealmProcess } from '../support/realm-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { endServerOf } from '../support/store-program.js';
@@ -109,11 +109,7 @@ async function balances(): Promise<Record<string, unknown>> {
   return Object.fromEntries(found);
 }
 
-async function applied(): Promise<AppliedChange[]> {
-  const changes: AppliedChange[] = [];
-  for await (const change of createRealmAdmin(redis.client()).appliedChanges(REALM)) changes.push(change);
-  return changes;
-}
+const applied = () => realmBooks(redis.client()).appliedChanges(REALM);
 
 describe.sequential('a new user', () => {
   test('clones, types the first command and gets a report', async () => {

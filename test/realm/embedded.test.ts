@@ -15,7 +15,7 @@ describe('the embedded realm', () => {
     const one = await startEmbeddedRealm({ redis: client, realmId: 'rehearsal' });
     const two = await startEmbeddedRealm({ redis: client, realmId: 'rehearsal' });
     await one.admin.ensureMember('rehearsal', { member: '1', tokens: 7 });
-    expect(await two.admin.ensureMember('rehearsal', { member: '1', tokens: 9 })).toBe(false);
+    await two.admin.ensureMember('rehearsal', { member: '1', tokens: 9 });
     const ask = (baseUrl: string, key: string) =>
       bareHttp(`${baseUrl}/api/v4/realms/rehearsal/members/1`, { headers: { authorization: key } });
     for (const key of [one.key, two.key]) {

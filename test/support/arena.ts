@@ -7,9 +7,9 @@ import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { type AppliedChange, createRealmAdmin } from '../../src/realm/server/admin.js';
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 import { almoner, MAIN, type Ran } from './almoner.js';
+import { type AppliedChange, auditedAdmin } from './realm-books.js';
 import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { freePort, startRedis, type TestRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -74,7 +74,7 @@ export class Arena {
     const rewrite = options.certainty === 'idempotent' ? undefined : hideKeys;
     const realmNet = await TcpProxy.open(realmPort, rewrite);
     const arena = new Arena(options, folder, store, realmRedis, ledgerNet, realmNet, realmPort);
-    await createRealmAdmin(realmRedis.client()).putMembers(ARENA_REALM, options.members);
+    await auditedAdmin(realmRedis.client()).putMembers(ARENA_REALM, options.members);
     await arena.startRealm();
     await writeFile(
       join(folder, 'almoner.config.yaml'),
@@ -150,10 +150,7 @@ ${options.realm ?? ''}`,
   }
 
   async applied(): Promise<AppliedChange[]> {
-    const changes: AppliedChange[] = [];
-    const admin = createRealmAdmin(this.realmRedis.client());
-    for await (const change of admin.appliedChanges(ARENA_REALM)) changes.push(change);
-    return changes;
+    return auditedAdmin(this.realmRedis.client()).appliedChanges(ARENA_REALM);
   }
 
   /** How much was applied once nothing has been for a while: what was under way at a kill arrives after it. */

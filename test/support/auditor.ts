@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
-import type { AppliedChange } from '../../src/realm/server/admin.js';
+import type { AppliedChange } from './realm-books.js';
 
 /**
  * The independent auditor: holds the realm service's own books against a report, row by row. An order was

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { AppliedChange } from '../../src/realm/server/admin.js';
+import type { AppliedChange } from './realm-books.js';
 
 /**
  * Holds the realm's books against a report without believing in keys: orders are told apart by their

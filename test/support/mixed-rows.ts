@@ -1,4 +1,4 @@
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 
 /** Credits, debits and transfers over few members, so that many rows meet at the same member. */
 export function mixedRows(rows: number, members: number): { csv: string; seeds: MemberSeed[] } {

@@ -1,6 +1,6 @@
-import { createRealmAdmin, type RealmAdmin } from '../../src/realm/server/admin.js';
 import { createRealmService, type RealmServiceOptions } from '../../src/realm/server/service.js';
 import { type BareReply, type BareRequest, bareHttp } from './bare-http.js';
+import { type AuditedAdmin, auditedAdmin } from './realm-books.js';
 import type { TestRedis } from './redis-server.js';
 
 /** A realm of its own on a real service, with a key and a bare client that carries it. */
@@ -8,7 +8,7 @@ export type TestRealm = {
   readonly url: string;
   readonly realmId: string;
   readonly key: string;
-  readonly admin: RealmAdmin;
+  readonly admin: AuditedAdmin;
   /** `path` below /api/v4/realms/{realmId}. */
   call(path: string, request?: BareRequest): Promise<BareReply>;
   change(member: string, tokens: unknown, headers?: Record<string, string>): Promise<BareReply>;
@@ -24,7 +24,7 @@ export async function startRealm(
 ): Promise<TestRealm> {
   const { realmId = `realm-${process.pid}-${++count}`, ...rest } = options;
   const client = redis.client();
-  const admin = createRealmAdmin(client);
+  const admin = auditedAdmin(client);
   const service = createRealmService({ redis: client, logger: undefined, ...rest });
   const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
   const key = await admin.issueKey(realmId);
@@ -48,10 +48,4 @@ export async function startRealm(
       client.disconnect();
     },
   };
-}
-
-export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of source) all.push(item);
-  return all;
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FaultPlan } from '../../src/realm/server/faults.js';
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';

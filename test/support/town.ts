@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AppliedChange, createRealmAdmin, type RealmAdmin } from '../../src/realm/server/admin.js';
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 import { almoner, MAIN, type Ran } from './almoner.js';
+import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-books.js';
 import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 import { endServerOf } from './store-program.js';
@@ -16,7 +16,7 @@ import { endServerOf } from './store-program.js';
  */
 export type Town = {
   readonly realm: RealmProcess;
-  readonly admin: RealmAdmin;
+  readonly admin: AuditedAdmin;
   readonly redis: TestRedis;
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -49,7 +49,7 @@ export async function startTown(
 ): Promise<Town> {
   const redis = await startRedis();
   const folder = await mkdtemp(join(tmpdir(), 'almoner-town-'));
-  const admin = createRealmAdmin(redis.client());
+  const admin = auditedAdmin(redis.client());
   const serve = (args: readonly string[]) =>
     startRealmProcess(
       ['--port', String(options.port ?? 0), '--realm-id', REALM_ID, ...args],
@@ -103,11 +103,7 @@ export async function startTown(
       await writeFile(path, text);
       return path;
     },
-    async applied() {
-      const changes: AppliedChange[] = [];
-      for await (const change of admin.appliedChanges(REALM_ID)) changes.push(change);
-      return changes;
-    },
+    applied: () => admin.appliedChanges(REALM_ID),
     async reopenRealm(args) {
       await realm.end('SIGTERM');
       realm = await serve(args);

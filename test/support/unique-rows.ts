@@ -1,4 +1,4 @@
-import type { MemberSeed } from '../../src/realm/server/member-seed.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
 
 /** Orders of which no two have the same content: the realm's books tell each apart without any key. */
 export function uniqueRows(rows: number, first = 0): { csv: string; seeds: MemberSeed[] } {

@@ -1,8 +1,7 @@
 import type { Rate } from '../../core/profile.js';
 import { parseRate } from '../../core/rate.js';
-import { createRealmAdmin } from '../../realm/server/admin.js';
+import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
 import { FAULT_NAMES, parseFaults } from '../../realm/server/faults.js';
-import { prepareRealm } from '../../realm/server/members-csv.js';
 import { createRealmService } from '../../realm/server/service.js';
 import { readKey } from '../../runtime/config/key.js';
 import { registerSecret } from '../../runtime/logger.js';

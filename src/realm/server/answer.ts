@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Rate } from '../../core/profile.js';
 
 /** What a call comes to before it goes on the wire. Refusals are values like any other answer. */
 export type Answer = {
@@ -58,26 +58,30 @@ export function unreadable(message: string, field?: string): Read<never> {
   return { ok: false, refusal: invalid(message, field) };
 }
 
-/** Redis failed under a command. `sent`: the command may have reached it, so a change may have been made. */
-export class StoreFailure extends Error {
-  override readonly name = 'StoreFailure';
-  readonly sent: boolean;
+/** What the realm's sliding window says of one request. */
+export type Admission = { readonly admitted: boolean; readonly remaining: number; readonly resetMs: number };
 
-  constructor(sent: boolean, cause: unknown) {
-    super(sent ? 'the store failed under a command' : 'the store was not reachable', { cause });
-    this.sent = sent;
-  }
+/** Headers of every answer under a limit. Times are whole seconds from now, rounded up, as Retry-After is. */
+export function rateHeaders(rate: Rate, admission: Admission): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(rate.requests),
+    'x-ratelimit-remaining': String(admission.remaining),
+    'x-ratelimit-reset': String(secondsUp(admission.resetMs)),
+    'x-ratelimit-window': String(secondsUp(rate.windowMs)),
+  };
 }
 
-/**
- * Runs a command and names its failure. The connection has no offline queue, so a command given to it
- * while it is down was certainly never sent.
- */
-export async function asking<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
-  const ready = redis.status === 'ready';
-  try {
-    return await command();
-  } catch (cause) {
-    throw new StoreFailure(ready, cause);
-  }
+export function tooManyRequests(retryAfterMs: number): Answer {
+  const seconds = secondsUp(retryAfterMs);
+  return refuse(
+    429,
+    'rate_limited',
+    `Too many requests for this realm. Nothing was changed; try again in ${seconds} s.`,
+    { retryAfterSeconds: seconds },
+    { 'retry-after': String(seconds) },
+  );
+}
+
+function secondsUp(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -2,8 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
-import { type Answer, asking, refuse } from './answer.js';
-import { API_KEYS, realmKeys } from './keys.js';
+import { type Answer, refuse } from './answer.js';
+import { API_KEYS, asking, realmKeys } from './store.js';
 
 /**
  * API keys, each linked to one realm. Only a SHA-256 digest is stored: the keys we make are 256 random
@@ -20,7 +20,7 @@ const API_KEY = /^[\x21-\x7e]{1,512}$/;
 
 const storedKey = z.object({ realm: z.string(), digest: z.string() });
 
-export function isApiKey(text: string): boolean {
+function isApiKey(text: string): boolean {
   return API_KEY.test(text);
 }
 
@@ -44,6 +44,7 @@ export function openApiKeys(redis: Redis) {
   const store = async (realmId: string, key: string, score: number | '+inf'): Promise<void> => {
     const keys = realmKeys(realmId);
     const { id, digest } = digestOf(key);
+    await redis.hsetnx(keys.realm, 'createdAt', Date.now());
     await redis.zadd(keys.apiKeys, score, id);
     await redis.hset(API_KEYS, id, JSON.stringify({ realm: realmId, digest: digest.toString('hex') }));
     const surplus = (await redis.zcard(keys.apiKeys)) - KEYS_PER_REALM_MAX;
@@ -85,6 +86,7 @@ export function openApiKeys(redis: Redis) {
       await store(realmId, key, '+inf');
     },
 
+    /** A new key; every other key of the realm ends. */
     async rotate(realmId: string): Promise<string> {
       const before = await redis.zrange(realmKeys(realmId).apiKeys, 0, '-1');
       const key = await issue(realmId);

@@ -16,9 +16,9 @@ export const FAULT_NAMES = [
   'reset-after',
   'truncate',
 ] as const;
-export type FaultName = (typeof FAULT_NAMES)[number];
+type FaultName = (typeof FAULT_NAMES)[number];
 
-export type FaultRule = {
+type FaultRule = {
   readonly name: FaultName;
   readonly probability: number;
   /** See FAULT_VALUES for its meaning. */
@@ -28,7 +28,7 @@ export type FaultRule = {
 export type FaultPlan = { readonly rules: readonly FaultRule[]; readonly seed: number };
 
 /** The value behind the second colon: what it is, what it is when left out, and its bounds. */
-export const FAULT_VALUES: Readonly<
+const FAULT_VALUES: Readonly<
   Record<FaultName, { meaning: string; usual: number; min: number; max: number }>
 > = {
   latency: { meaning: 'ms before the call is handled', usual: 250, min: 0, max: 600_000 },
@@ -87,19 +87,26 @@ function fault(text: string, why: string): AlmonerError {
   );
 }
 
-/** What is to happen to one request beside being served. */
-type Fate = {
-  readonly latencyMs: number;
-  readonly misfortune: Misfortune | null;
+/** An accident of one request, before the change is made or after it; FAULT_VALUES has what `value` means. */
+export type Misfortune = {
+  readonly kind: 'storm' | 'error' | 'hang' | 'reset' | 'truncate';
+  readonly when: 'before' | 'after';
+  readonly value: number;
 };
 
-export type Misfortune =
-  | { readonly kind: 'storm'; readonly retryAfterMs: number }
-  | { readonly kind: 'error'; readonly when: 'before' | 'after'; readonly status: number }
-  | { readonly kind: 'hang'; readonly when: 'before' | 'after'; readonly closeAfterMs: number }
-  | { readonly kind: 'reset'; readonly when: 'before' | 'after' }
-  /** 0 bytes: half of the body. */
-  | { readonly kind: 'truncate'; readonly bytes: number };
+const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune, 'value'>>> = {
+  storm: { kind: 'storm', when: 'before' },
+  'error-before': { kind: 'error', when: 'before' },
+  'hang-before': { kind: 'hang', when: 'before' },
+  'reset-before': { kind: 'reset', when: 'before' },
+  'error-after': { kind: 'error', when: 'after' },
+  'hang-after': { kind: 'hang', when: 'after' },
+  'reset-after': { kind: 'reset', when: 'after' },
+  truncate: { kind: 'truncate', when: 'after' },
+};
+
+/** What is to happen to one request beside being served. */
+type Fate = { readonly latencyMs: number; readonly misfortune: Misfortune | null };
 
 export type FaultDice = { next(): Fate };
 
@@ -114,39 +121,18 @@ export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice
   return {
     next() {
       let latencyMs = 0;
-      let hit: { name: Exclude<FaultName, 'latency'>; value: number } | null = null;
+      let misfortune: Misfortune | null = null;
       for (const { name, probability, value } of plan.rules) {
         if (random() >= probability) continue;
         if (name === 'latency') latencyMs = value;
-        else hit ??= { name, value };
+        else misfortune ??= { ...ACCIDENTS[name], value };
       }
-      if (hit?.name === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + hit.value);
+      if (misfortune?.kind === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + misfortune.value);
       const stormLeftMs = stormUntilMs - nowMs();
-      if (stormLeftMs > 0) return { latencyMs, misfortune: { kind: 'storm', retryAfterMs: stormLeftMs } };
-      return { latencyMs, misfortune: hit === null ? null : misfortuneOf(hit.name, hit.value) };
+      if (stormLeftMs > 0) misfortune = { ...ACCIDENTS.storm, value: stormLeftMs };
+      return { latencyMs, misfortune };
     },
   };
-}
-
-function misfortuneOf(name: Exclude<FaultName, 'latency'>, value: number): Misfortune {
-  switch (name) {
-    case 'storm':
-      return { kind: 'storm', retryAfterMs: value };
-    case 'error-before':
-      return { kind: 'error', when: 'before', status: value };
-    case 'hang-before':
-      return { kind: 'hang', when: 'before', closeAfterMs: value };
-    case 'reset-before':
-      return { kind: 'reset', when: 'before' };
-    case 'error-after':
-      return { kind: 'error', when: 'after', status: value };
-    case 'hang-after':
-      return { kind: 'hang', when: 'after', closeAfterMs: value };
-    case 'reset-after':
-      return { kind: 'reset', when: 'after' };
-    case 'truncate':
-      return { kind: 'truncate', bytes: value };
-  }
 }
 
 /** A small generator with a 32-bit state: plenty for dice, and the same on every machine. */

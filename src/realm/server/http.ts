@@ -6,13 +6,13 @@ import Fastify, {
 } from 'fastify';
 import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
-import { type Answer, invalid, refuse, StoreFailure } from './answer.js';
+import { type Answer, invalid, rateHeaders, refuse, tooManyRequests } from './answer.js';
 import { type ApiKeys, authenticate } from './api-keys.js';
-import { readIdempotencyKey } from './idempotency-key.js';
+import { PREFIX, ROUTES, type Route } from './calls.js';
 import { OPENAPI } from './openapi.js';
-import { rateHeaders, tooManyRequests } from './rate-limit.js';
-import { PREFIX, ROUTES, type Route } from './routes.js';
+import { readIdempotencyKey } from './request.js';
 import { type Serving, serveCall, storeUnavailable } from './serve-call.js';
+import { StoreFailure } from './store.js';
 import { openWire, sendAnswer } from './wire.js';
 
 export type HttpOptions = {
@@ -40,7 +40,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     genReqId: options.newRequestId,
     routerOptions: { maxParamLength: PATH_PARAMETER_MAX },
-    frameworkErrors: (error, request, reply) => send(reply, request.id, failure(error)),
+    frameworkErrors: (error, request, reply) => sendAnswer(reply, request.id, failure(error)),
   });
   // The wallet check is a GET with a body, which Fastify drops unless the method is declared to have one.
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
@@ -61,18 +61,18 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     serving.logger?.debug({ ...about, ms: Math.round(reply.elapsedTime) }, 'answered');
   });
   app.setNotFoundHandler((request, reply) => {
-    send(
+    sendAnswer(
       reply,
       request.id,
       refuse(404, 'not_found', `There is no ${request.method} ${PREFIX} call at this path.`),
     );
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    if (error instanceof StoreFailure) return send(reply, request.id, storeUnavailable(false));
+    if (error instanceof StoreFailure) return sendAnswer(reply, request.id, storeUnavailable(false));
     const answer = failure(error);
     if (answer.status >= 500)
       serving.logger?.error({ requestId: request.id, error: error.message }, 'request failed');
-    return send(reply, request.id, answer);
+    return sendAnswer(reply, request.id, answer);
   });
 
   for (const route of ROUTES) {
@@ -84,7 +84,7 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     });
   }
   app.get(`${PREFIX}/openapi.json`, (request, reply) =>
-    send(reply, request.id, { status: 200, body: OPENAPI }),
+    sendAnswer(reply, request.id, { status: 200, body: OPENAPI }),
   );
   refuseOtherMethods(app);
   return app;
@@ -94,17 +94,17 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
 async function admit(options: HttpOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { realmID } = params.parse(request.params);
   const refusal = await authenticate(options.apiKeys, request.headers.authorization, realmID);
-  if (refusal !== undefined) return send(reply, request.id, refusal);
+  if (refusal !== undefined) return sendAnswer(reply, request.id, refusal);
   if (options.rateLimit === null) return undefined;
-  const admission = await options.serving.ledger.admit(realmID, options.rateLimit);
+  const admission = await options.serving.accounts.admit(realmID, options.rateLimit);
   reply.headers(rateHeaders(options.rateLimit, admission));
-  return admission.admitted ? undefined : send(reply, request.id, tooManyRequests(admission.resetMs));
+  return admission.admitted ? undefined : sendAnswer(reply, request.id, tooManyRequests(admission.resetMs));
 }
 
 async function handle(options: HttpOptions, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const header = route.method === 'PATCH' ? request.headers['idempotency-key'] : undefined;
   const key = readIdempotencyKey(header);
-  if (!key.ok) return send(reply, request.id, key.refusal);
+  if (!key.ok) return sendAnswer(reply, request.id, key.refusal);
   const { realmID, memberID } = params.parse(request.params);
   const call = {
     realmId: realmID,
@@ -131,7 +131,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
         reply.header('allow', allow);
         if (request.method === 'OPTIONS') return reply.code(204).send();
         const message = `${request.method} is not part of this call; allowed: ${allow}.`;
-        return send(reply, request.id, refuse(405, 'method_not_allowed', message));
+        return sendAnswer(reply, request.id, refuse(405, 'method_not_allowed', message));
       },
       handler: (_request, reply) => reply,
     });
@@ -164,9 +164,4 @@ function failure(error: FastifyError): Answer {
         'The service failed before the call was handled. Nothing was changed.',
       );
   }
-}
-
-function send(reply: FastifyReply, requestId: string, answer: Answer): FastifyReply {
-  sendAnswer(reply, requestId, answer);
-  return reply;
 }

@@ -1,17 +1,14 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
-import { type Answer, refuse, StoreFailure } from './answer.js';
-import type { RealmAccounts } from './books.js';
-import type { Call } from './call.js';
-import { keyRunning } from './calls/write-answers.js';
+import type { RealmAccounts } from './accounts.js';
+import { type Answer, refuse, tooManyRequests } from './answer.js';
+import type { Call, Route } from './calls.js';
 import type { FaultDice, Misfortune } from './faults.js';
-import type { RunningKeys } from './idempotency-key.js';
-import { tooManyRequests } from './rate-limit.js';
-import type { Route } from './routes.js';
+import { StoreFailure } from './store.js';
 import type { Wire } from './wire.js';
 
 export type Serving = {
-  readonly ledger: RealmAccounts;
+  readonly accounts: RealmAccounts;
   readonly running: RunningKeys;
   readonly dice: FaultDice | null;
   readonly maxTokens: number;
@@ -26,22 +23,22 @@ export type Serving = {
 export async function serveCall(serving: Serving, route: Route, call: Call, wire: Wire): Promise<void> {
   const release = serving.running.claim(call.realmId, call.idempotencyKey);
   if (release === undefined) return wire.send(keyRunning());
-  const fate = serving.dice?.next();
+  const { latencyMs, misfortune } = serving.dice?.next() ?? { latencyMs: 0, misfortune: null };
   let answer: Answer;
   try {
-    if (fate !== undefined && fate.latencyMs > 0) await wire.wait(fate.latencyMs);
-    if (fate?.misfortune && (await endsBefore(fate.misfortune, wire))) return;
+    if (latencyMs > 0) await wire.wait(latencyMs);
+    if (misfortune?.when === 'before') return await meet(misfortune, null, wire);
     answer = await answerCall(serving, route, call);
   } finally {
     release();
   }
-  if (fate?.misfortune) await endAfter(fate.misfortune, answer, wire);
-  else wire.send(answer);
+  if (misfortune === null) wire.send(answer);
+  else await meet(misfortune, answer, wire);
 }
 
 async function answerCall(serving: Serving, route: Route, call: Call): Promise<Answer> {
   try {
-    return await route.handle(call, serving.ledger, serving.maxTokens);
+    return await route.handle(call, serving.accounts, serving.maxTokens);
   } catch (error) {
     const write = route.method === 'PATCH';
     const about = { requestId: call.requestId, operation: route.operationId, error: messageOf(error) };
@@ -69,44 +66,53 @@ export function storeUnavailable(unknown: boolean): Answer {
     : refuse(503, 'store_unavailable', 'The store is not reachable. Nothing was changed.', { applied: 'no' });
 }
 
-async function endsBefore(misfortune: Misfortune, wire: Wire): Promise<boolean> {
-  switch (misfortune.kind) {
+async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wire): Promise<void> {
+  switch (kind) {
     case 'storm':
-      wire.send(tooManyRequests(misfortune.retryAfterMs));
-      return true;
+      return wire.send(tooManyRequests(value));
     case 'error':
-      if (misfortune.when === 'after') return false;
-      wire.send(injected(misfortune.status));
-      return true;
+      return wire.send(injected(value));
     case 'hang':
-      if (misfortune.when === 'after') return false;
-      await wire.hang(misfortune.closeAfterMs);
-      return true;
-    case 'reset':
-      if (misfortune.when === 'after') return false;
-      wire.reset();
-      return true;
-    case 'truncate':
-      return false;
-  }
-}
-
-async function endAfter(misfortune: Misfortune, answer: Answer, wire: Wire): Promise<void> {
-  switch (misfortune.kind) {
-    case 'storm':
-      return wire.send(answer);
-    case 'error':
-      return wire.send(injected(misfortune.status));
-    case 'hang':
-      return wire.hang(misfortune.closeAfterMs);
+      return wire.hang(value);
     case 'reset':
       return wire.reset();
     case 'truncate':
-      return wire.truncate(answer, misfortune.bytes);
+      if (answer !== null) wire.truncate(answer, value);
   }
 }
 
 /** The same text before and after the change: a caller must not be able to tell the two apart. */
 function injected(status: number): Answer {
   return refuse(status, 'injected_fault', 'A fault of the rehearsal.');
+}
+
+function keyRunning(): Answer {
+  return refuse(
+    409,
+    'idempotency_key_running',
+    'A request with this Idempotency-Key is still running. Ask again with the same key to get its answer.',
+    undefined,
+    { 'retry-after': '1' },
+  );
+}
+
+/**
+ * Keys whose request has arrived in this process and has not reached the store yet. The change itself is
+ * one script, so two requests can never both apply; but while the first is held up before it (slow store,
+ * a rehearsed delay) a second one is told 409 instead of overtaking it. The list lives in the process on
+ * purpose: a marker in Redis would need an expiry, and a request slower than that would be overtaken anyway.
+ */
+export class RunningKeys {
+  readonly #running = new Set<string>();
+
+  /** Undefined when a request with this key is under way; otherwise the function that ends the claim. */
+  claim(realmId: string, key: string | null): (() => void) | undefined {
+    if (key === null) return () => {};
+    const name = `${realmId}\n${key}`;
+    if (this.#running.has(name)) return undefined;
+    this.#running.add(name);
+    return () => {
+      this.#running.delete(name);
+    };
+  }
 }

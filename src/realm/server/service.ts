@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { Rate } from '../../core/profile.js';
+import { openAccounts } from './accounts.js';
 import { openApiKeys } from './api-keys.js';
-import { openAccounts } from './books.js';
 import { createFaultDice, type FaultPlan } from './faults.js';
 import { buildHttp } from './http.js';
-import { RunningKeys } from './idempotency-key.js';
+import { RunningKeys } from './serve-call.js';
 
 export type RealmServiceOptions = {
   /**
@@ -30,7 +30,7 @@ export type RealmService = {
   close(): Promise<void>;
 };
 
-export const MAX_TOKENS_USUAL = 1_000_000_000_000_000;
+const MAX_TOKENS_USUAL = 1_000_000_000_000_000;
 const STORE_ANSWER_MS = 10_000;
 const CLOSE_GRACE_MS = 3_000;
 
@@ -66,7 +66,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
     newRequestId: requestIds(),
     closing: closing.signal,
     serving: {
-      ledger: openAccounts(redis),
+      accounts: openAccounts(redis),
       running: new RunningKeys(),
       dice: options.faults === undefined ? null : createFaultDice(options.faults, () => performance.now()),
       maxTokens: options.maxTokens ?? MAX_TOKENS_USUAL,

@@ -22,7 +22,7 @@ export type Wire = {
 export function openWire(reply: FastifyReply, requestId: string, closing: AbortSignal): Wire {
   const socket = reply.raw.socket;
   return {
-    send: (answer) => sendAnswer(reply, requestId, answer),
+    send: (answer) => void sendAnswer(reply, requestId, answer),
 
     wait: (ms) => setTimeoutPromise(ms, undefined, { signal: closing }).catch(() => {}),
 
@@ -50,8 +50,8 @@ export function openWire(reply: FastifyReply, requestId: string, closing: AbortS
   };
 }
 
-export function sendAnswer(reply: FastifyReply, requestId: string, answer: Answer): void {
-  reply
+export function sendAnswer(reply: FastifyReply, requestId: string, answer: Answer): FastifyReply {
+  return reply
     .code(answer.status)
     .headers(answer.headers ?? {})
     .header('content-type', CONTENT_TYPE)

@@ -256,7 +256,7 @@ describe('the applied log', () => {
     await own.change(ADA, -100);
     await own.transfer(ADA, { recipientId: BOB, tokens: 8 });
     const log = [];
-    for await (const line of own.admin.appliedChanges(own.realmId)) log.push(line);
+    for (const line of await own.admin.appliedChanges(own.realmId)) log.push(line);
     expect(log).toMatchObject([
       { op: 'credit', member: ADA, recipient: null, tokens: 5, idempotencyKey: 'k1', balance: 15 },
       { op: 'debit', member: ADA, recipient: null, tokens: 7, idempotencyKey: null, balance: 8 },

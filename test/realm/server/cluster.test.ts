@@ -1,10 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createRealmAdmin } from '../../../src/realm/server/admin.js';
 import { createRealmService } from '../../../src/realm/server/service.js';
 import { parseStoreAddress } from '../../../src/runtime/redis/address.js';
 import { createClient, loadTarget, untilReady } from '../../../src/runtime/redis/connections.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { collect } from '../../support/realm-service.js';
+import { auditedAdmin } from '../../support/realm-books.js';
 import { freePort, startRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
@@ -23,7 +22,7 @@ it('every move stays in one slot: the service works on a Redis Cluster', async (
   const cluster = createClient(target, 'ledger', 'realm-test');
   onTestFinished(() => cluster.disconnect());
   await untilReady(cluster, 10_000, 'the cluster');
-  const admin = createRealmAdmin(cluster);
+  const admin = auditedAdmin(cluster);
   const rateLimit = { requests: 100, windowMs: 60_000 };
   const service = createRealmService({ redis: cluster, logger: undefined, rateLimit });
   const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
@@ -50,7 +49,7 @@ it('every move stays in one slot: the service works on a Redis Cluster', async (
     recipientBalance: 4,
   });
   expect(await admin.totalPoints(realmId)).toBe(15n);
-  expect(await collect(admin.appliedChanges(realmId))).toHaveLength(2);
+  expect(await admin.appliedChanges(realmId)).toHaveLength(2);
   await admin.dropRealm(realmId);
   expect(await plain.dbsize()).toBe(0);
 });

@@ -3,10 +3,10 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRealmAdmin } from '../../../src/realm/server/admin.js';
 import { bareHttp } from '../../support/bare-http.js';
+import { type AuditedAdmin, auditedAdmin } from '../../support/realm-books.js';
 import { startRealmProcess } from '../../support/realm-process.js';
-import { collect, startRealm } from '../../support/realm-service.js';
+import { startRealm } from '../../support/realm-service.js';
 import { freePort, startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
@@ -76,21 +76,15 @@ async function hammer(options: {
 }
 
 /** Adds the applied log up again, independently of the balances that the service kept. */
-async function audit(
-  admin: ReturnType<typeof createRealmAdmin>,
-  realmId: string,
-  answers: Map<string, number>,
-) {
+async function audit(admin: AuditedAdmin, realmId: string, answers: Map<string, number>) {
   expect(await admin.totalPoints(realmId)).toBe(SUM);
-  const log = await collect(admin.appliedChanges(realmId));
+  const log = await admin.appliedChanges(realmId);
   const expected = new Map(MEMBERS.map((member) => [member, START]));
   for (const { member, recipient, tokens } of log) {
     expected.set(member, (expected.get(member) ?? 0) - tokens);
     expected.set(recipient ?? '', (expected.get(recipient ?? '') ?? 0) + tokens);
   }
-  const balances = new Map(
-    (await collect(admin.balances(realmId))).map(({ member, tokens }) => [member, tokens]),
-  );
+  const balances = await admin.balances(realmId);
   expect(balances).toEqual(expected);
   for (const tokens of balances.values()) expect(tokens).toBeGreaterThanOrEqual(0);
   // Exactly the transfers that were answered 200 are in the log, each once.
@@ -119,7 +113,7 @@ describe('50 clients hammering transfers among 20 members', () => {
       const realmId = 'killed';
       const key = 'a-key-brought-along';
       const client = redis.client();
-      const admin = createRealmAdmin(client);
+      const admin = auditedAdmin(client);
       await admin.putMembers(realmId, seeds());
       const serve = () =>
         startRealmProcess(

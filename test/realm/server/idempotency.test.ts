@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openAccounts } from '../../../src/realm/server/books.js';
-import { realmKeys } from '../../../src/realm/server/keys.js';
-import { collect, startRealm, type TestRealm } from '../../support/realm-service.js';
+import { openAccounts } from '../../../src/realm/server/accounts.js';
+import { realmKeys } from '../../../src/realm/server/store.js';
+import { startRealm, type TestRealm } from '../../support/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
@@ -112,7 +112,7 @@ describe('Idempotency-Key', () => {
       return reply.status === 200 && reply;
     });
     expect(third.headers['idempotency-replayed']).toBe('true');
-    expect(await collect(slow.admin.appliedChanges(slow.realmId))).toHaveLength(1);
+    expect(await slow.admin.appliedChanges(slow.realmId)).toHaveLength(1);
     await slow.close();
   });
 

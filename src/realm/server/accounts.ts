@@ -2,50 +2,24 @@ import type { Redis } from 'ioredis';
 import { parse } from 'lossless-json';
 import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
-import { asking } from './answer.js';
-import { ADMIT, CHANGE_BALANCE, type RealmKeys, realmKeys, runScript, TRANSFER } from './keys.js';
-import { comparableWallet } from './member-seed.js';
+import { comparableWallet } from '../wallet.js';
+import type { Admission } from './answer.js';
+import { ADMIT, asking, CHANGE_BALANCE, realmKeys, runScript, TRANSFER } from './store.js';
 
 /**
  * The realm's books as the five calls see them. Every change is one script: balance, stored answer and
  * the line in the applied log happen together, so that a service killed at any moment leaves whole books.
  */
 
-export type Retention = {
+const RETENTION = {
   /** Answers are kept at least this long, and at most twice as long; see lua/includes/answers.lua. */
-  readonly answersKeptMs: number;
-  /** In each of the two generations. */
-  readonly answersMax: number;
-  readonly appliedMax: number;
-};
-
-export const RETENTION: Retention = {
   answersKeptMs: 48 * 60 * 60 * 1000,
+  /** In each of the two generations. */
   answersMax: 1_000_000,
   appliedMax: 2_000_000,
 };
 
-export type MemberRecord = {
-  readonly balance: number;
-  readonly createdAtMs: number;
-  readonly wallets: readonly string[];
-  readonly web3: Readonly<Record<string, unknown>>;
-  readonly attributes: Readonly<Record<string, unknown>>;
-};
-
-export type ChangeResult =
-  | { readonly kind: 'applied' | 'replayed'; readonly balance: number }
-  | { readonly kind: 'too-small' | 'out-of-range'; readonly balance: number }
-  | { readonly kind: 'conflict' | 'unknown-member' };
-
-export type TransferResult =
-  | { readonly kind: 'applied' | 'replayed'; readonly balance: number; readonly recipientBalance: number }
-  | { readonly kind: 'too-small' | 'out-of-range'; readonly balance: number }
-  | { readonly kind: 'conflict' | 'unknown-member' | 'unknown-recipient' };
-
-export type Admission = { readonly admitted: boolean; readonly remaining: number; readonly resetMs: number };
-
-export type Change = {
+type Change = {
   readonly member: string;
   readonly tokens: number;
   readonly idempotencyKey: string | null;
@@ -80,13 +54,14 @@ const admitReply = z.tuple([z.number(), z.number(), z.number()]);
 
 export type RealmAccounts = ReturnType<typeof openAccounts>;
 
-export function openAccounts(redis: Redis, retention: Partial<Retention> = {}) {
+export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> = {}) {
   const { answersKeptMs, answersMax, appliedMax } = { ...RETENTION, ...retention };
   const common = ({ idempotencyKey, requestId }: Change) =>
     [idempotencyKey ?? '', requestId, answersKeptMs, answersMax, appliedMax] as const;
 
   return {
-    async member(realmId: string, member: string): Promise<MemberRecord | undefined> {
+    /** Undefined: no such member. */
+    async member(realmId: string, member: string) {
       const keys = realmKeys(realmId);
       const [balance, profile] = await asking(redis, () =>
         Promise.all([redis.hget(keys.balances, member), redis.hget(keys.profiles, member)]),
@@ -108,20 +83,15 @@ export function openAccounts(redis: Redis, retention: Partial<Retention> = {}) {
       return owners.map((owner) => owner !== null);
     },
 
-    async change(realmId: string, change: Change): Promise<ChangeResult> {
-      const keys = realmKeys(realmId);
+    async change(realmId: string, change: Change) {
       const args = [change.member, change.tokens, ...common(change)];
-      const reply = await asking(redis, () => runScript(redis, CHANGE_BALANCE, movedKeys(keys), args));
+      const reply = await asking(redis, () => runScript(redis, CHANGE_BALANCE, movedKeys(realmId), args));
       return changeReply.parse(reply);
     },
 
-    async transfer(
-      realmId: string,
-      change: Change & { readonly recipient: string },
-    ): Promise<TransferResult> {
-      const keys = realmKeys(realmId);
+    async transfer(realmId: string, change: Change & { readonly recipient: string }) {
       const args = [change.member, change.recipient, change.tokens, ...common(change)];
-      const reply = await asking(redis, () => runScript(redis, TRANSFER, movedKeys(keys), args));
+      const reply = await asking(redis, () => runScript(redis, TRANSFER, movedKeys(realmId), args));
       return transferReply.parse(reply);
     },
 
@@ -135,6 +105,7 @@ export function openAccounts(redis: Redis, retention: Partial<Retention> = {}) {
   };
 }
 
-function movedKeys(keys: RealmKeys): string[] {
-  return [keys.balances, keys.answers, keys.answersBefore, keys.applied];
+function movedKeys(realmId: string): string[] {
+  const { balances, answers, answersBefore, applied } = realmKeys(realmId);
+  return [balances, answers, answersBefore, applied];
 }

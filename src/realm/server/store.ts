@@ -17,41 +17,28 @@ export function isRealmId(text: string): boolean {
 
 export const API_KEYS = 'almoner:realm-keys';
 
-export type RealmKeys = {
-  /** Hash: when the realm was made. */
-  readonly realm: string;
-  /** Sorted set of the realm's API key ids by time of issue. */
-  readonly apiKeys: string;
-  /** Hash of member id to balance, a signed integer. */
-  readonly balances: string;
-  /** Hash of member id to `<created, ms>:<JSON of wallets, web3, attributes>`. */
-  readonly profiles: string;
-  /** Hash of wallet to member id. */
-  readonly wallets: string;
-  /** Two generations of Idempotency-Key to first answer; see lua/includes/answers.lua. */
-  readonly answers: string;
-  readonly answersBefore: string;
-  /** Stream of every change that was applied: the service's own books. */
-  readonly applied: string;
-  /** Sorted set of the requests in the current sliding window. */
-  readonly requests: string;
-};
-
-export function realmKeys(realmId: string): RealmKeys {
-  if (!isRealmId(realmId)) {
+export function realmKeys(realmId: string) {
+  if (!isRealmId(realmId))
     throw new RangeError('expected a realm id of 1 to 128 visible characters without blanks');
-  }
   // Percent-encoding turns braces into text, so that no id can forge a hash tag.
   const prefix = `almoner:realm:{${encodeURIComponent(realmId)}}`;
   return {
+    /** Hash: when the realm was made. */
     realm: `${prefix}:realm`,
+    /** Sorted set of the realm's API key ids by time of issue. */
     apiKeys: `${prefix}:api-keys`,
+    /** Hash of member id to balance, a signed integer. */
     balances: `${prefix}:balances`,
+    /** Hash of member id to `<created, ms>:<JSON of wallets, web3, attributes>`. */
     profiles: `${prefix}:profiles`,
+    /** Hash of wallet to member id. */
     wallets: `${prefix}:wallets`,
+    /** Two generations of Idempotency-Key to first answer; see lua/includes/answers.lua. */
     answers: `${prefix}:answers`,
     answersBefore: `${prefix}:answers-before`,
+    /** Stream of every change that was applied: the service's own books. */
     applied: `${prefix}:applied`,
+    /** Sorted set of the requests in the current sliding window. */
     requests: `${prefix}:requests`,
   };
 }
@@ -60,7 +47,7 @@ export function realmKeys(realmId: string): RealmKeys {
  * The moves of the realm service. Each is one Lua file, read once when this module loads and run by its
  * hash; `-- @include name` pulls in a fragment that several moves share.
  */
-type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
+type Script = { readonly lua: string; readonly sha1: string };
 
 function readScript(name: string): Script {
   const folder = new URL('./lua/', import.meta.url);
@@ -68,7 +55,7 @@ function readScript(name: string): Script {
   const lua = text.replaceAll(/^-- @include ([a-z-]+)$/gm, (_line, include) =>
     readFileSync(new URL(`includes/${include}.lua`, folder), 'utf8').trimEnd(),
   );
-  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
+  return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
 export const CHANGE_BALANCE = readScript('change-balance-4');
@@ -88,5 +75,29 @@ export async function runScript(
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return await redis.eval(script.lua, keys.length, ...keys, ...args);
+  }
+}
+
+/** Redis failed under a command. `sent`: the command may have reached it, so a change may have been made. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure';
+  readonly sent: boolean;
+
+  constructor(sent: boolean, cause: unknown) {
+    super(sent ? 'the store failed under a command' : 'the store was not reachable', { cause });
+    this.sent = sent;
+  }
+}
+
+/**
+ * Runs a command and names its failure. The connection has no offline queue, so a command given to it
+ * while it is down was certainly never sent.
+ */
+export async function asking<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
+  const ready = redis.status === 'ready';
+  try {
+    return await command();
+  } catch (cause) {
+    throw new StoreFailure(ready, cause);
   }
 }

@@ -1,12 +1,40 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { parse as csvParser } from 'csv-parse';
-import { isLosslessNumber, parse } from 'lossless-json';
+import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
-import type { RealmAdmin } from './admin.js';
-import { isRealmId } from './keys.js';
-import { type MemberSeed, seedFault } from './member-seed.js';
+import { isMemberId } from '../../core/ids.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { isWallet } from '../wallet.js';
+
+/** A member as it is loaded: from a CSV, from the rows of a rehearsal, or from a test. */
+export type MemberSeed = {
+  readonly member: string;
+  readonly tokens: number;
+  readonly wallets?: readonly string[];
+  /** Facts for the web3 call, as JSON; reward rules read them. */
+  readonly web3?: Readonly<Record<string, unknown>>;
+  /** Facts shown in the member record under `attributes`. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+};
+
+const WALLETS_PER_MEMBER_MAX = 100;
+
+/** What is wrong with a seed, as column and sentence; undefined: nothing. */
+export function seedFault(seed: MemberSeed): { column: string; message: string } | undefined {
+  const fault = (column: string, message: string) => ({ column, message });
+  const { member, tokens, wallets = [] } = seed;
+  if (!isMemberId(member))
+    return fault('member', `expected 1 to 20 decimal digits, got ${JSON.stringify(member)}`);
+  if (!Number.isSafeInteger(tokens))
+    return fault('tokens', `expected a whole number within 2^53-1, got ${tokens}`);
+  if (wallets.length > WALLETS_PER_MEMBER_MAX)
+    return fault('wallets', `expected at most ${WALLETS_PER_MEMBER_MAX} wallets, got ${wallets.length}`);
+  const bad = wallets.find((wallet) => !isWallet(wallet));
+  if (bad === undefined) return undefined;
+  return fault('wallets', `not a wallet of 1 to 128 visible characters: ${JSON.stringify(bad)}`);
+}
 
 /**
  * Members from a CSV: `member`, `tokens`, `wallets` (separated by blanks or `|`), `web3` (JSON); every
@@ -18,8 +46,8 @@ const FAULTS_SHOWN_MAX = 100;
 const HEADER_BYTES_MAX = 64 * 1024;
 const parsedLine = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
 
-/** Loads the file and returns how many members are new. Members that exist keep their balance. */
-export async function loadMembersCsv(admin: RealmAdmin, realmId: string, path: string): Promise<number> {
+/** The members of a file that has no fault. */
+export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSeed>> {
   const details: string[] = [];
   let found = 0;
   for await (const row of readMembersCsv(path)) {
@@ -34,14 +62,14 @@ export async function loadMembersCsv(admin: RealmAdmin, realmId: string, path: s
     const message = `The members file has ${count}. No member was loaded.`;
     throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { details });
   }
-  return admin.putMembers(realmId, seedsOf(path), 'keep');
+  return seedsOf(path);
 }
 
 async function* seedsOf(path: string): AsyncGenerator<MemberSeed> {
   for await (const row of readMembersCsv(path)) if (row.seed !== undefined) yield row.seed;
 }
 
-export async function* readMembersCsv(path: string): AsyncGenerator<MemberRow> {
+async function* readMembersCsv(path: string): AsyncGenerator<MemberRow> {
   const delimiter = await delimiterOf(path);
   const input = createReadStream(path);
   const parser = csvParser({
@@ -171,57 +199,12 @@ function attributeOf(cell: string): unknown {
 }
 
 /** The facts, or a sentence that says why they cannot be read. */
-function web3From(cell: string): Record<string, unknown> | string {
+function web3From(cell: string): JsonObject | string {
   if (cell === '') return {};
   try {
     const facts = parse(cell);
-    if (isFacts(facts)) return facts;
-    return 'expected a JSON object';
+    return isJsonObject(facts) ? facts : 'expected a JSON object';
   } catch (error) {
     return `expected a JSON object: ${messageOf(error)}`;
   }
-}
-
-function isFacts(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
-}
-
-type RealmPreparation = {
-  readonly realmId: string;
-  /** A key the operator brings along; null: the service makes one where the realm has none. */
-  readonly ownKey: string | null;
-  readonly rotateKey: boolean;
-  readonly membersFile: string | null;
-};
-
-type PreparedRealm = {
-  /** Only when it was made now: it is stored hashed and can never be shown again. */
-  readonly newKey: string | null;
-  readonly membersCreated: number;
-};
-
-/** Brings a realm to the state the operator asked for. Doing it again changes nothing that exists. */
-export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation): Promise<PreparedRealm> {
-  const { realmId } = wanted;
-  if (!isRealmId(realmId)) {
-    const message = `${JSON.stringify(realmId)} cannot be a realm id. The realm service was not started.`;
-    throw new AlmonerError('ALM_SERVICE_REALM_ID_INVALID', message);
-  }
-  // Members first: a file with faults must not leave a realm with a new key behind.
-  const membersCreated =
-    wanted.membersFile === null ? 0 : await loadMembersCsv(admin, realmId, wanted.membersFile);
-  await admin.createRealm(realmId);
-  return { newKey: await keyFor(admin, wanted), membersCreated };
-}
-
-async function keyFor(admin: RealmAdmin, wanted: RealmPreparation): Promise<string | null> {
-  const { realmId, ownKey } = wanted;
-  if (ownKey !== null) {
-    // With a key brought along, rotating means that every other one ends.
-    if (wanted.rotateKey) await admin.revokeKeys(realmId);
-    await admin.adoptKey(realmId, ownKey);
-    return null;
-  }
-  if (wanted.rotateKey) return admin.rotateKey(realmId);
-  return (await admin.keyCount(realmId)) === 0 ? admin.issueKey(realmId) : null;
 }

@@ -1,21 +1,21 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 import { messageOf } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { isWallet } from '../wallet.js';
 import { type Read, read, refuse, unreadable } from './answer.js';
-import { isWallet } from './member-seed.js';
 
 /**
  * Request bodies, read without ever turning digits into a double: an id beyond 2^53 or an amount like
  * 9007199254740993 arrives exactly as it was written, or is refused by name. Unknown fields are ignored.
  */
-export type Body = Readonly<Record<string, unknown>>;
 
 const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
-export const WALLETS_MAX = 1_000;
+const WALLETS_MAX = 1_000;
 export const CURRENCY = 'default';
 
-export function readBody(contentType: string | undefined, text: string): Read<Body> {
+export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
   if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
   if (contentType === undefined || !JSON_TYPE.test(contentType)) {
     const got = contentType === undefined ? 'none' : JSON.stringify(contentType);
@@ -24,7 +24,7 @@ export function readBody(contentType: string | undefined, text: string): Read<Bo
   }
   try {
     const body = parse(text);
-    if (isObject(body)) return read(body);
+    if (isJsonObject(body)) return read(body);
     return unreadable(`The body must be a JSON object, got ${kindOf(body)}.`);
   } catch (error) {
     return unreadable(`The body is not valid JSON: ${messageOf(error)}.`);
@@ -32,7 +32,7 @@ export function readBody(contentType: string | undefined, text: string): Read<Bo
 }
 
 /** `signed`: positive adds and negative subtracts; otherwise only positive amounts make sense. */
-export function readTokens(body: Body, sign: 'signed' | 'positive', maxTokens: number): Read<number> {
+export function readTokens(body: JsonObject, sign: 'signed' | 'positive', maxTokens: number): Read<number> {
   const value = field(body, 'tokens');
   if (value === undefined) return unreadable('The field tokens is missing.', 'tokens');
   if (!isLosslessNumber(value)) {
@@ -57,7 +57,7 @@ export function readTokens(body: Body, sign: 'signed' | 'positive', maxTokens: n
 }
 
 /** A JSON integer as documented, or the same digits as a string, which some callers send. */
-export function readRecipient(body: Body): Read<string> {
+export function readRecipient(body: JsonObject): Read<string> {
   const value = field(body, 'recipientId');
   if (value === undefined) return unreadable('The field recipientId is missing.', 'recipientId');
   const digits = isLosslessNumber(value) ? value.value : value;
@@ -74,7 +74,7 @@ export function readRecipient(body: Body): Read<string> {
 }
 
 /** The realm keeps one currency; naming any other is a mistake that must not move points. */
-export function readCurrency(body: Body): Read<typeof CURRENCY> {
+export function readCurrency(body: JsonObject): Read<typeof CURRENCY> {
   const value = field(body, 'realmPointId');
   if (value === undefined || value === CURRENCY) return read(CURRENCY);
   const got = typeof value === 'string' ? shorten(value) : kindOf(value);
@@ -84,7 +84,7 @@ export function readCurrency(body: Body): Read<typeof CURRENCY> {
   );
 }
 
-export function readWallets(body: Body): Read<string[]> {
+export function readWallets(body: JsonObject): Read<string[]> {
   const value = field(body, 'wallets');
   if (value === undefined) return unreadable('The field wallets is missing.', 'wallets');
   if (!Array.isArray(value)) return unreadable(`wallets must be a list, got ${kindOf(value)}.`, 'wallets');
@@ -105,12 +105,8 @@ export function readWallets(body: Body): Read<string[]> {
   return read(wallets);
 }
 
-function field(body: Body, name: string): unknown {
+function field(body: JsonObject, name: string): unknown {
   return Object.hasOwn(body, name) ? body[name] : undefined;
-}
-
-function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
 function kindOf(value: unknown): string {
@@ -124,4 +120,31 @@ function kindOf(value: unknown): string {
 
 function shorten(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+export function readMemberId(text: string): Read<string> {
+  if (isMemberId(text)) return read(text);
+  const got = JSON.stringify(text.slice(0, 40));
+  return unreadable(`The member id in the path must be 1 to 20 decimal digits, got ${got}.`, 'memberID');
+}
+
+/**
+ * The Idempotency-Key header: an RFC 8941 string (`"abc"`, with \" and \\ escaped) or the bare token that
+ * many clients send. Both spellings of one text are one key.
+ */
+const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+const BARE = /^[\x21\x23-\x7e]+$/;
+const IDEMPOTENCY_KEY_MAX = 255;
+
+export function readIdempotencyKey(header: string | string[] | undefined): Read<string | null> {
+  if (header === undefined) return read(null);
+  const text = typeof header === 'string' ? header.trim() : '';
+  const key = QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? (BARE.test(text) ? text : undefined);
+  if (key === undefined || key === '' || key.length > IDEMPOTENCY_KEY_MAX) {
+    return unreadable(
+      `The Idempotency-Key header must hold one quoted string or one bare token of 1 to ${IDEMPOTENCY_KEY_MAX} visible characters.`,
+      'Idempotency-Key',
+    );
+  }
+  return read(key);
 }

@@ -1,0 +1,169 @@
+import type { RealmAccounts } from './accounts.js';
+import { type Answer, invalid, ok, refuse } from './answer.js';
+import {
+  CURRENCY,
+  readBody,
+  readCurrency,
+  readMemberId,
+  readRecipient,
+  readTokens,
+  readWallets,
+} from './request.js';
+
+/** One authenticated request, free of the web framework: handlers turn it into an answer. */
+export type Call = {
+  readonly realmId: string;
+  /** The path segment as sent; empty where the call has none. */
+  readonly memberText: string;
+  readonly contentType: string | undefined;
+  readonly bodyText: string;
+  readonly idempotencyKey: string | null;
+  readonly requestId: string;
+};
+
+type Handler = (call: Call, accounts: RealmAccounts, maxTokens: number) => Promise<Answer>;
+
+/** Call 1: a member's data. */
+const getMember = memberCall((ids, { balance, wallets, attributes, createdAtMs }) => ({
+  ...ids,
+  tokenBalance: balance,
+  balances: { [CURRENCY]: balance },
+  wallets,
+  attributes,
+  createdAt: new Date(createdAtMs).toISOString(),
+}));
+
+/** Call 2: a member's web3 data. The stored facts are shown as they are, beside the fields that always exist. */
+const getWeb3 = memberCall((ids, { wallets, web3 }) => {
+  const own = { ...ids, wallets };
+  // Named twice: first for their place, last so that no stored fact can pass for them.
+  return { ...own, nfts: [], chains: [], ...web3, ...own };
+});
+
+type MemberRecord = NonNullable<Awaited<ReturnType<RealmAccounts['member']>>>;
+
+function memberCall(
+  bodyOf: (ids: { id: string; realmId: string }, record: MemberRecord) => Answer['body'],
+): Handler {
+  return async ({ realmId, memberText }, accounts) => {
+    const member = readMemberId(memberText);
+    if (!member.ok) return member.refusal;
+    const record = await accounts.member(realmId, member.value);
+    return record === undefined
+      ? memberNotFound(member.value)
+      : ok(bodyOf({ id: member.value, realmId }, record));
+  };
+}
+
+/** Call 3: which of these wallets belong to members. Answered under the spelling the caller used. */
+const checkWallets: Handler = async (call, accounts) => {
+  const body = readBody(call.contentType, call.bodyText);
+  if (!body.ok) return body.refusal;
+  const wallets = readWallets(body.value);
+  if (!wallets.ok) return wallets.refusal;
+  const known = await accounts.walletsKnown(call.realmId, wallets.value);
+  return ok({ wallets: Object.fromEntries(wallets.value.map((wallet, at) => [wallet, known[at] === true])) });
+};
+
+/** Call 4: adds (positive tokens) or subtracts (negative tokens). */
+const changeBalance: Handler = async (call, accounts, maxTokens) => {
+  const member = readMemberId(call.memberText);
+  if (!member.ok) return member.refusal;
+  const body = readBody(call.contentType, call.bodyText);
+  if (!body.ok) return body.refusal;
+  const tokens = readTokens(body.value, 'signed', maxTokens);
+  if (!tokens.ok) return tokens.refusal;
+  const currency = readCurrency(body.value);
+  if (!currency.ok) return currency.refusal;
+
+  const { idempotencyKey, requestId } = call;
+  const change = { member: member.value, tokens: tokens.value, idempotencyKey, requestId };
+  return answerOf(await accounts.change(call.realmId, change), change);
+};
+
+/** Call 5: moves points from the member in the path to the recipient, whole or not at all. */
+const transfer: Handler = async (call, accounts, maxTokens) => {
+  const member = readMemberId(call.memberText);
+  if (!member.ok) return member.refusal;
+  const body = readBody(call.contentType, call.bodyText);
+  if (!body.ok) return body.refusal;
+  const recipient = readRecipient(body.value);
+  if (!recipient.ok) return recipient.refusal;
+  const tokens = readTokens(body.value, 'positive', maxTokens);
+  if (!tokens.ok) return tokens.refusal;
+  const currency = readCurrency(body.value);
+  if (!currency.ok) return currency.refusal;
+  if (recipient.value === member.value)
+    return invalid('A member cannot transfer points to itself.', 'recipientId');
+
+  const { idempotencyKey, requestId } = call;
+  const ends = { member: member.value, recipient: recipient.value };
+  const change = { ...ends, tokens: tokens.value, idempotencyKey, requestId };
+  return answerOf(await accounts.transfer(call.realmId, change), change);
+};
+
+type WriteResult = Awaited<ReturnType<RealmAccounts['change'] | RealmAccounts['transfer']>>;
+
+/** What both writes answer. Each refusal says that nothing was changed: a client may rely on it. */
+function answerOf(
+  result: WriteResult,
+  { member, recipient = member, tokens }: { member: string; recipient?: string; tokens: number },
+): Answer {
+  switch (result.kind) {
+    case 'applied':
+    case 'replayed': {
+      const { balance: newBalance } = result;
+      const replayed = result.kind === 'replayed' ? { 'idempotency-replayed': 'true' } : {};
+      if (!('recipientBalance' in result)) return ok({ newBalance }, replayed);
+      return ok({ message: 'Ok', newBalance, recipientBalance: result.recipientBalance }, replayed);
+    }
+    case 'unknown-member':
+      return memberNotFound(member);
+    case 'unknown-recipient': {
+      const message = `The realm has no member ${recipient} to receive points. Nothing was changed.`;
+      return refuse(404, 'recipient_not_found', message, { recipient });
+    }
+    case 'too-small': {
+      const { balance } = result;
+      const needed = Math.abs(tokens);
+      const message = `Member ${member} has ${balance} points, ${needed} are needed. Nothing was changed.`;
+      return refuse(422, 'balance_too_small', message, { member, balance, needed });
+    }
+    case 'out-of-range': {
+      const message = `The balance of member ${recipient} would leave the range of exact integers (2^53-1). Nothing was changed.`;
+      return refuse(422, 'balance_out_of_range', message, { member: recipient, balance: result.balance });
+    }
+    case 'conflict': {
+      const message = 'This Idempotency-Key was used for a change with other content. Nothing was changed.';
+      return refuse(422, 'idempotency_key_reused', message);
+    }
+  }
+}
+
+function memberNotFound(member: string): Answer {
+  const message = `The realm has no member ${member}. Nothing was changed.`;
+  return refuse(404, 'member_not_found', message, { member });
+}
+
+export const PREFIX = '/api/v4';
+
+export type Route = {
+  readonly operationId: string;
+  readonly method: 'GET' | 'PATCH';
+  /** Below the prefix, parameters in braces as the OpenAPI document writes them. */
+  readonly path: string;
+  readonly handle: Handler;
+};
+
+/** The whole interface. The literal `includes` wins over a member id because the router prefers literals. */
+export const ROUTES: readonly Route[] = [
+  route('getMember', 'GET', '/members/{memberID}', getMember),
+  route('getWeb3', 'GET', '/web3/members/{memberID}', getWeb3),
+  route('checkWallets', 'GET', '/members/includes', checkWallets),
+  route('changeBalance', 'PATCH', '/members/{memberID}/tokenBalance', changeBalance),
+  route('transfer', 'PATCH', '/members/{memberID}/transfer', transfer),
+];
+
+function route(operationId: string, method: Route['method'], path: string, handle: Handler): Route {
+  return { operationId, method, path: `/realms/{realmID}${path}`, handle };
+}
