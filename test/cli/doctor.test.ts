@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { folderWritable, keyPlace, nodeVersion, transport } from '../../src/cli/doctor/checks/folder.js';
+import { folderWritable, nodeVersion } from '../../src/cli/doctor/machine.js';
+import { keyPlace, transport } from '../../src/cli/doctor/realm.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { almoner } from '../support/almoner.js';
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { moduleNameOf, TABLE } from '../../src/cli/frame/table.js';
+import { isCommand, moduleNameOf, TABLE } from '../../src/cli/frame/table.js';
 import { almoner, MAIN } from '../support/almoner.js';
 
 let cwd: string;
@@ -141,10 +141,15 @@ describe('a bug is called a bug: ALM_CLI_INTERNAL, exit 1', () => {
   });
 });
 
-test('every command of the table has its file, and every file its place in the table', () => {
-  const files = readdirSync('src/cli/commands')
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => name.replace(/\.ts$/, ''));
-  expect(files.sort()).toEqual(TABLE.map((entry) => moduleNameOf(entry.name)).sort());
+test('every command of the table is in its module, and every command of a module in the table', async () => {
+  const files = readdirSync('src/cli/commands').filter((name) => name.endsWith('.ts'));
+  const commands = await Promise.all(
+    files.map(async (file) => {
+      const loaded: object = await import(resolve('src/cli/commands', file));
+      const held = Object.values(loaded).filter(isCommand);
+      return held.map(({ name }) => `${name}: ${file}`);
+    }),
+  );
+  expect(commands.flat().sort()).toEqual(TABLE.map(({ name }) => `${name}: ${moduleNameOf(name)}.ts`).sort());
   expect(existsSync(MAIN)).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retyped } from '../../src/cli/plan-options.js';
+import { retyped } from '../../src/cli/frame/plan-options.js';
 
 const NOTHING = {
   ...{ map: [], again: undefined, newAddress: false, newRowsOnly: false, skipInvalid: false },

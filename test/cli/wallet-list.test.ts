@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { walletsIn } from '../../src/cli/wallet-list.js';
+import { walletsIn } from '../../src/cli/commands/realm-reads.js';
 
 describe('a list of wallets', () => {
   it('is one wallet a line, or the wallet column of a CSV', () => {

@@ -1,31 +1,22 @@
 import { PassThrough } from 'node:stream';
-import { command as cancel } from '../../src/cli/commands/cancel.js';
-import { command as deadList } from '../../src/cli/commands/dead-list.js';
-import { command as retry } from '../../src/cli/commands/dead-retry.js';
-import { command as deadShow } from '../../src/cli/commands/dead-show.js';
-import { command as toPlan } from '../../src/cli/commands/plan.js';
-import { command as report } from '../../src/cli/commands/report.js';
-import { command as resume } from '../../src/cli/commands/resume.js';
-import { command as check } from '../../src/cli/commands/rules-check.js';
-import { command as explain } from '../../src/cli/commands/rules-explain.js';
-import { command as list } from '../../src/cli/commands/rules-list.js';
-import { command as plan } from '../../src/cli/commands/rules-plan.js';
-import { command as run } from '../../src/cli/commands/rules-run.js';
-import { command as sync } from '../../src/cli/commands/rules-sync.js';
-import { command as attempt } from '../../src/cli/commands/rules-try.js';
-import { command as pay } from '../../src/cli/commands/run.js';
-import { command as status } from '../../src/cli/commands/status.js';
-import { command as undo } from '../../src/cli/commands/undo.js';
+import * as batches from '../../src/cli/commands/batches.js';
+import * as dead from '../../src/cli/commands/dead.js';
+import * as pay from '../../src/cli/commands/pay.js';
+import * as records from '../../src/cli/commands/records.js';
+import * as rules from '../../src/cli/commands/rules.js';
+import * as rulesPlan from '../../src/cli/commands/rules-plan.js';
+import * as rulesRun from '../../src/cli/commands/rules-run.js';
 import type { Command, CommandBase } from '../../src/cli/frame/command.js';
 import { createOutput } from '../../src/cli/frame/output.js';
 import { parseCommandLine } from '../../src/cli/frame/program.js';
+import { isCommand } from '../../src/cli/frame/table.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import type { Ran } from './almoner.js';
 
-const RULES = [check, explain, list, plan, run, sync, attempt];
-const COMMANDS = [...RULES, toPlan, pay, status, resume, cancel, report, undo, deadList, deadShow, retry];
+const MODULES: readonly object[] = [rules, rulesPlan, rulesRun, pay, batches, records, dead];
+const COMMANDS = MODULES.flatMap((module) => Object.values(module)).filter(isCommand);
 
 /**
  * A `rules` command, or another that goes on with its batch, as it is typed, inside this process: the parser, the command and its output are the real

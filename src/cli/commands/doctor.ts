@@ -1,11 +1,18 @@
-import { diagnose, renderDiagnosis } from '../doctor.js';
-import { defineCommand } from '../frame/command.js';
+import { isAlmonerError, messageOf } from '../../core/errors/error.js';
+import { App } from '../../runtime/app.js';
+import { type Config, type DescribedSetting, describeConfig } from '../../runtime/config/config.js';
+import { type Check, type CheckResult, failed, folderWritable, nodeVersion, ok } from '../doctor/machine.js';
+import { keyPlace, realmAnswers, transport } from '../doctor/realm.js';
+import { storeChecks } from '../doctor/store.js';
+import { type CommandBase, defineCommand } from '../frame/command.js';
+import type { Colours } from '../frame/output.js';
 
-export const command = defineCommand({
+/** A person waits for the diagnosis: what does not answer soon is a finding. */
+const PATIENCE_MS = 5_000;
+
+export const doctor = defineCommand({
   name: 'doctor',
   description: 'Prints the configuration with the origin of every setting, and checks what a run needs.',
-  arguments: {},
-  options: {},
   async run(context) {
     const diagnosis = await diagnose(context);
     context.output.print({
@@ -18,3 +25,88 @@ export const command = defineCommand({
     return diagnosis.ok ? 0 : 2;
   },
 });
+
+type Finding = CheckResult & { readonly name: string };
+
+type Diagnosis = {
+  readonly ok: boolean;
+  readonly configuration: readonly DescribedSetting[];
+  readonly checks: readonly Finding[];
+};
+
+/** Looks at everything, whatever fails on the way; only a broken configuration leaves the rest unlooked at. */
+async function diagnose(context: CommandBase): Promise<Diagnosis> {
+  const { env } = context;
+  const checks = [await examine(nodeVersion(process.version))];
+  let app: Promise<App> | undefined;
+  const open = async () => {
+    const [config, logger] = await Promise.all([context.config(), context.logger()]);
+    app ??= App.open({ config, env, logger, clientName: 'doctor', patienceMs: PATIENCE_MS });
+    return app;
+  };
+  let configuration: readonly DescribedSetting[] = [];
+  try {
+    const config = await context.config();
+    configuration = describeConfig(config);
+    checks.push({ name: 'configuration', ...ok(config.configFile ?? 'no file; defaults and environment') });
+    for (const check of checksFor(config, env, open)) checks.push(await examine(check));
+  } catch (error) {
+    if (!isAlmonerError(error, 'ALM_CONFIG_INVALID')) throw error;
+    checks.push({
+      name: 'configuration',
+      ...failed([error.message, ...error.details].join('\n'), error.next),
+    });
+  } finally {
+    await app?.then(
+      (opened) => opened.close(),
+      () => {},
+    );
+  }
+  return { ok: checks.every((check) => check.state !== 'failed'), configuration, checks };
+}
+
+async function examine(check: Check): Promise<Finding> {
+  try {
+    return { name: check.name, ...(await check.run()) };
+  } catch (error) {
+    const remedy = 'This check itself failed; run it again with ALMONER_LOG_LEVEL=debug and report it.';
+    return { name: check.name, ...failed(messageOf(error), remedy) };
+  }
+}
+
+function renderDiagnosis(diagnosis: Diagnosis, colours: Colours): readonly string[] {
+  const width = Math.max(0, ...diagnosis.configuration.map((setting) => setting.name.length)) + 2;
+  const lines = diagnosis.configuration.map(
+    ({ name, value, origin }) => `  ${name.padEnd(width)}${value}  ${colours.dim(`(${origin})`)}`,
+  );
+  return [
+    ...(lines.length === 0 ? [] : [colours.bold('Configuration'), ...lines, '']),
+    colours.bold('Checks'),
+    ...diagnosis.checks.flatMap((check) => renderCheck(check, colours)),
+  ];
+}
+
+function renderCheck(check: Finding, colours: Colours): readonly string[] {
+  const paint = { ok: colours.green, warning: colours.yellow, failed: colours.red }[check.state];
+  const [first = '', ...more] = check.message.split('\n');
+  const lines = [
+    `  ${paint(check.state.padEnd(8))} ${check.name}: ${first}`,
+    ...more.map((line) => `             - ${line}`),
+  ];
+  return check.state === 'ok' ? lines : [...lines, `           remedy: ${check.remedy}`];
+}
+
+/** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
+function checksFor(config: Config, env: NodeJS.ProcessEnv, open: () => Promise<App>): readonly Check[] {
+  return [
+    folderWritable('data', config.dataFolder, 'ALMONER_DATA'),
+    folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
+    folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
+    ...storeChecks(open),
+    ...config.profiles.flatMap((profile) => [
+      transport(profile),
+      keyPlace(profile, env),
+      realmAnswers(profile, env),
+    ]),
+  ];
+}

@@ -5,27 +5,28 @@ import { CERTAINTIES } from '../../core/profile.js';
 import { parseRate } from '../../core/rate.js';
 import { type FirstRealm, firstFiles, writeFirstFiles } from '../../operations/services/first-files.js';
 import { loadConfig, pickProfile } from '../../runtime/config/config.js';
-import { type CheckResult, failed } from '../doctor/check.js';
-import { realmAnswers } from '../doctor/checks/realm.js';
-import { defineCommand } from '../frame/command.js';
+import { type CheckResult, failed } from '../doctor/machine.js';
+import { realmAnswers } from '../doctor/realm.js';
+import { defineCommand, type Given } from '../frame/command.js';
 import { withQuestions } from '../frame/confirm.js';
 import { choice, flag, text, usage } from '../frame/options.js';
 
-export const command = defineCommand({
+const OPTIONS = {
+  url: text('URL', 'base URL of the realm, with or without /api/v4'),
+  realmId: text('ID', 'the realm’s id'),
+  name: text('NAME', 'a name for the realm in commands (default: its id)'),
+  keyEnv: text('NAME', 'environment variable that holds the key'),
+  keyFile: text('FILE', 'file that holds the key'),
+  rate: text('R', 'requests allowed, e.g. 24/min'),
+  certainty: choice(CERTAINTIES, 'how an unknown outcome is resolved'),
+  rehearsal: flag('no realm yet: everything stays a rehearsal'),
+} as const;
+
+export const init = defineCommand({
   name: 'init',
   description:
     'Writes a commented configuration, a sample CSV and a sample rule into this folder, asks for the few things it needs, and checks them. Overwrites nothing.',
-  arguments: {},
-  options: {
-    url: text('URL', 'base URL of the realm, with or without /api/v4'),
-    realmId: text('ID', 'the realm’s id'),
-    name: text('NAME', 'a name for the realm in commands (default: its id)'),
-    keyEnv: text('NAME', 'environment variable that holds the key'),
-    keyFile: text('FILE', 'file that holds the key'),
-    rate: text('R', 'requests allowed, e.g. 24/min'),
-    certainty: choice(CERTAINTIES, 'how an unknown outcome is resolved'),
-    rehearsal: flag('no realm yet: everything stays a rehearsal'),
-  },
+  options: OPTIONS,
   examples: [
     'almoner init',
     'almoner init --url https://realm.example --realm-id my-realm --key-env MY_KEY --rate 24/min',
@@ -54,18 +55,7 @@ export const command = defineCommand({
   },
 });
 
-type Given = {
-  readonly url: string | undefined;
-  readonly realmId: string | undefined;
-  readonly name: string | undefined;
-  readonly keyEnv: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly rate: string | undefined;
-  readonly certainty: (typeof CERTAINTIES)[number] | undefined;
-  readonly rehearsal: boolean;
-};
-
-async function firstRealm(given: Given): Promise<FirstRealm | null> {
+async function firstRealm(given: Given<typeof OPTIONS>): Promise<FirstRealm | null> {
   if (given.rehearsal) return null;
   if (given.url !== undefined || given.realmId !== undefined) return fromFlags(given);
   if (process.stdin.isTTY !== true) return null;
@@ -84,7 +74,7 @@ async function firstRealm(given: Given): Promise<FirstRealm | null> {
   });
 }
 
-function fromFlags(given: Given): FirstRealm {
+function fromFlags(given: Given<typeof OPTIONS>): FirstRealm {
   const { url, realmId } = given;
   if (url === undefined || realmId === undefined)
     throw usage('--url and --realm-id belong together. Nothing was written.');

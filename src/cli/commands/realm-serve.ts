@@ -14,11 +14,10 @@ const USUAL_PORT = 8787;
 const USUAL_REALM = 'main';
 const FAULTS_HELP = `a fault to rehearse, as name:probability[:value]; names: ${FAULT_NAMES.join(', ')}, all`;
 
-export const command = defineCommand({
+export const realmServe = defineCommand({
   name: 'realm serve',
   description:
     'Serves the realm interface: all five calls, with members and balances in Redis. The first key comes from ALMONER_API_KEY where set.',
-  arguments: {},
   options: {
     host: text('H', `address to listen on (default: ${USUAL_HOST})`),
     port: wholeNumber('P', `port, 0 for any free one (default: ${USUAL_PORT})`, { min: 0, max: 65_535 }),

@@ -3,15 +3,13 @@ import { REMOVED } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../operations/services/recover.js';
 import { isShortId } from '../../planning/digest.js';
-import { defineCommand } from '../frame/command.js';
-import { withApp } from '../frame/open-app.js';
+import { storeCommand } from '../frame/open-app.js';
 import { text } from '../frame/options.js';
 
-export const command = defineCommand({
+export const recover = storeCommand({
   name: 'recover',
   description:
     'After the store was restarted, failed over or restored: merges the journals of this machine and lets orders be sent again where nothing is missing.',
-  arguments: {},
   options: {
     acceptMissing: text(
       'SESSION',
@@ -19,19 +17,18 @@ export const command = defineCommand({
     ),
   },
   examples: ['almoner recover', 'almoner recover --accept-missing 0f3a9c21b7de'],
-  run: async (context) =>
-    withApp(context, 'recover', async (app) => {
-      const result = await recoverRealms(app, context.options.acceptMissing ?? null);
-      const lost = (await allWaiting(app)).flatMap(({ waiting }) =>
-        waiting.filter(({ session }) => session !== null),
-      );
-      context.output.print({
-        json: { ...result, waiting: lost },
-        text: [...lines(result), ...lost.map(lostLine)],
-        ...next(result, lost),
-      });
-      return result.realms.every(isFine) ? 0 : 5;
-    }),
+  run: (context) => async (app) => {
+    const result = await recoverRealms(app, context.options.acceptMissing ?? null);
+    const lost = (await allWaiting(app)).flatMap(({ waiting }) =>
+      waiting.filter(({ session }) => session !== null),
+    );
+    context.output.print({
+      json: { ...result, waiting: lost },
+      text: [...lines(result), ...lost.map(lostLine)],
+      ...next(result, lost),
+    });
+    return result.realms.every(isFine) ? 0 : 5;
+  },
 });
 
 /** Books that nothing was ever sent from arm themselves at the first order. */

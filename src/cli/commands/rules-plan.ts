@@ -1,13 +1,32 @@
-import { batchOfRun } from '../../operations/rules/plan.js';
+import { isMemberId } from '../../core/ids.js';
+import { tryMember } from '../../operations/rules/explain.js';
+import { openRule, profileOfRule } from '../../operations/rules/files.js';
+import { batchOfRun, planRule } from '../../operations/rules/plan.js';
 import { unfinishedRun } from '../../operations/rules/unfinished-runs.js';
-import { defineCommand } from '../frame/command.js';
-import { withApp } from '../frame/open-app.js';
-import { argument, flag, text } from '../frame/options.js';
-import { openRuleSession, planWithProgress } from '../rules-session.js';
+import { secondsFor } from '../../planning/preview.js';
+import type { Decision } from '../../rules/decision.js';
+import { requestsAtMost } from '../../rules/read-candidates.js';
+import type { PackedRule } from '../../rules/rule.js';
+import { readEntries } from '../../rules/run-store.js';
+import { readAt } from '../../rules/zone.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import { listenForStop } from '../../runtime/stop-signals.js';
+import { duration, grouped } from '../../words/spelling.js';
+import type { CommandBase } from '../frame/command.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, flag, text, usage } from '../frame/options.js';
+import { FactsProgress } from '../frame/progress.js';
 import { findingLines } from '../text/preview-text.js';
-import { ruleDocument, ruleLines } from '../text/rules-text.js';
+import {
+  type DecidedRun,
+  explanationDocument,
+  explanationLines,
+  ruleDocument,
+  ruleLines,
+} from '../text/rules-text.js';
 
-export const command = defineCommand({
+/** What a rule would do. */
+export const plan = storeCommand({
   name: 'rules plan',
   description:
     'Shows who would get what by a rule, and why: reads the facts that the rule names, decides, and keeps the plan. No write call.',
@@ -17,40 +36,133 @@ export const command = defineCommand({
     newAddress: flag('go on where the same realm id was paid under another address'),
   },
   examples: ['almoner rules plan jobs/weekly.yaml', 'almoner rules plan weekly-thanks --at 2026-11-16'],
-  run: async (context) =>
-    withApp(
-      context,
-      'rules',
-      async (app) => {
-        const { output, args, options } = context;
-        const session = await openRuleSession(context, app, args.FILE, options.at);
-        const { profile } = session.realm;
-        const run = await planWithProgress(context, app, session);
-        const batch = await batchOfRun(session.realm, run.meta, Date.now(), options.newAddress);
-        const unfinished = (await unfinishedRun(session.realm, run.meta.rule, run.meta.period))?.run;
-        const faults = batch?.plan.findings;
-        const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;
-        const going =
-          unfinished === undefined
-            ? []
-            : [`Run ${unfinished.id} of this period is not through; \`rules run\` sees to it first.`];
-        output.print({
-          json: ruleDocument(run, profile, batch, unfinished),
-          text: [
-            ...ruleLines(run, profile, batch, output.colours),
-            ...(faults === undefined
-              ? []
-              : findingLines(faults.faults(), faults.faultCount, 'fault', null, output.colours)),
-            ...going,
-          ],
-          next: clean
-            ? run.meta.awards === 0
-              ? `almoner rules try ${args.FILE} --member ID`
-              : `almoner rules run --plan ${run.meta.id}`
-            : 'mend the rule, its limits or its audience; then plan again',
-        });
-        return clean ? 0 : 3;
-      },
-      Number.POSITIVE_INFINITY,
-    ),
+  patienceMs: Number.POSITIVE_INFINITY,
+  run: (context) => async (app) => {
+    const { output, args, options } = context;
+    const session = await openRuleSession(context, app, args.FILE, options.at);
+    const { profile } = session.realm;
+    const run = await planWithProgress(context, app, session);
+    const batch = await batchOfRun(session.realm, run.meta, Date.now(), options.newAddress);
+    const unfinished = (await unfinishedRun(session.realm, run.meta.rule, run.meta.period))?.run;
+    const faults = batch?.plan.findings;
+    const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;
+    const going =
+      unfinished === undefined
+        ? []
+        : [`Run ${unfinished.id} of this period is not through; \`rules run\` sees to it first.`];
+    output.print({
+      json: ruleDocument(run, profile, batch, unfinished),
+      text: [
+        ...ruleLines(run, profile, batch, output.colours),
+        ...(faults === undefined
+          ? []
+          : findingLines(faults.faults(), faults.faultCount, 'fault', null, output.colours)),
+        ...going,
+      ],
+      next: clean
+        ? run.meta.awards === 0
+          ? `almoner rules try ${args.FILE} --member ID`
+          : `almoner rules run --plan ${run.meta.id}`
+        : 'mend the rule, its limits or its audience; then plan again',
+    });
+    return clean ? 0 : 3;
+  },
 });
+
+export const attempt = storeCommand({
+  name: 'rules try',
+  description:
+    'Tries a rule on one member: reads the facts of that member, and shows the decision step by step. No write call.',
+  arguments: { FILE: argument('rule file, or the name of a rule in jobs/') },
+  options: {
+    member: text('ID', 'the member; where it is not in the audience, its row is empty'),
+    at: text('DATE', 'as if it were this time; a day means its beginning'),
+  },
+  examples: ['almoner rules try jobs/weekly.yaml --member 119032211700000000'],
+  run: (context) => async (app) => {
+    const { args, options, output } = context;
+    if (options.member === undefined || !isMemberId(options.member))
+      throw usage(
+        `--member: expected a member id of 1 to 20 digits, got ${JSON.stringify(options.member ?? '')}`,
+      );
+    const session = await openRuleSession(context, app, args.FILE, options.at);
+    const tried = await tryMember(session.realm, session.loaded, options.member, session.at);
+    output.print({
+      json: {
+        rule: session.loaded.rule.name,
+        realm: session.realm.profile.name,
+        rehearsal: session.realm.profile.rehearsal,
+        period: tried.period,
+        inAudience: tried.inAudience,
+        stops: tried.stops,
+        ...explanationDocument(tried.explained),
+      },
+      text: [
+        `Rule ${session.loaded.rule.name}, period ${tried.period}, member ${options.member}${tried.inAudience ? '' : ', who is NOT in the audience'}`,
+        ...explanationLines(tried.explained),
+        ...tried.stops.map(({ message }) => `  ${output.colours.red('stops the run')}: ${message}`),
+        ...(session.loaded.rule.award.kind === 'share'
+          ? ['  A share depends on the weights of all; the tokens shown are those of a member alone.']
+          : []),
+      ],
+      next: `almoner rules plan ${args.FILE}`,
+    });
+    return tried.stops.length > 0 ? 3 : 0;
+  },
+});
+
+/** Fewer requests than this are over before they could be told. */
+const NOTED_FROM = 50;
+
+/** What the commands on one rule have in common: its file, its realm, and a plan with progress. */
+type RuleSession = { readonly loaded: PackedRule; readonly realm: OpenRealm; readonly at: number };
+
+export async function openRuleSession(
+  context: CommandBase,
+  app: App,
+  named: string,
+  at: string | undefined,
+): Promise<RuleSession> {
+  const loaded = await openRule(app.config, context.cwd, named);
+  const profile = profileOfRule(app.config, loaded.rule, context.global.realm);
+  return { loaded, realm: await app.realm(profile), at: timeOf(at, loaded) };
+}
+
+function timeOf(at: string | undefined, { rule }: PackedRule): number {
+  if (at === undefined) return Date.now();
+  const moment = readAt(at, rule.zone);
+  if (moment === undefined)
+    throw usage(`--at: expected a date such as 2026-11-16 or 2026-11-16T09:00, got ${JSON.stringify(at)}`);
+  return moment;
+}
+
+/** Plans, showing the progress; Ctrl-C ends the reading, and the same command goes on with it. */
+export async function planWithProgress(
+  context: CommandBase,
+  app: App,
+  { loaded, realm, at }: RuleSession,
+): Promise<DecidedRun> {
+  const { profile } = realm;
+  const most = requestsAtMost(loaded.rule, loaded.audience, profile.wallets.chunk);
+  if (most > NOTED_FROM)
+    context.output.note(
+      `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
+    );
+  const signals = listenForStop(() => context.output.note('\nStopping: what was read is kept…'));
+  const progress = new FactsProgress(process.stderr);
+  try {
+    const planned = await planRule(app, realm, loaded, {
+      at,
+      scheduled: false,
+      stop: signals.requested,
+      onProgress: (made, total) => progress.show(made, total),
+    });
+    const decisions: Decision[] = [];
+    for await (const entries of readEntries(realm.ledger, planned.meta))
+      decisions.push(...entries.map(({ decision }) => decision));
+    return { ...planned, decisions };
+  } finally {
+    progress.end();
+    signals.release();
+  }
+}

@@ -1,25 +1,29 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { batchStatus } from '../../operations/batches/batch-status.js';
+import type { Planned } from '../../operations/pay/plan-file.js';
 import { openRule } from '../../operations/rules/files.js';
-import { isEdited, usablePlan } from '../../operations/rules/run.js';
+import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/run.js';
 import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { periodName } from '../../rules/period.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { findRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { grouped } from '../../words/spelling.js';
-import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
+import type { CommandBase, ExitStatus } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
-import { withApp } from '../frame/open-app.js';
+import { storeCommand } from '../frame/open-app.js';
 import { flag, optionalArgument, text, usage, wholeNumber } from '../frame/options.js';
-import { payRuleRun } from '../rules-pay.js';
-import { openRuleSession, planWithProgress } from '../rules-session.js';
+import { printPaid, whilePaying } from '../frame/while-paying.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
 import { findingLines, refusedNext } from '../text/preview-text.js';
 import { ruleDocument, ruleLines } from '../text/rules-text.js';
+import { openRuleSession, planWithProgress } from './rules-plan.js';
 
 type Chosen = { readonly realm: OpenRealm; readonly run: RunMeta; readonly edited: boolean };
 
-export const command = defineCommand({
+export const run = storeCommand({
   name: 'rules run',
   description:
     'Makes a batch from a rule and pays it like `run`: plans (or takes exactly the plan named by --plan, without reading again), asks, pays, reports.',
@@ -33,67 +37,62 @@ export const command = defineCommand({
     newAddress: flag('go on where the same realm id was paid under another address'),
   },
   examples: ['almoner rules run jobs/weekly.yaml', 'almoner rules run --plan 4k2m9q --yes'],
-  run: async (context) =>
-    withApp<ExitStatus>(
-      context,
-      'rules',
-      async (app) => {
-        const { options, args, output } = context;
-        if (options.import && options.first !== undefined)
-          throw usage('--first pays here; it does not go with --import.');
-        await refuseUnsafeStore(app);
-        const chosen =
-          options.plan === undefined
-            ? await fromFile(context, app, args.FILE, options)
-            : await fromPlan(context, app, options.plan, args.FILE);
-        if (chosen === null) return 3;
-        const { realm, run, edited } = chosen;
-        const planned = await usablePlan(realm, run, Date.now(), options.newAddress);
-        if (planned === null) {
-          output.print({
-            json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
-            text: 'Nobody gets anything: no batch was made, and nothing was sent.',
-            next: `almoner rules explain ${run.id} MEMBER`,
-          });
-          return 0;
-        }
-        const { findings } = planned.plan;
-        if (findings.faultCount > 0) {
-          output.print({
-            json: {
-              plan: run.id,
-              rule: run.rule,
-              period: run.period,
-              batch: null,
-              faults: findings.faults(1000),
-            },
-            text: [
-              ...findingLines(findings.faults(), findings.faultCount, 'fault', null, output.colours),
-              'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
-            ],
-            next: findings.faults().some(({ line }) => line === 0)
-              ? refusedNext(findings.faults())
-              : run.state === 'run'
-                ? `almoner resume ${run.batch}`
-                : `almoner rules run ${args.FILE ?? run.file}`,
-          });
-          return 3;
-        }
-        if (edited) output.note(EDITED);
-        if (planned.preview.payable > 0 && planned.plan.existing === null) {
-          output.line(
-            `  To pay     ${grouped(planned.preview.payable)} orders, ${grouped(planned.preview.payableTokens)} tokens`,
-          );
-          await confirmTotal(planned.preview.payableTokens, options.yes, false);
-        }
-        return payRuleRun(context, app, realm, run, planned, {
-          edited,
-          import: options.import,
-          first: options.first ?? null,
-        });
-      },
-      Number.POSITIVE_INFINITY,
-    ),
+  patienceMs: Number.POSITIVE_INFINITY,
+  run: (context) => async (app) => {
+    const { options, args, output } = context;
+    if (options.import && options.first !== undefined)
+      throw usage('--first pays here; it does not go with --import.');
+    await refuseUnsafeStore(app);
+    const chosen =
+      options.plan === undefined
+        ? await fromFile(context, app, args.FILE, options)
+        : await fromPlan(context, app, options.plan, args.FILE);
+    if (chosen === null) return 3;
+    const { realm, run, edited } = chosen;
+    const planned = await usablePlan(realm, run, Date.now(), options.newAddress);
+    if (planned === null) {
+      output.print({
+        json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
+        text: 'Nobody gets anything: no batch was made, and nothing was sent.',
+        next: `almoner rules explain ${run.id} MEMBER`,
+      });
+      return 0;
+    }
+    const { findings } = planned.plan;
+    if (findings.faultCount > 0) {
+      output.print({
+        json: {
+          plan: run.id,
+          rule: run.rule,
+          period: run.period,
+          batch: null,
+          faults: findings.faults(1000),
+        },
+        text: [
+          ...findingLines(findings.faults(), findings.faultCount, 'fault', null, output.colours),
+          'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
+        ],
+        next: findings.faults().some(({ line }) => line === 0)
+          ? refusedNext(findings.faults())
+          : run.state === 'run'
+            ? `almoner resume ${run.batch}`
+            : `almoner rules run ${args.FILE ?? run.file}`,
+      });
+      return 3;
+    }
+    if (edited) output.note(EDITED);
+    if (planned.preview.payable > 0 && planned.plan.existing === null) {
+      output.line(
+        `  To pay     ${grouped(planned.preview.payable)} orders, ${grouped(planned.preview.payableTokens)} tokens`,
+      );
+      await confirmTotal(planned.preview.payableTokens, options.yes, false);
+    }
+    return payRuleRun(context, app, realm, run, planned, {
+      edited,
+      import: options.import,
+      first: options.first ?? null,
+    });
+  },
 });
 
 const EDITED =
@@ -182,4 +181,34 @@ async function editedSince(
   const { rule } = await openRule(app.config, context.cwd, file);
   if (rule.name === run.rule) return rule.hash !== run.ruleHash;
   throw usage(`Plan ${run.id} is one of the rule ${run.rule}, and ${file} is the rule ${rule.name}.`);
+}
+
+type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
+
+/** Pays a rule's batch in this process, or hands it to the workers, and says how it stands. */
+async function payRuleRun(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  run: RunMeta,
+  planned: Planned,
+  options: Options,
+): Promise<ExitStatus> {
+  const { output } = context;
+  const told = { plan: run.id, rule: run.rule, period: run.period, edited: options.edited };
+  if (options.import) {
+    const { ref, existing } = await importRun(app, realm, run, planned);
+    const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+    output.print({
+      json: { ...status, ...told, workers },
+      text: batchLines(status, output.colours),
+      next: batchNext(status),
+    });
+    return 0;
+  }
+  const { first } = options;
+  const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
+    payRun(app, realm, run, planned, { ...watch, first }),
+  );
+  return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
 }

@@ -3,8 +3,8 @@ import { type Serving, startServing } from '../../desk/serve.js';
 import { workRealms } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
-import { type CommandBase, defineCommand, type ExitStatus } from '../frame/command.js';
-import { withApp } from '../frame/open-app.js';
+import type { CommandBase } from '../frame/command.js';
+import { storeCommand, withApp } from '../frame/open-app.js';
 import { flag, text, wholeNumber } from '../frame/options.js';
 import { version } from '../frame/version.js';
 
@@ -13,10 +13,9 @@ const USUAL_PORT = 8080;
 /** A page waits for a store that does not answer; it does not wait for long. */
 const PAGE_PATIENCE_MS = 5_000;
 
-export const command = defineCommand({
+export const serve = storeCommand({
   name: 'serve',
   description: 'Serves the desk: pages, API, /metrics, /health, schedules and notifications, until stopped.',
-  arguments: {},
   options: {
     host: text('H', `address to listen on (default: ${USUAL_HOST})`),
     port: wholeNumber('P', `port (default: ${USUAL_PORT}; 0: a free one)`, { min: 0, max: 65_535 }),
@@ -33,38 +32,33 @@ export const command = defineCommand({
     'almoner serve --with-worker --port 9000',
     'almoner serve --host 0.0.0.0 --public-url https://desk.example.org',
   ],
-  run: async (context) =>
-    withApp<ExitStatus>(
-      context,
-      'serve',
-      async (app) => {
-        const { options } = context;
-        if (options.withWorker) await refuseUnsafeStore(app);
-        const signals = listenForStop(
-          () => context.output.note('Stopping: what is being sent finishes…'),
-          stopDeadlineMs(app.config),
-        );
-        const serving = await startServing(app, {
-          host: options.host ?? USUAL_HOST,
-          port: options.port ?? USUAL_PORT,
-          publicUrl: options.publicUrl,
-          insecureHttp: options.insecureHttp,
-          version: version(),
-          env: context.env,
-          cwd: context.cwd,
-        });
-        try {
-          sayReady(context, serving);
-          if (options.withWorker) await workBeside(context, options.concurrency ?? 64, signals.requested);
-          else if (!signals.requested.aborted) await once(signals.requested, 'abort');
-        } finally {
-          await serving.close();
-          signals.release();
-        }
-        return 0;
-      },
-      PAGE_PATIENCE_MS,
-    ),
+  patienceMs: PAGE_PATIENCE_MS,
+  run: (context) => async (app) => {
+    const { options } = context;
+    if (options.withWorker) await refuseUnsafeStore(app);
+    const signals = listenForStop(
+      () => context.output.note('Stopping: what is being sent finishes…'),
+      stopDeadlineMs(app.config),
+    );
+    const serving = await startServing(app, {
+      host: options.host ?? USUAL_HOST,
+      port: options.port ?? USUAL_PORT,
+      publicUrl: options.publicUrl,
+      insecureHttp: options.insecureHttp,
+      version: version(),
+      env: context.env,
+      cwd: context.cwd,
+    });
+    try {
+      sayReady(context, serving);
+      if (options.withWorker) await workBeside(context, options.concurrency ?? 64, signals.requested);
+      else if (!signals.requested.aborted) await once(signals.requested, 'abort');
+    } finally {
+      await serving.close();
+      signals.release();
+    }
+    return 0;
+  },
 });
 
 /** With connections of its own: a worker waits for a lost store for ever, a page does not. */

@@ -1,15 +1,13 @@
 import { workRealms } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
-import { defineCommand, type ExitStatus } from '../frame/command.js';
-import { withApp } from '../frame/open-app.js';
+import { storeCommand } from '../frame/open-app.js';
 import { wholeNumber } from '../frame/options.js';
 
-export const command = defineCommand({
+export const worker = storeCommand({
   name: 'worker',
   description:
     'Works off the imported batches of all configured realms until stopped. Any number, on any number of machines.',
-  arguments: {},
   options: {
     concurrency: wholeNumber('N', 'requests under way at once per realm (default: 64)', {
       min: 1,
@@ -17,30 +15,25 @@ export const command = defineCommand({
     }),
   },
   examples: ['almoner worker', 'almoner worker --concurrency 16'],
-  run: async (context) =>
-    withApp<ExitStatus>(
-      context,
-      'worker',
-      async (app) => {
-        await refuseUnsafeStore(app);
-        const signals = listenForStop(
-          () => context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
-          stopDeadlineMs(app.config),
-        );
-        const realms = app.config.profiles.map(({ name }) => name);
-        await workRealms(app, {
-          concurrency: context.options.concurrency ?? 64,
-          stop: signals.requested,
-          onReady: () =>
-            context.output.note(`Working for ${realms.join(', ')}. Ctrl-C stops after what is being sent.`),
-        });
-        signals.release();
-        context.output.print({
-          json: { stopped: true, realms },
-          text: 'The worker has stopped; nothing is being sent by it.',
-        });
-        return 0;
-      },
-      Number.POSITIVE_INFINITY,
-    ),
+  patienceMs: Number.POSITIVE_INFINITY,
+  run: (context) => async (app) => {
+    await refuseUnsafeStore(app);
+    const signals = listenForStop(
+      () => context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
+      stopDeadlineMs(app.config),
+    );
+    const realms = app.config.profiles.map(({ name }) => name);
+    await workRealms(app, {
+      concurrency: context.options.concurrency ?? 64,
+      stop: signals.requested,
+      onReady: () =>
+        context.output.note(`Working for ${realms.join(', ')}. Ctrl-C stops after what is being sent.`),
+    });
+    signals.release();
+    context.output.print({
+      json: { stopped: true, realms },
+      text: 'The worker has stopped; nothing is being sent by it.',
+    });
+    return 0;
+  },
 });

@@ -44,9 +44,9 @@ export type CommandDescription<A extends ArgumentSpecs, O extends OptionSpecs> =
   readonly name: string;
   readonly description: string;
   /** In the order they are typed; the key is the placeholder in the help. */
-  readonly arguments: A;
+  readonly arguments?: A;
   /** `skipInvalid` is typed `--skip-invalid`. */
-  readonly options: O;
+  readonly options?: O;
   readonly examples?: readonly string[];
   run(context: CommandContext<A, O>): Promise<ExitStatus>;
 };
@@ -69,18 +69,17 @@ export type GivenText = {
 export function defineCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>(
   description: CommandDescription<A, O>,
 ): Command {
+  const { arguments: argumentSpecs, options: optionSpecs, examples = [], run } = description;
   return {
     name: description.name,
     description: description.description,
-    arguments: description.arguments,
-    options: description.options,
-    examples: description.examples ?? [],
+    arguments: argumentSpecs ?? {},
+    options: optionSpecs ?? {},
+    examples,
     start(base, given) {
-      const args = readAll(description.arguments, (spec, name) => spec.read(given.arguments[name] ?? []));
-      const options = readAll(description.options, (spec, name) =>
-        spec.read(given.options[name], flagOf(name)),
-      );
-      return description.run({ ...base, args, options });
+      const args = readAll(argumentSpecs, (spec, name) => spec.read(given.arguments[name] ?? []));
+      const options = readAll(optionSpecs, (spec, name) => spec.read(given.options[name], flagOf(name)));
+      return run({ ...base, args, options });
     },
   };
 }
@@ -91,9 +90,9 @@ export function flagOf(name: string): string {
 
 /** The one place where the compiler has to be told: each value was made by the `read` its type comes from. */
 function readAll<S extends Readonly<Record<string, unknown>>>(
-  specs: S,
+  specs: S | undefined,
   read: (spec: S[keyof S], name: string) => unknown,
 ): Given<S> {
-  const entries = Object.entries(specs).map(([name, spec]) => [name, read(spec as S[keyof S], name)]);
+  const entries = Object.entries(specs ?? {}).map(([name, spec]) => [name, read(spec as S[keyof S], name)]);
   return Object.fromEntries(entries) as Given<S>;
 }

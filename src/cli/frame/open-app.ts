@@ -1,9 +1,39 @@
 import { archiveInPassing } from '../../operations/services/archive.js';
 import { App } from '../../runtime/app.js';
-import type { CommandBase } from './command.js';
+import {
+  type ArgumentSpecs,
+  type Command,
+  type CommandBase,
+  type CommandContext,
+  type CommandDescription,
+  defineCommand,
+  type ExitStatus,
+  type OptionSpecs,
+} from './command.js';
 
 /** How long a command of a person waits for a store that does not answer; a worker waits for ever. */
 const PATIENCE_MS = 15_000;
+
+type Work = (app: App) => Promise<ExitStatus>;
+
+type StoreCommand<A extends ArgumentSpecs, O extends OptionSpecs> = Omit<CommandDescription<A, O>, 'run'> & {
+  readonly patienceMs?: number;
+  /** What is wrong with the words typed is said here; the store is opened for what is returned. */
+  run(context: CommandContext<A, O>): Work | Promise<Work>;
+};
+
+/** A command that needs the store. */
+export function storeCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>({
+  run,
+  patienceMs,
+  ...description
+}: StoreCommand<A, O>): Command {
+  const clientName = description.name.replaceAll(' ', '-');
+  return defineCommand({
+    ...description,
+    run: async (context) => withApp(context, clientName, await run(context), patienceMs),
+  });
+}
 
 /** Opens what a command needs and closes it again, whatever happens in between. */
 export async function withApp<T>(

@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
 
 /**
  * The kinds of option and argument a command can have. Each knows how to read what the command line gave, so
@@ -90,6 +91,10 @@ export function usage(message: string, next?: string): AlmonerError {
   // Every sentence says what was not done; what an option's reader finds is found before anything is.
   const whole = /Nothing was/.test(message) ? message : `${message}. Nothing was done.`;
   return new AlmonerError('ALM_CLI_USAGE', whole, next === undefined ? {} : { next });
+}
+
+export function notAMemberId(given: string): AlmonerError {
+  return usage(`expected a member id of 1 to ${MEMBER_ID_DIGITS_MAX} digits, got ${JSON.stringify(given)}`);
 }
 
 function last(given: readonly string[] | boolean | undefined): string | undefined {

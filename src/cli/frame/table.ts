@@ -1,11 +1,10 @@
-import type { Colours } from './colour.js';
 import type { Command } from './command.js';
+import type { Colours } from './output.js';
 import { version } from './version.js';
 
 /**
- * All commands, flat. `dead list` lives in commands/dead-list.ts, which exports `command`; a test holds the
- * table and the folder equal. Only the command that was typed is loaded, so that help and a typing error
- * answer at once.
+ * All commands, flat. A module of commands/ exports those of one group; a test holds the table and the folder
+ * equal. Only the module of the command that was typed is loaded, so that help and a typing error answer at once.
  */
 export type TableEntry = { readonly name: string; readonly group: string; readonly summary: string };
 
@@ -69,21 +68,35 @@ export const TABLE: readonly TableEntry[] = Object.entries(GROUPS).flatMap(([gro
   Object.entries(commands).map(([name, summary]) => ({ name, group, summary })),
 );
 
+/** The modules that hold more than the command they are named after. */
+const MODULES: Readonly<Record<string, RegExp>> = {
+  pay: /^(plan|run|rehearse|import)$/,
+  batches: /^(status|pause|resume|cancel)$/,
+  records: /^(report|history|undo)$/,
+  dead: /^dead /,
+  doubts: /^doubt /,
+  rules: /^rules (list|check|sync|explain)$/,
+  'rules-plan': /^rules (plan|try)$/,
+  'realm-reads': /^(member|wallets)$/,
+  'desk-tokens': /^desk token /,
+};
+
 export function moduleNameOf(name: string): string {
-  return name.replaceAll(' ', '-');
+  const found = Object.entries(MODULES).find(([, holds]) => holds.test(name));
+  return found?.[0] ?? name.replaceAll(' ', '-');
 }
 
-export async function loadCommand(entry: TableEntry): Promise<Command> {
-  const loaded: unknown = await import(`../commands/${moduleNameOf(entry.name)}.js`);
-  if (!isCommandModule(loaded) || loaded.command.name !== entry.name)
-    throw new Error(`commands/${moduleNameOf(entry.name)} does not export the command ${entry.name}`);
-  return loaded.command;
+export async function loadCommand({ name }: TableEntry): Promise<Command> {
+  const loaded: Readonly<Record<string, unknown>> = await import(`../commands/${moduleNameOf(name)}.js`);
+  const command = Object.values(loaded)
+    .filter(isCommand)
+    .find((one) => one.name === name);
+  if (command === undefined) throw new Error(`commands/${moduleNameOf(name)} does not export ${name}`);
+  return command;
 }
 
-function isCommandModule(loaded: unknown): loaded is { command: Command } {
-  if (typeof loaded !== 'object' || loaded === null || !('command' in loaded)) return false;
-  const { command } = loaded;
-  return typeof command === 'object' && command !== null && 'start' in command && 'name' in command;
+export function isCommand(exported: unknown): exported is Command {
+  return typeof exported === 'object' && exported !== null && 'start' in exported && 'name' in exported;
 }
 
 const FIRST_STEPS: readonly (readonly [string, string])[] = [

@@ -2,7 +2,7 @@ import { ORDER_STATES } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { BatchStatus } from '../../operations/batches/batch-status.js';
 import { counted, duration, grouped } from '../../words/spelling.js';
-import type { Colours } from '../frame/colour.js';
+import type { Colours } from '../frame/output.js';
 
 /** A batch's standing for a person. */
 export function batchLines(status: BatchStatus, colours: Colours): string[] {

@@ -5,7 +5,7 @@ import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { counted, duration, grouped, utcMinute } from '../../words/spelling.js';
-import type { Colours } from '../frame/colour.js';
+import type { Colours } from '../frame/output.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
 export { planDocument } from '../../operations/pay/plan-file.js';

@@ -2,13 +2,14 @@ import type { RealmProfile } from '../../core/profile.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { Explained } from '../../operations/rules/explain.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
+import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { spellMoment } from '../../rules/zone.js';
 import { duration, grouped } from '../../words/spelling.js';
-import type { Colours } from '../frame/colour.js';
-import type { DecidedRun } from '../rules-session.js';
+import type { Colours } from '../frame/output.js';
 
-/** A plan of a rule, in words and as JSON. */
+/** A plan of a rule with all its decisions, in words and as JSON. */
+export type DecidedRun = PlannedRun & { readonly decisions: readonly Decision[] };
 
 const SHOWN_MAX = 20;
 

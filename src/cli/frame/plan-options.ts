@@ -1,6 +1,7 @@
-import { isBatchId } from '../core/ids.js';
-import type { PlanRequest } from '../operations/pay/plan-file.js';
-import { flag, text, texts, usage, wholeNumber } from './frame/options.js';
+import { isBatchId } from '../../core/ids.js';
+import type { PlanRequest } from '../../operations/pay/plan-file.js';
+import type { Given } from './command.js';
+import { flag, text, texts, usage, wholeNumber } from './options.js';
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {
@@ -20,15 +21,7 @@ export const SEND_OPTIONS = {
   inOrder: flag('send strictly one after the other, in file order'),
 } as const;
 
-type GivenOptions = {
-  readonly map: readonly string[];
-  readonly again: string | undefined;
-  readonly newAddress: boolean;
-  readonly newRowsOnly: boolean;
-  readonly skipInvalid: boolean;
-  readonly expectRows: number | undefined;
-  readonly expectTokens: string | undefined;
-};
+type GivenOptions = Given<typeof PLAN_OPTIONS>;
 
 /** The file with what was said of it, to be typed again: without, it could be another batch, or be refused. */
 export function retyped(file: string, options: GivenOptions): string {

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openCount } from '../../core/states.js';
+import { everyBatch, findBatch, readBatch } from '../../ledger/index.js';
+import {
+  allPaceNotes,
+  type BatchStatus,
+  batchStatus,
+  exitOf,
+} from '../../operations/batches/batch-status.js';
+import {
+  cancel as cancelBatch,
+  pause as pauseBatch,
+  resume as resumeBatch,
+} from '../../operations/batches/steer.js';
+import { waitingNow } from '../../operations/batches/waiting.js';
+import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { cancelImport } from '../../operations/rules/unfinished-runs.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
+import type { App } from '../../runtime/app.js';
+import { listenForStop } from '../../runtime/stop-signals.js';
+import { counted, grouped } from '../../words/spelling.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, flag, optionalArgument, REASON } from '../frame/options.js';
+import { Progress } from '../frame/progress.js';
+import { batchLines, batchNext, underWayLines } from '../text/batch-text.js';
+
+/** Following and steering batches. */
+export const status = storeCommand({
+  name: 'status',
+  description:
+    'All batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
+  arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
+  options: { watch: flag('stay and show the progress until it ends') },
+  examples: ['almoner status', 'almoner status last --watch'],
+  run: (context) => async (app) => {
+    const { output, args, options } = context;
+    if (args.BATCH === undefined) {
+      const batches = await allStatuses(app, context.global.realm);
+      const [workers, pace, unfinished] = await Promise.all([
+        countWorkers(app),
+        allPaceNotes(app, context.global.realm),
+        unfinishedImports(app.scripts, context.global.realm),
+      ]);
+      output.print({
+        json: { batches, workers, pace, unfinished },
+        text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished)],
+        next: batches.length === 0 ? 'almoner plan FILE' : 'almoner status BATCH',
+      });
+      return 0;
+    }
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    if (options.watch) {
+      const signals = listenForStop();
+      const progress = new Progress(
+        process.stderr,
+        app.config.profiles.find(({ name }) => name === ref.ledger.realm.name)?.rate ?? null,
+      );
+      const waiting = waitingNow(ref, app.config);
+      for (;;) {
+        const view = await readBatch(ref);
+        if (view === undefined || signals.requested.aborted) break;
+        progress.show(view, null, await waiting(view));
+        if (view.state !== 'running' && view.state !== 'planned') break;
+        await sleep(500);
+      }
+      progress.end();
+      signals.release();
+    }
+    const status = await batchStatus(ref, { config: app.config });
+    const pace = await allPaceNotes(app, status.realm);
+    output.print({
+      json: { ...status, pace },
+      text: [...batchLines(status, output.colours), ...pace],
+      next: batchNext(status),
+    });
+    // Whoever waits for the end asks for it; what the program itself has halted is said in any case.
+    return options.watch || status.state === 'halted' ? exitOf(status) : 0;
+  },
+});
+
+async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
+  const refs = await everyBatch(app.scripts, realm);
+  const sealed = await Promise.all(
+    refs.map(async (ref) =>
+      (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config: app.config })],
+    ),
+  );
+  return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
+  return imports.map(
+    ({ batch, realm, createdAt }) =>
+      `${batch.padEnd(14)} ${realm.padEnd(12)} an import that did not finish (begun ${createdAt}): import the file again, or almoner cancel ${batch}`,
+  );
+}
+
+function listLines(batches: readonly BatchStatus[], workers: number): string[] {
+  if (batches.length === 0) return ['There is no batch yet.'];
+  const rows = batches.map((one) => {
+    const open = openCount(one.counts);
+    const bad = (one.counts.refused ?? 0) + (one.counts.exhausted ?? 0);
+    return [
+      one.batch.padEnd(14),
+      one.realm.padEnd(12),
+      one.state.padEnd(10),
+      `paid ${grouped(one.counts.paid ?? 0)}/${grouped(one.rows)}`.padEnd(22),
+      open > 0 ? `open ${grouped(open)}` : '',
+      bad > 0 ? `failed ${grouped(bad)}` : '',
+      (one.counts.doubt ?? 0) > 0 ? `doubt ${grouped(one.counts.doubt ?? 0)}` : '',
+      ...one.waiting.flatMap(({ why, orders }) =>
+        why === 'doubt' ? [] : [`waiting ${grouped(orders)} (${why})`],
+      ),
+      one.rehearsal ? 'REHEARSAL' : '',
+      one.source,
+    ]
+      .filter((cell) => cell !== '')
+      .join(' ');
+  });
+  const waiting = batches.some(
+    ({ state, rehearsal }) => !rehearsal && (state === 'planned' || state === 'running'),
+  );
+  const idle =
+    workers === 0 && waiting
+      ? ['NO WORKER IS RUNNING, and work waits.']
+      : [`${workers} ${workers === 1 ? 'worker' : 'workers'} running`];
+  return [...rows, ...idle];
+}
+
+export const pause = storeCommand({
+  name: 'pause',
+  description: 'Stops a batch, on all workers at once. Orders being sent finish; nothing new is sent.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: REASON,
+  examples: ['almoner pause last --reason "wrong amounts?"'],
+  run: (context) => async (app) => {
+    const { output, args, options } = context;
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const why = options.reason ?? null;
+    const { changed, status } = await pauseBatch(ref, { who: app.config.operator, why });
+    output.print({
+      json: { ...status, changed },
+      text: [
+        ...(changed ? [] : [`Batch ${status.batch} stands still already.`]),
+        ...batchLines(status, output.colours),
+        ...underWayLines(status),
+      ],
+      next: `almoner resume ${status.batch}, or almoner cancel ${status.batch}`,
+    });
+    return 0;
+  },
+});
+
+export const resume = storeCommand({
+  name: 'resume',
+  description:
+    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: REASON,
+  examples: ['almoner resume last'],
+  run: (context) => async (app) => {
+    const { output, args, options } = context;
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const by = { who: app.config.operator, why: options.reason ?? null };
+    const { changed, status } = await resumeBatch(app, ref, by);
+    const workers = await countWorkers(app);
+    output.print({
+      json: { ...status, changed, workers },
+      text: [
+        changed ? 'It goes on; the workers take it.' : `Batch ${status.batch} is already being worked.`,
+        ...batchLines(status, output.colours),
+      ],
+      next: batchNext(status),
+    });
+    return 0;
+  },
+});
+
+export const cancel = storeCommand({
+  name: 'cancel',
+  description:
+    'Ends a batch for good. Orders being sent finish; what was not sent stays unsent and frees its references. An import that did not finish is taken back.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: REASON,
+  examples: ['almoner cancel last --reason "wrong file"'],
+  run: (context) => async (app) => {
+    const { output, args, options } = context;
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const released = await cancelImport(app, ref);
+    if (released !== null) {
+      output.print({
+        json: { ...released, state: 'cancelled', changed: true },
+        text: `The import ${released.batch} had not finished. It is taken back: nothing of it was sent, and its references are free.`,
+        next: 'import the file again when it is meant after all',
+      });
+      return 0;
+    }
+    const why = options.reason ?? null;
+    const { changed, status } = await cancelBatch(ref, { who: app.config.operator, why });
+    output.print({
+      json: { ...status, changed },
+      text: [
+        ...(changed ? [] : [`Batch ${status.batch} was cancelled already.`]),
+        ...batchLines(status, output.colours),
+        ...underWayLines(status),
+        `${counted(status.counts.cancelled ?? 0, 'order stays unsent; any reference it has is free again', 'orders stay unsent; any reference they have is free again')}.`,
+      ],
+      next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
+    });
+    return 0;
+  },
+});

@@ -1,0 +1,77 @@
+import { AuditTrail } from '../../desk/audit-trail.js';
+import { ROLES, Tokens } from '../../desk/http/access/tokens.js';
+import { registerSecret } from '../../runtime/redaction.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, choice, usage } from '../frame/options.js';
+
+/** Who may use the desk. */
+export const add = storeCommand({
+  name: 'desk token add',
+  description: 'Lets somebody use the desk. The token is shown this once; the store keeps only its hash.',
+  arguments: { NAME: argument('who it is for: the “who” of the audit') },
+  options: { role: choice(ROLES, 'viewer looks, operator also changes') },
+  examples: ['almoner desk token add ada --role operator'],
+  run: (context) => async (app) => {
+    const { args, options, output } = context;
+    const { role } = options;
+    if (role === undefined) throw usage(`--role is missing: ${ROLES.join(' or ')}. Nothing was done.`);
+    const { operator } = app.config;
+    const token = await new Tokens(app.scripts).add(args.NAME, role, operator, Date.now());
+    registerSecret(token);
+    const what = `added desk token ${args.NAME} (${role})`;
+    await new AuditTrail(app.scripts, Date.now).write(
+      { who: operator, what, why: null, batch: null },
+      'operator',
+    );
+    output.print({
+      json: { name: args.NAME, role, token },
+      text: [`${args.NAME} may use the desk as ${role}.`, `Token (shown this once): ${token}`],
+      next: 'hand it over; it is typed into the desk’s login form, or sent as `Authorization: Bearer`.',
+    });
+    return 0;
+  },
+});
+
+export const list = storeCommand({
+  name: 'desk token list',
+  description: 'Who may use the desk.',
+  run: (context) => async (app) => {
+    const entries = await new Tokens(app.scripts).list();
+    const tokens = entries.map((entry) => ({
+      ...entry,
+      createdAt: new Date(entry.createdAt).toISOString(),
+    }));
+    const width = Math.max(4, ...tokens.map(({ name }) => name.length));
+    context.output.print({
+      json: { tokens },
+      text:
+        tokens.length === 0
+          ? 'No desk token is configured: the desk opens on loopback only, with a link that it prints.'
+          : tokens.map(
+              ({ name, role, createdAt, createdBy }) =>
+                `${name.padEnd(width)}  ${role.padEnd(8)}  since ${createdAt.slice(0, 10)}, made by ${createdBy}`,
+            ),
+      next: tokens.length === 0 ? 'almoner desk token add NAME --role viewer|operator' : null,
+    });
+    return 0;
+  },
+});
+
+export const revoke = storeCommand({
+  name: 'desk token revoke',
+  description: 'Takes the right to use the desk away; open sessions of that token end at once.',
+  arguments: { NAME: argument('as `almoner desk token list` shows it') },
+  examples: ['almoner desk token revoke ada'],
+  run: (context) => async (app) => {
+    const { NAME: name } = context.args;
+    await new Tokens(app.scripts).revoke(name);
+    const what = `revoked desk token ${name}`;
+    const who = app.config.operator;
+    await new AuditTrail(app.scripts, Date.now).write({ who, what, why: null, batch: null }, 'operator');
+    context.output.print({
+      json: { name, revoked: true },
+      text: `${name} can no longer use the desk; their open pages are signed out.`,
+    });
+    return 0;
+  },
+});

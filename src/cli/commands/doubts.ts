@@ -1,0 +1,265 @@
+import { resolve as resolvePath } from 'node:path';
+import { readDecisions } from '../../csv/decisions.js';
+import type { ScriptClient } from '../../ledger/index.js';
+import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { findOrder, orderFinder } from '../../operations/batches/find-orders.js';
+import { type DeadLetter, deadLetters } from '../../operations/dead/dead-letters.js';
+import { batchesOf } from '../../operations/dead/retry-discard.js';
+import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
+import { checkRaisable, raiseDoubts } from '../../operations/doubts/raise.js';
+import {
+  type Arriving,
+  arrivingError,
+  checkRulings,
+  mayArrive,
+  type Ruling,
+  resolveDoubts,
+  rulingsOfFile,
+  rulingsOnBatch,
+  rulingsOnOrders,
+  type Verdict,
+} from '../../operations/doubts/resolve.js';
+import { counted, grouped } from '../../words/spelling.js';
+import { confirmRisk } from '../frame/confirm.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, argumentList, flag, needReason, REASON, text, usage } from '../frame/options.js';
+import { batchLines } from '../text/batch-text.js';
+import {
+  detailLines,
+  LetterSummary,
+  oneLine,
+  orderWords,
+  refusalLines,
+  slowProgress,
+} from '../text/order-text.js';
+
+/** The doubts: orders of which nobody can prove whether they were paid. */
+export const list = storeCommand({
+  name: 'doubt list',
+  description: 'Orders of which the program cannot prove whether they were paid. They wait for an operator.',
+  options: { batch: text('BATCH', 'only of this batch') },
+  examples: ['almoner doubt list', 'almoner doubt list --batch last'],
+  run: (context) => async (app) => {
+    const { output, options } = context;
+    const summary = new LetterSummary();
+    const orders: DeadLetter[] = [];
+    const filter = { batch: options.batch, realm: context.global.realm, state: 'doubt' } as const;
+    for await (const letter of deadLetters(app.scripts, filter)) {
+      summary.add(letter);
+      if (output.json) orders.push(letter);
+    }
+    output.print({
+      json: { orders },
+      text: summary.count === 0 ? 'There are no doubts.' : summary.lines('doubt'),
+      next: summary.count === 0 ? null : nextOfList(summary),
+    });
+    return 0;
+  },
+});
+
+function nextOfList({ shown, batches }: LetterSummary): string {
+  const [batch = 'BATCH'] = batches.size === 1 ? batches : [];
+  return `almoner doubt show ${shown[0]?.order ?? 'ORDER'}; almoner doubt resolve ORDER --paid|--unpaid --reason …, or fill in doubt.csv of almoner report ${batch} and give it with --file`;
+}
+
+export const show = storeCommand({
+  name: 'doubt show',
+  description:
+    'The evidence about one doubt, or about an order still unknown: balances seen, what they should be, later orders on the member, and what to look for upstream.',
+  arguments: { ORDER: argument('an order id, as `almoner doubt list` prints it') },
+  examples: ['almoner doubt show 7k3m9q2x4v8w-17'],
+  run: (context) => async (app) => {
+    const { output, args } = context;
+    const place = await findOrder(app.scripts, args.ORDER, context.global.realm);
+    const tell = slowProgress(output.note, (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`);
+    const doubt = await doubtEvidence(app, place, ({ rows, ofRows }) => tell(rows, ofRows));
+    output.print({
+      json: doubt,
+      text: [
+        ...(doubt.rehearsal ? [output.colours.yellow('REHEARSAL: no real points moved.')] : []),
+        `Order ${output.colours.bold(doubt.order)} (line ${doubt.line}) on ${doubt.realm}: ${orderWords(doubt)}`,
+        `  ${doubt.state === 'doubt' ? 'in doubt' : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
+        ...upstreamLines(doubt),
+        ...doubt.members.flatMap((member) => memberLines(member, doubt.notRead)),
+        ...laterLines(doubt),
+        ...(doubt.looksLike === null
+          ? []
+          : [`It looks ${doubt.looksLike}, if nothing else moved these members at that time.`]),
+        'What it met:',
+        ...doubt.history.flatMap(detailLines),
+      ],
+      next:
+        doubt.state === 'doubt'
+          ? `almoner doubt resolve ${doubt.order} --paid|--unpaid --reason …`
+          : `almoner status ${doubt.batch}; where it stands still, almoner doubt raise ${doubt.order} --reason …`,
+    });
+    return 0;
+  },
+});
+
+function upstreamLines({ sent }: DoubtEvidence): string[] {
+  if (sent === null) return [];
+  return [
+    `Look upstream for: request id ${sent.requestId ?? 'none'}, sent at ${sent.minute}, key ${sent.key}`,
+    ...(sent.body === null || sent.body === '' ? [] : [`  the answer was: ${oneLine(sent.body)}`]),
+  ];
+}
+
+function memberLines(member: DoubtEvidence['members'][number], notRead: string | null): string[] {
+  const { lastSeen } = member;
+  const now = member.now ?? `not known (${notRead ?? 'it could not be read'})`;
+  return [
+    `${member.role === 'member' ? 'Member' : 'Recipient'} ${member.member} (${member.change}):`,
+    `  last balance seen before  ${lastSeen === null ? 'none' : `${lastSeen.balance} (${lastSeen.from}, ${lastSeen.at})`}`,
+    `  should be if paid         ${member.ifPaid ?? `not known: the balance before ${member.change}`}`,
+    `  should be if unpaid       ${member.ifUnpaid ?? 'not known: the balance before'}`,
+    `  when the doubt arose      ${member.whenDoubtArose ?? 'not read'}`,
+    `  now                       ${now}`,
+  ];
+}
+
+function laterLines({ later }: DoubtEvidence): string[] {
+  if (later.length === 0) return ['No later order of these books touches them.'];
+  const more = later.length - LATER_SHOWN;
+  return [
+    'Later orders on them, which move the balance too:',
+    ...later
+      .slice(0, LATER_SHOWN)
+      .map(({ at, order, op, tokens, state }) => `  ${at}  ${order}  ${op} ${tokens}  ${state}`),
+    ...(more > 0 ? [`  … and ${grouped(more)} more`] : []),
+  ];
+}
+
+const LATER_SHOWN = 20;
+
+export const raise = storeCommand({
+  name: 'doubt raise',
+  description:
+    'Makes doubts of orders that stay unknown, so that you can decide them. They are not sent again by themselves. All are checked first; one that is wrong stops all.',
+  arguments: { ORDER: argumentList('order ids, as `almoner status BATCH` and results.csv name them') },
+  options: REASON,
+  examples: ['almoner doubt raise 7k3m9q2x4v8w-17 --reason "the realm is gone for good"'],
+  run: (context) => {
+    const { output, args, options, global } = context;
+    if (args.ORDER.length === 0) throw usage('Name the orders. Nothing was done.');
+    const why = needReason(options.reason);
+    return async (app) => {
+      const named = await Promise.all(args.ORDER.map(orderFinder(app.scripts, global.realm)));
+      const places = await checkRaisable(named);
+      if (places.length === 0)
+        throw usage('They are in doubt already. Nothing was done.', 'List them with `almoner doubt list`.');
+      const { raised, missed } = await raiseDoubts(app, places, { who: app.config.operator, why });
+      const statuses = await Promise.all(batchesOf(places).map((ref) => batchStatus(ref)));
+      output.print({
+        json: { raised, missed, batches: statuses },
+        text: [
+          `${counted(raised.length, 'order is', 'orders are')} in doubt now. Nothing was sent.`,
+          ...refusalLines(missed),
+          ...statuses.flatMap((status) => batchLines(status, output.colours)),
+        ],
+        next: raised[0] === undefined ? 'almoner doubt list' : `almoner doubt show ${raised[0]}`,
+      });
+      return missed.length > 0 ? 4 : 0;
+    };
+  },
+});
+
+export const resolve = storeCommand({
+  name: 'doubt resolve',
+  description:
+    'Ends doubts on your word. --paid ends paid; --unpaid ends exhausted and sends nothing before a `dead retry`; where a request may still arrive, it asks first. All are checked first; one that is wrong stops all.',
+  arguments: { ORDER: argumentList('order ids, as `almoner doubt list` prints them') },
+  options: {
+    batch: text('BATCH', 'all doubts of this batch'),
+    file: text('FILE', 'a doubt.csv whose column `decision` says paid or unpaid; empty leaves a doubt alone'),
+    paid: flag('they were applied'),
+    unpaid: flag('they were not applied'),
+    yes: flag('do not ask where a request may still arrive'),
+    ...REASON,
+  },
+  examples: [
+    'almoner doubt resolve 7k3m9q2x4v8w-17 --paid --reason "seen in the upstream log"',
+    'almoner doubt resolve --file reports/7k3m9q2x4v8w/doubt.csv --reason "checked with support"',
+  ],
+  run: (context) => {
+    const { output, args, options, cwd, global } = context;
+    const asked = readAsked(args.ORDER, options);
+    const why = needReason(options.reason);
+    return async (app) => {
+      const rulings = await checkRulings(await rulingsOf(app.scripts, asked, cwd, global.realm));
+      if (rulings.length === 0)
+        throw usage(
+          'There is no doubt to resolve. Nothing was done.',
+          'List them with `almoner doubt list`.',
+        );
+      const arriving = await mayArrive(app, rulings);
+      if (arriving.length > 0) await confirmRisk(arrivingError(arriving), options.yes);
+      const { resolved, missed } = await resolveDoubts(app, rulings, { who: app.config.operator, why });
+      const refs = batchesOf(rulings.map(({ place }) => place));
+      const statuses = await Promise.all(refs.map((ref) => batchStatus(ref)));
+      const paid = resolved.filter(({ state }) => state === 'paid').length;
+      output.print({
+        json: { resolved, missed, mayArrive: arriving, batches: statuses },
+        text: [
+          `${counted(resolved.length, 'doubt')} resolved: ${paid} paid, ${resolved.length - paid} unpaid. Nothing was sent.`,
+          ...refusalLines(missed),
+          ...arrivingLines(arriving),
+          ...statuses.flatMap((status) => batchLines(status, output.colours)),
+        ],
+        next: nextOfResolve(statuses, resolved.length - paid),
+      });
+      return missed.length > 0 ? 4 : 0;
+    };
+  },
+});
+
+type Asked = {
+  readonly orders: readonly string[];
+  readonly batch: string | undefined;
+  readonly file: string | undefined;
+  readonly verdict: Verdict | null;
+};
+
+function readAsked(
+  orders: readonly string[],
+  options: { batch: string | undefined; file: string | undefined; paid: boolean; unpaid: boolean },
+): Asked {
+  const { batch, file, paid, unpaid } = options;
+  const ways = [orders.length > 0, batch !== undefined, file !== undefined].filter(Boolean).length;
+  if (ways !== 1) throw usage('Give order ids, or --batch, or --file: exactly one. Nothing was done.');
+  if (paid && unpaid) throw usage('Give --paid or --unpaid, not both. Nothing was done.');
+  if (!paid && !unpaid && file === undefined)
+    throw usage('Say --paid or --unpaid. Nothing was done.', 'See the evidence with `almoner doubt show`.');
+  return { orders, batch, file, verdict: paid ? 'paid' : unpaid ? 'unpaid' : null };
+}
+
+async function rulingsOf(
+  scripts: ScriptClient,
+  { orders, batch, file, verdict }: Asked,
+  cwd: string,
+  realm: string | undefined,
+): Promise<Ruling[]> {
+  if (file !== undefined)
+    return rulingsOfFile(scripts, await readDecisions(resolvePath(cwd, file)), verdict, realm);
+  if (verdict === null) throw new Error('only a file may leave the verdict open');
+  if (batch !== undefined) return rulingsOnBatch(scripts, batch, verdict, realm);
+  return rulingsOnOrders(scripts, orders, verdict, realm);
+}
+
+function arrivingLines(arriving: readonly Arriving[]): string[] {
+  const last = arriving
+    .map(({ until }) => until)
+    .sort()
+    .at(-1);
+  if (last === undefined) return [];
+  const which = counted(arriving.length, 'unpaid order');
+  return [`${which} may still arrive: they keep their references and cannot be paid again before ${last}.`];
+}
+
+function nextOfResolve(statuses: readonly BatchStatus[], unpaid: number): string {
+  const [status] = statuses;
+  const batch = statuses.length === 1 ? (status?.batch ?? 'BATCH') : 'BATCH';
+  if (statuses.some(({ counts }) => (counts.doubt ?? 0) > 0)) return `almoner doubt list --batch ${batch}`;
+  if (unpaid > 0) return `almoner dead retry --batch ${batch} sends the unpaid ones again`;
+  return `almoner report ${batch}`;
+}

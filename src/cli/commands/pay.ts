@@ -1,0 +1,234 @@
+import type { RealmProfile } from '../../core/profile.js';
+import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { checkMembers } from '../../operations/pay/check-members.js';
+import { type Planned, planFile, writeFaultsFile } from '../../operations/pay/plan-file.js';
+import { dropOldRehearsals, rehearsalProfile } from '../../operations/pay/rehearsals.js';
+import { type PayRequest, payPlan, type Watch } from '../../operations/pay/run-batch.js';
+import { importBatch } from '../../operations/pay/store-batch.js';
+import { mergeJournals } from '../../operations/services/recover.js';
+import { countWorkers } from '../../operations/services/run-workers.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import type { Plan } from '../../planning/plan.js';
+import { parseFaults } from '../../realm/server/faults.js';
+import type { App, OpenRealm } from '../../runtime/app.js';
+import type { CommandBase, CommandContext, ExitStatus } from '../frame/command.js';
+import { confirmTotal } from '../frame/confirm.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, flag, wholeNumber } from '../frame/options.js';
+import { PLAN_OPTIONS, planRequest, readBatchId, retyped, SEND_OPTIONS } from '../frame/plan-options.js';
+import { printPaid, whilePaying } from '../frame/while-paying.js';
+import { batchLines, batchNext, unsentNext } from '../text/batch-text.js';
+import { findingLines, planDocument, planLines, refusedNext } from '../text/preview-text.js';
+
+/** Paying from a file: looking at it, running it, rehearsing it, handing it to the workers. */
+const FILE = { FILE: argument('CSV file, or - for standard input') } as const;
+const FIRST = wholeNumber('N', 'pay N orders, report, and pause', { min: 1 });
+
+export const plan = storeCommand({
+  name: 'plan',
+  description:
+    'Checks a CSV and shows what it would do: rows, sums, faults, time needed. Makes no write call.',
+  arguments: FILE,
+  options: {
+    ...PLAN_OPTIONS,
+    check: flag('also read every member at the realm’s pace: not found, balance too small'),
+  },
+  examples: ['almoner plan jobs/airdrop.csv', 'almoner plan airdrop.csv --check --map tokens=Punkte'],
+  run: (context) => async (app) => {
+    const { args, options, output } = context;
+    const profile = await context.profile();
+    const request = planRequest(args.FILE, options);
+    const realm = await app.realm(profile);
+    const planned = await planFile(realm, request, Date.now());
+    const { findings } = planned.plan;
+    if (options.check && findings.faultCount === 0)
+      await checkMembers(realm, planned.plan, (line) => output.note(line));
+    const clean = findings.faultCount === 0;
+    const { faultsFile, lines } = refusal(context, app, planned);
+    output.print({
+      json: planDocument(planned, profile, faultsFile),
+      text: [
+        ...previewLines(context, app, planned, profile),
+        ...(clean ? ['The plan is clean. Nothing was sent.'] : lines),
+      ],
+      next: clean ? cleanNext(retyped(args.FILE, options), planned.plan) : refusedNext(findings.faults()),
+    });
+    findings.close();
+    return clean ? 0 : 3;
+  },
+});
+
+function cleanNext(file: string, { existing }: Plan): string {
+  if (existing?.view?.state === 'cancelled')
+    return unsentNext({ ...existing.view.manifest, archived: existing.view.archived }, null);
+  if (existing?.view?.state === 'done') return `almoner status ${existing.id}`;
+  return `almoner rehearse ${file}, then almoner run ${file}`;
+}
+
+export const run = storeCommand({
+  name: 'run',
+  description:
+    'Plans a CSV, asks, pays it off in this process and writes the report. Ctrl-C pauses it; the same command goes on.',
+  arguments: FILE,
+  options: { ...SEND_OPTIONS, first: FIRST },
+  examples: [
+    'almoner run airdrop.csv',
+    'almoner run airdrop.csv --yes --expect-rows 1200 --expect-tokens 60000',
+  ],
+  patienceMs: Number.POSITIVE_INFINITY,
+  run: (context) => async (app) => {
+    const { options, args } = context;
+    const confirmed = await confirmedPlan(context, app);
+    if (confirmed === null) return 3;
+    return payFile(context, app, confirmed.realm, confirmed.planned, {
+      batchId: confirmed.batchId,
+      inOrder: options.inOrder,
+      first: options.first ?? null,
+      rerun: `almoner run ${retyped(args.FILE, options)}`,
+    });
+  },
+});
+
+export const importFile = storeCommand({
+  name: 'import',
+  description: 'Plans a CSV, asks, and hands the batch to the workers.',
+  arguments: FILE,
+  options: SEND_OPTIONS,
+  examples: ['almoner import airdrop.csv --yes', 'almoner worker'],
+  run: (context) => async (app) => {
+    const { options, output } = context;
+    const confirmed = await confirmedPlan(context, app);
+    if (confirmed === null) return 3;
+    const { realm, planned, batchId } = confirmed;
+    const begunAt = Date.now();
+    const { inOrder } = options;
+    const { ref, existing } = await importBatch(app, realm, planned, { batchId, inOrder });
+    const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+    output.print({
+      json: { ...status, workers },
+      text: [...existingLines(status, begunAt), ...batchLines(status, output.colours)],
+      next: batchNext(status),
+    });
+    return 0;
+  },
+});
+
+/** Every fault at once, at odds under which a run still ends within seconds. */
+const BAD_DAY = [
+  'latency:0.2:120',
+  'storm:0.01:400',
+  'error-before:0.05',
+  'error-after:0.05',
+  'hang-before:0.005:600',
+  'hang-after:0.005:600',
+  'reset-before:0.03',
+  'reset-after:0.03',
+  'truncate:0.03',
+];
+
+export const rehearse = storeCommand({
+  name: 'rehearse',
+  description:
+    'Runs the file on the embedded realm service with members made from it, at high pace, in books of its own. No real points move.',
+  arguments: FILE,
+  options: {
+    ...PLAN_OPTIONS,
+    badDay: flag('switch faults on: errors, resets, hangs, 429 storms, truncated answers'),
+    faultSeed: wholeNumber('N', 'seed of the faults: the same seed repeats them', { min: 0 }),
+    inOrder: flag('send strictly one after the other, in file order'),
+    first: FIRST,
+  },
+  examples: ['almoner rehearse jobs/airdrop.csv', 'almoner rehearse jobs/airdrop.csv --bad-day'],
+  patienceMs: Number.POSITIVE_INFINITY,
+  run: (context) => async (app) => {
+    await refuseUnsafeStore(app);
+    const { options, args } = context;
+    const profile = rehearsalProfile(Date.now());
+    const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
+    await dropOldRehearsals(app);
+    const realm = await app.realm(profile, faults);
+    const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+    if (!showPlan(context, app, planned, profile)) return 3;
+    return payFile(context, app, realm, planned, {
+      inOrder: options.inOrder,
+      first: options.first ?? null,
+      rerun: `almoner rehearse ${retyped(args.FILE, options)}`,
+    });
+  },
+});
+
+/** The plan of a file that a person has seen and confirmed; null where the file is refused. */
+async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OPTIONS>, app: App) {
+  await refuseUnsafeStore(app);
+  const { options, args } = context;
+  const profile = await context.profile();
+  const batchId = readBatchId(options.batchId);
+  await mergeJournals(app, profile);
+  const realm = await app.realm(profile);
+  const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+  if (!showPlan(context, app, planned, profile)) return null;
+  if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
+    await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
+  return { realm, planned, batchId };
+}
+
+/** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
+function showPlan(context: CommandBase, app: App, planned: Planned, profile: RealmProfile): boolean {
+  const { findings } = planned.plan;
+  const { output } = context;
+  for (const line of previewLines(context, app, planned, profile)) output.line(line);
+  if (findings.faultCount === 0) return true;
+  const { faultsFile, lines } = refusal(context, app, planned);
+  output.print({
+    json: planDocument(planned, profile, faultsFile),
+    text: lines,
+    next: refusedNext(findings.faults()),
+  });
+  return false;
+}
+
+function previewLines({ output }: CommandBase, app: App, planned: Planned, profile: RealmProfile): string[] {
+  const { findings } = planned.plan;
+  return [
+    ...planLines(planned, profile, app.store.address, output.colours),
+    ...findingLines(findings.warnings(), findings.warningCount, 'warning', null, output.colours),
+  ];
+}
+
+/** The faults of a file, all of them in a file of their own where there are more than a screen. */
+function refusal({ output }: CommandBase, { config }: App, { plan }: Planned) {
+  const faultsFile = writeFaultsFile(plan, config.reportsFolder);
+  const { findings } = plan;
+  const lines = [
+    ...findingLines(findings.faults(), findings.faultCount, 'fault', faultsFile, output.colours),
+    'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
+  ];
+  return { faultsFile, lines };
+}
+
+async function payFile(
+  context: CommandBase,
+  app: App,
+  realm: OpenRealm,
+  planned: Planned,
+  { rerun, ...wish }: Omit<PayRequest, keyof Watch> & { readonly rerun: string },
+): Promise<ExitStatus> {
+  const begunAt = Date.now();
+  const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
+    payPlan(app, realm, planned, { ...wish, ...watch }),
+  );
+  return printPaid(context, status, rerun, { lines: existingLines(status, begunAt) });
+}
+
+/** Says of orders that were a batch already what became of it. */
+function existingLines({ existing, state, finishedAt }: BatchStatus, begunAt: number): string[] {
+  if (!existing) return [];
+  const isOver = finishedAt !== null && Date.parse(finishedAt) < begunAt;
+  const became =
+    state === 'cancelled'
+      ? ', which was cancelled: nothing was sent, and what it paid stays paid.'
+      : isOver
+        ? ', which was over before: nothing was sent, and nobody is paid twice.'
+        : '; it went on, and nobody is paid twice.';
+  return [`These orders are a batch already${became}`];
+}

@@ -1,0 +1,186 @@
+import { resolve } from 'node:path';
+import { isMemberId } from '../../core/ids.js';
+import { findBatch, PlanReader } from '../../ledger/index.js';
+import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
+import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
+import { reportBatch } from '../../operations/batches/report.js';
+import { type Undo, writeUndo } from '../../operations/batches/undo.js';
+import { NewFile } from '../../report/new-file.js';
+import { counted, grouped } from '../../words/spelling.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, flag, notAMemberId, text, usage } from '../frame/options.js';
+import { oneLine, slowProgress } from '../text/order-text.js';
+
+/** What the books remember: reports, a member's history, and the file that takes a batch back. */
+export const report = storeCommand({
+  name: 'report',
+  description: 'Writes the report files of a batch again from the ledger, at any time, also half-way.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: {
+    out: text('DIR', 'the folder for reports; the batch gets a folder of its own in it'),
+    public: flag('only member, tokens, reason, time and sums, to be shown to the community'),
+  },
+  examples: ['almoner report last', 'almoner report last --public --out /srv/www'],
+  run: (context) => async (app) => {
+    const { output, args, options, cwd } = context;
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const { folder, files } = await reportBatch(ref, new PlanReader(ref.ledger), app.config, {
+      out: options.out === undefined ? undefined : resolve(cwd, options.out),
+      public: options.public,
+    });
+    const { rehearsal, name } = ref.ledger.realm;
+    output.print({
+      json: { batch: ref.id, realm: name, rehearsal, public: options.public, report: folder, files },
+      text: [
+        ...(rehearsal ? [output.colours.yellow('REHEARSAL: no real points moved.')] : []),
+        `Report of batch ${ref.id}: ${folder}`,
+        ...files.map((file) => `  ${file}`),
+      ],
+      next: `open ${folder}/report.html`,
+    });
+    return 0;
+  },
+});
+
+export const history = storeCommand({
+  name: 'history',
+  description: 'Every order that ever touched a member, in all realms of the books, newest last.',
+  arguments: { MEMBER: argument('the member id: decimal digits') },
+  options: { since: text('DATE', 'only from this day or time on, such as 2026-05-01 (UTC), or 30d, 12h') },
+  examples: ['almoner history 119876543210987654', 'almoner history 119876543210987654 --since 30d'],
+  run: (context) => {
+    const { output, args, options } = context;
+    const member = args.MEMBER;
+    if (!isMemberId(member)) throw notAMemberId(member);
+    const since = readSince(options.since, Date.now());
+    return async (app) => {
+      const tell = slowProgress(
+        output.note,
+        (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`,
+      );
+      const orders = await memberHistory(app.scripts, member, {
+        realm: context.global.realm,
+        since,
+        onScanned: ({ rows, ofRows }) => tell(rows, ofRows),
+      });
+      output.print({
+        json: { member, since: since === null ? null : new Date(since).toISOString(), orders },
+        text: [
+          orders.length === 0
+            ? `No order in these books touched member ${member}${since === null ? '' : ' since then'}.`
+            : `${counted(orders.length, 'order')} touched member ${member}:`,
+          ...orders.map(entryLine),
+        ],
+        next: orders.length === 0 ? null : 'almoner dead show ORDER tells what one of them met',
+      });
+      return 0;
+    };
+  },
+});
+
+function entryLine(entry: HistoryEntry): string {
+  const when = entry.at.slice(0, 19).replace('T', ' ');
+  const tokens = grouped(entry.tokens ?? 0);
+  return [
+    `  ${when}`,
+    entry.rehearsal ? 'REHEARSAL' : entry.realm,
+    entry.order,
+    `${effect(entry)} ${tokens}`,
+    [entry.state, ...entry.marks].join(', '),
+    entry.reason === null ? '' : oneLine(entry.reason),
+    entry.reference === null ? '' : `[${oneLine(entry.reference)}]`,
+  ]
+    .filter((cell) => cell !== '')
+    .join('  ');
+}
+
+function effect({ op, role, counterpart }: HistoryEntry): string {
+  if (op !== 'transfer') return op ?? 'no order';
+  return role === 'member' ? `transfer to ${counterpart}` : `transfer from ${counterpart}`;
+}
+
+const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
+
+function readSince(given: string | undefined, now: number): number | null {
+  if (given === undefined) return null;
+  const back = /^([0-9]{1,5})([dh])$/.exec(given);
+  if (back !== null) return now - Number(back[1]) * UNIT_MS[back[2] === 'd' ? 'd' : 'h'];
+  // A day alone is a day in UTC; a time without a zone is taken as UTC too, like everything that is printed.
+  const match = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/.exec(given);
+  const zoned = match?.[1] === undefined || match[3] !== undefined ? given : `${given}Z`;
+  const at = match === null ? Number.NaN : Date.parse(zoned.replace(' ', 'T'));
+  if (Number.isNaN(at))
+    throw usage(`--since: expected a date such as 2026-05-01 or 30d, got ${JSON.stringify(given)}`);
+  return at;
+}
+
+export const undo = storeCommand({
+  name: 'undo',
+  description:
+    'Writes the CSV that takes back what a batch paid. It sends nothing: running the file is a normal `almoner run`.',
+  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  options: { out: text('FILE', 'where to write it (default: undo-BATCH.csv here)') },
+  examples: ['almoner undo last', 'almoner run undo-7k3m9q2x4v8w.csv'],
+  run: (context) => async (app) => {
+    const { output, args, options, cwd } = context;
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const name = options.out ?? `undo-${ref.id}.csv`;
+    const file = await NewFile.begin(resolve(cwd, name));
+    let undo: Undo;
+    try {
+      undo = await writeUndo(ref, (line) => file.add(line));
+      // A file without rows would only be refused when it is run.
+      if (undo.rows === 0) await file.discard();
+      else await file.publish();
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
+    const { rehearsal, name: realm } = ref.ledger.realm;
+    output.print({
+      json: { batch: ref.id, realm, rehearsal, file: undo.rows === 0 ? null : file.path, ...undo },
+      text: undoLines(undo, name, ref.id),
+      next: isRehearsalOfItsOwn(app.config, ref.ledger.realm)
+        ? 'nothing: the realm of a rehearsal is its own, so the file is only to be looked at'
+        : nextOfUndo(undo, name, ref.id),
+    });
+    return 0;
+  },
+});
+
+function undoLines(undo: Undo, name: string, batch: string): string[] {
+  return [
+    undo.rows === 0
+      ? `Batch ${batch} holds nothing that could be taken back; no file was written.`
+      : `${name} takes back ${counted(undo.rows, 'order')}, ${grouped(undo.tokens)} tokens. Nothing was sent.`,
+    ...leftOut(undo),
+    ...(undo.paidOnWord.length === 0
+      ? []
+      : [
+          `${counted(undo.paidOnWord.length, 'order')} paid only on an operator’s word: in the file, check them: ${named(undo.paidOnWord)}`,
+        ]),
+  ];
+}
+
+function leftOut(undo: Undo): string[] {
+  const orders = undo.leftOut.reduce((sum, each) => sum + each.orders, 0);
+  if (orders === 0) return [];
+  return [
+    `Left out: ${counted(orders, 'row')}.`,
+    ...undo.leftOut.map(
+      (each) =>
+        `  ${counted(each.orders, 'order')}, ${grouped(each.tokens)} tokens, ${each.message}: ${named(each.named, each.orders)}`,
+    ),
+  ];
+}
+
+function named(orders: readonly string[], count = orders.length): string {
+  const some = orders.slice(0, 10);
+  return `${some.join(', ')}${count > some.length ? ', …' : ''}`;
+}
+
+function nextOfUndo(undo: Undo, name: string, batch: string): string | null {
+  if (undo.rows > 0) return `look at it, then almoner run ${name}`;
+  if (undo.doubts.length > 0) return `almoner doubt list --batch ${batch}`;
+  return undo.leftOut.some(({ why }) => why === 'undo-in-doubt') ? 'almoner doubt list' : null;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../core/errors/error.js';
+
+/** One thing that `almoner doctor` looks at. A check never throws for what it is there to find. */
+export type Check = { readonly name: string; run(): Promise<CheckResult> };
+
+export type CheckResult =
+  | { readonly state: 'ok'; readonly message: string }
+  | { readonly state: 'warning' | 'failed'; readonly message: string; readonly remedy: string };
+
+export const ok = (message: string): CheckResult => ({ state: 'ok', message });
+export const warning = (message: string, remedy: string): CheckResult => ({
+  state: 'warning',
+  message,
+  remedy,
+});
+export const failed = (message: string, remedy: string): CheckResult => ({
+  state: 'failed',
+  message,
+  remedy,
+});
+
+const MAJOR = 20;
+const MINOR = 19;
+
+export function nodeVersion(version: string): Check {
+  return {
+    name: 'Node version',
+    async run() {
+      const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+      if (major > MAJOR || (major === MAJOR && minor >= MINOR)) return ok(`Node ${version}`);
+      return failed(
+        `Node ${version} is too old`,
+        `Install Node ${MAJOR}.${MINOR} or newer and run the command again.`,
+      );
+    },
+  };
+}
+
+/**
+ * Whether a folder can be written to, or made where it does not exist yet. It is tried by writing: permission
+ * bits say nothing about a read-only or full disk, and nothing at all to root.
+ */
+export function folderWritable(what: string, folder: string, setting: string): Check {
+  return {
+    name: `${what} folder`,
+    async run() {
+      const remedy = `Make ${folder} writable for this user, or choose another folder with ${setting}.`;
+      try {
+        const existing = await nearestExisting(folder);
+        if (!(await stat(existing)).isDirectory()) return failed(`${existing} is not a folder`, remedy);
+        const probe = join(existing, `.almoner-probe-${randomUUID()}`);
+        await writeFile(probe, 'probe', { flag: 'wx' });
+        await rm(probe);
+        return ok(existing === folder ? `${folder} is writable` : `${folder} will be made when needed`);
+      } catch (error) {
+        return failed(`${folder} cannot be written to: ${messageOf(error)}`, remedy);
+      }
+    },
+  };
+}
+
+async function nearestExisting(folder: string): Promise<string> {
+  try {
+    await stat(folder);
+    return folder;
+  } catch (error) {
+    const parent = dirname(folder);
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (!missing || parent === folder) throw error;
+    return nearestExisting(parent);
+  }
+}

@@ -1,0 +1,108 @@
+import { isAlmonerError } from '../../core/errors/error.js';
+import type { Waiting } from '../../core/waiting.js';
+import { allWaiting, type BatchWaiting } from '../../operations/batches/waiting.js';
+import { journalsHere, type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
+import { riskOf, storeFindings } from '../../operations/services/store-safety.js';
+import type { App } from '../../runtime/app.js';
+import { type Check, type CheckResult, failed, ok, warning } from './machine.js';
+
+/** What the store and the books in it say, each asked on the one connection that `open` makes. */
+export function storeChecks(open: () => Promise<App>): Check[] {
+  const asking = (name: string, look: (app: App) => Promise<CheckResult>): Check => ({
+    name,
+    async run() {
+      try {
+        return await look(await open());
+      } catch (error) {
+        if (isAlmonerError(error)) return failed(error.message, error.next);
+        throw error;
+      }
+    },
+  });
+  return [asking('store', storeSafe), asking('journals', journals), asking('waiting', waiting)];
+}
+
+/** The store keeps what it acknowledged: append-only, fsync on every write, no eviction. */
+async function storeSafe(app: App): Promise<CheckResult> {
+  const findings = await storeFindings(app);
+  if (findings.length === 0) return ok(`${app.store.address} keeps what it acknowledges`);
+  const message = findings.map((found) => `${found.message} [${found.code}]`).join('\n');
+  const remedy = findings.map(({ next }) => next).join(' ');
+  const accepted = findings.every(({ code }) => app.config.risks.includes(riskOf(code)));
+  return accepted
+    ? warning(`${message}\naccepted by name in the configuration (risks)`, remedy)
+    : failed(message, remedy);
+}
+
+/** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
+async function journals(app: App): Promise<CheckResult> {
+  const { dataFolder, limits } = app.config;
+  const here = await journalsHere(dataFolder);
+  const size = `${here.sessions} journals, ${Math.ceil(here.bytes / 1024)} kB of at most ${limits.journalMegabytes} MB`;
+  return judgeJournals(await recoveryState(app), size);
+}
+
+function judgeJournals(realms: readonly RealmRecovery[], size: string): CheckResult {
+  const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
+  const stuck = shut.filter(
+    ({ reason, sessions }) => reason !== null || sessions.some(({ liveness }) => liveness === 'elsewhere'),
+  );
+  if (stuck.length > 0)
+    return failed(
+      stuck.map(realmLine).join('\n'),
+      'Start `almoner run` or `almoner worker` on each machine that sent, or run `almoner recover` there; for a lost disk `almoner recover --accept-missing SESSION`.',
+    );
+  // A store of our own ends with the last command, so that every next one finds it restarted: no fault.
+  const unsettled = shut.filter(({ sessions }) => sessions.length > 0);
+  if (unsettled.length > 0)
+    return warning(
+      [size, ...unsettled.map(realmLine)].join('\n'),
+      'Nothing needs to be done: the next `almoner run` or `almoner worker` here does it before anything is sent.',
+    );
+  const forgotten = realms.flatMap(({ realm, parked, rollback }) => [
+    ...(rollback === null
+      ? []
+      : [
+          `${realm}: the store once forgot ${
+            rollback.attempts === undefined
+              ? `moves ${rollback.found + 1} to ${rollback.seen}`
+              : `${rollback.attempts} attempts`
+          }; the journals put them back`,
+        ]),
+    ...parked.map(({ batch, orders }) => `${realm}: ${orders} payments of the forgotten batch ${batch}`),
+  ]);
+  if (forgotten.length > 0)
+    return warning(
+      [size, ...forgotten].join('\n'),
+      'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again, each under the --batch-id that it was given, if any.',
+    );
+  return ok(size);
+}
+
+function realmLine({ realm, sessions, reason }: RealmRecovery): string {
+  const listed = sessions.map(
+    ({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`,
+  );
+  const message = reason?.message ?? 'the store was restarted; the next run or worker merges the journals.';
+  return `${realm}: ${message}${listed.join('')}`;
+}
+
+/** Whether orders stand still, and for what; processes that are lost with orders in their hands above all. */
+async function waiting(app: App): Promise<CheckResult> {
+  return judgeWaiting((await allWaiting(app)).filter(({ rehearsal }) => !rehearsal));
+}
+
+function judgeWaiting(batches: readonly BatchWaiting[]): CheckResult {
+  const all = batches.flatMap(({ batch, waiting }) => waiting.map((one) => ({ batch, ...one })));
+  // What ends by itself is said, and is no fault.
+  const wants = all.filter(({ next }) => next !== null);
+  const [first] = [...wants.filter(({ session }) => session !== null), ...wants];
+  const lines = all.map(waitingLine).join('\n');
+  if (all.length === 0) return ok('no order stands still');
+  if (first?.next == null) return ok(lines);
+  return (first.session === null ? warning : failed)(lines, `Run \`${first.next}\`.`);
+}
+
+function waitingLine({ batch, why, orders, tokens, message }: Waiting & { readonly batch: string }): string {
+  return `batch ${batch}: ${orders} orders, ${tokens} tokens (${why}). ${message}`;
+}

@@ -1,0 +1,50 @@
+import type { Rate } from '../../core/profile.js';
+import { type BatchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import type { Watch } from '../../operations/pay/run-batch.js';
+import type { App } from '../../runtime/app.js';
+import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
+import { counted } from '../../words/spelling.js';
+import { batchLines, batchNext } from '../text/batch-text.js';
+import type { CommandBase, ExitStatus } from './command.js';
+import { Progress } from './progress.js';
+
+/** Shows the progress of paying on stderr; Ctrl-C lets what is being sent finish, and nothing else is sent. */
+export async function whilePaying<T>(
+  { output }: CommandBase,
+  { config }: App,
+  rate: Rate | null,
+  pay: (watch: Watch) => Promise<T>,
+): Promise<T> {
+  const signals = listenForStop(
+    () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+    stopDeadlineMs(config),
+  );
+  const progress = new Progress(process.stderr, rate);
+  try {
+    return await pay({ stop: signals.requested, onProgress: (...seen) => progress.show(...seen) });
+  } finally {
+    progress.end();
+    signals.release();
+  }
+}
+
+/** Says how a batch stands that this process has paid, and ends as it does. */
+export function printPaid(
+  { output }: CommandBase,
+  status: BatchStatus,
+  rerun: string,
+  more: { readonly json?: object; readonly lines?: readonly string[] },
+): ExitStatus {
+  const interrupted = status.reason?.code === 'ALM_BATCH_INTERRUPTED';
+  const paid = counted(status.counts.paid ?? 0, 'order was', 'orders were');
+  output.print({
+    json: { ...status, ...more.json },
+    text: [
+      ...(more.lines ?? []),
+      ...batchLines(status, output.colours),
+      ...(interrupted ? [`${paid} paid. Nothing else is being sent.`] : []),
+    ],
+    next: batchNext(status, rerun),
+  });
+  return exitOf(status);
+}
