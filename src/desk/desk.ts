@@ -1,21 +1,24 @@
 import { join } from 'node:path';
 import { messageOf } from '../core/errors/error.js';
+import { Line } from '../core/line.js';
+import { findBatch } from '../ledger/index.js';
+import type { App } from '../runtime/app.js';
 import { AuditTrail } from './audit-trail.js';
-import type { DeskDeps } from './deps.js';
 import { Guard, type Reached } from './http/access/guard.js';
 import { Sessions } from './http/access/sessions.js';
 import { Tokens } from './http/access/tokens.js';
 import { WrongTokens } from './http/access/wrong-tokens.js';
-import { UPLOAD_LIMITS, type UploadLimits } from './http/connections.js';
-import { Uploads } from './http/uploads.js';
-import { batchReply } from './live/batch-page.js';
+import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
 import { Live } from './live/live.js';
 import { OverviewBoard } from './live/overview.js';
 import { Tasks } from './tasks.js';
 
 /** The desk's own things, made once; every handler is given them. */
-export type Desk = {
-  readonly parts: DeskDeps;
+export type Desk = Pick<DeskOptions, 'version' | 'cwd' | 'stop'> & {
+  readonly app: App;
+  /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
+  readonly asking: Line;
+  readonly explaining: Line;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly guard: Guard;
@@ -29,15 +32,22 @@ export type Desk = {
   reached: Reached;
 };
 
-export function openDesk(
-  parts: DeskDeps,
-  options: {
-    readonly localToken: string | null;
-    readonly uploadLimits?: UploadLimits | undefined;
-    readonly heartbeatMs?: number | undefined;
-  },
-): Desk {
-  const { scripts } = parts;
+export type DeskOptions = {
+  readonly version: string;
+  /** Where rule files are looked for. */
+  readonly cwd: string;
+  /** Ends the reading of rules. */
+  readonly stop: AbortSignal;
+  /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
+  readonly localToken: string | null;
+  readonly uploadLimits?: UploadLimits;
+  /** How often a live line is asked whether it is still welcome. */
+  readonly heartbeatMs?: number;
+};
+
+export function openDesk(app: App, options: DeskOptions): Desk {
+  const { scripts, logger } = app;
+  const { version, cwd, stop } = options;
   const now = () => Date.now();
   const tokens = new Tokens(scripts);
   const sessions = new Sessions(scripts, now);
@@ -45,19 +55,22 @@ export function openDesk(
   const wrongTokens = new WrongTokens({
     now,
     async tell(what) {
-      parts.logger.warn(what);
+      logger.warn(what);
       // No name of a token has a blank.
       await audit
         .write({ who: 'a stranger', what, why: null, batch: null }, 'anyone')
-        .catch((error: unknown) =>
-          parts.logger.warn({ message: messageOf(error) }, 'the audit was not written'),
-        );
+        .catch((error: unknown) => logger.warn({ message: messageOf(error) }, 'the audit was not written'));
     },
   });
-  const tasks = new Tasks(parts.logger);
-  const board = new OverviewBoard(parts, tasks);
+  const tasks = new Tasks(logger);
+  const board = new OverviewBoard(app, tasks);
   return {
-    parts,
+    app,
+    version,
+    cwd,
+    stop,
+    asking: new Line(1),
+    explaining: new Line(1),
     tokens,
     sessions,
     guard: new Guard({ tokens, sessions, wrongTokens, localToken: options.localToken }),
@@ -65,7 +78,7 @@ export function openDesk(
     wrongTokens,
     board,
     tasks,
-    uploads: new Uploads(join(parts.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),
+    uploads: new Uploads(join(app.config.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),
     live: new Live(
       {
         async overview() {
@@ -73,11 +86,11 @@ export function openDesk(
           return { value: overview, essence: essenceOf(overview) };
         },
         async batch(id) {
-          const value = await batchReply(parts, board, id);
+          const value = await board.describe(await findBatch(scripts, id));
           return { value, essence: JSON.stringify(value) };
         },
       },
-      parts.logger,
+      logger,
       options.heartbeatMs,
     ),
     reached: NOT_YET,

@@ -5,8 +5,6 @@ import { startArchiving } from '../operations/services/archive.js';
 import { startSchedules } from '../operations/services/schedules.js';
 import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
-import { deskDeps } from './desk-deps.js';
-import { deskRules } from './desk-rules.js';
 import { type DeskAddress, deskAddress } from './http/access/address.js';
 import { newToken, Tokens } from './http/access/tokens.js';
 import { createDesk } from './http/server.js';
@@ -43,9 +41,9 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const token = empty && isOnlyLocal(address) ? newToken() : null;
   if (token !== null) registerSecret(token);
   const stop = new AbortController();
-  const rules = deskRules(app, { cwd: options.cwd, stop: stop.signal });
-  const parts = deskDeps(app, { version: options.version, webFolder: WEB_FOLDER, rules });
-  const server = await createDesk(parts, { address, localToken: token });
+  const { version, cwd } = options;
+  const given = { version, cwd, stop: stop.signal, webFolder: WEB_FOLDER };
+  const server = await createDesk(app, { ...given, address, localToken: token });
   try {
     const { url } = await server.listen(options.port);
     const schedules = await startSchedules(app, { stop: stop.signal });

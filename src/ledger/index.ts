@@ -75,7 +75,7 @@ export type {
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
 export { standIn, standInText } from './moves/stand-in.js';
-export type { Balances, OrderEvent } from './order-event.js';
+export { type Balances, type OrderEvent, orderEvent } from './order-event.js';
 export { ordersTouching } from './read/member-orders.js';
 export {
   lastTrouble,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 const balances = z.object({ member: z.string().nullable(), recipient: z.string().nullable() });
 export type Balances = z.infer<typeof balances>;
 
-const detail = z.discriminatedUnion('event', [
+export const orderEvent = z.discriminatedUnion('event', [
   z.object({
     event: z.literal('attempt'),
     at: z.number(),
@@ -51,7 +51,7 @@ const detail = z.discriminatedUnion('event', [
   z.object({ event: z.literal('retried'), at: z.number(), who: z.string(), why: z.string().nullable() }),
   z.object({ event: z.literal('discarded'), at: z.number(), who: z.string(), why: z.string() }),
 ]);
-export type OrderEvent = z.infer<typeof detail>;
+export type OrderEvent = z.infer<typeof orderEvent>;
 
 /** With the nonce of the call that notes it, the scripts know a repeated call by its detail. */
 export function encodeEvent(value: OrderEvent, nonce?: string): string {
@@ -59,5 +59,5 @@ export function encodeEvent(value: OrderEvent, nonce?: string): string {
 }
 
 export function decodeEvent(json: string): OrderEvent {
-  return detail.parse(JSON.parse(json));
+  return orderEvent.parse(JSON.parse(json));
 }

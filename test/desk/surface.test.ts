@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../src/desk/api/openapi.js';
-import { ROUTES } from '../../src/desk/http/routes.js';
+import { ROUTE_GROUPS, ROUTES } from '../../src/desk/http/routes.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 
 let desk: TestDesk;
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('names every operation once', () => {
-    const made = document.parse(openApiDocument(ROUTES, '1'));
+    const made = document.parse(openApiDocument(ROUTE_GROUPS, '1'));
     const ids = Object.values(made.paths).flatMap((operations) =>
       Object.values(operations).map(({ operationId }) => operationId),
     );

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { PlannedUpload } from '../../src/desk/deps.js';
-import { UPLOAD_LIMITS } from '../../src/desk/http/connections.js';
-import { type Upload, Uploads } from '../../src/desk/http/uploads.js';
+
+import { type PlannedUpload, UPLOAD_LIMITS, type Upload, Uploads } from '../../src/desk/http/uploads.js';
 import { until } from '../support/until.js';
 
 let folder = '';

@@ -17,7 +17,7 @@ async function audited(desk: TestDesk): Promise<string[]> {
 test('strangers slow themselves down and nobody else: a right token is taken at any time', async () => {
   const log: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
-  const desk = await startDesk({ parts: { logger } });
+  const desk = await startDesk({ logger });
   try {
     const form = (token: string) => desk.call('/api/login', { method: 'POST', body: { token }, as: null });
     const page = await desk.login(desk.tokens.operator);

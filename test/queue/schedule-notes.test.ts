@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { deskRules } from '../../src/desk/desk-rules.js';
+import { ruleRows } from '../../src/desk/rules.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
@@ -37,8 +37,7 @@ test('a time that meets a run of its period which is not through is skipped and 
   expect(await batchRows(app)).toEqual([2]);
   const list = await command('rules', 'list');
   expect(list.stdout).toMatch(new RegExp(`last .*2020-11-16 09:00.*: skipped: .*${paused?.id}`));
-  const { signal: stop } = new AbortController();
-  const [row] = await deskRules(app, { cwd: daily.world().folder, stop }).list();
+  const [row] = await ruleRows(app, daily.world().folder);
   expect(row).toMatchObject({
     last: { batch: paused?.id, result: 'paused' },
     lastScheduled: { at: '2020-11-16T09:00:00.000Z', batch: paused?.id, result: why },

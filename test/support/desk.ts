@@ -2,16 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import type { DeskDeps } from '../../src/desk/deps.js';
-import { deskDeps } from '../../src/desk/desk-deps.js';
-import { deskRules } from '../../src/desk/desk-rules.js';
+import { type Logger, pino } from 'pino';
 import { deskAddress } from '../../src/desk/http/access/address.js';
 import { Tokens } from '../../src/desk/http/access/tokens.js';
-import { createDesk, type DeskOptions, type DeskServer } from '../../src/desk/http/server.js';
+import { createDesk, type DeskServer, type ServerOptions } from '../../src/desk/http/server.js';
 import { workRealms } from '../../src/operations/services/run-workers.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
+import { checkReply } from './desk-replies.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
 /** The real desk on a real store, over HTTP, with one token of each role. */
@@ -52,8 +50,8 @@ export type Reply = {
 export async function startDesk(
   given: {
     readonly env?: NodeJS.ProcessEnv;
-    readonly options?: Partial<DeskOptions>;
-    readonly parts?: Partial<DeskDeps>;
+    readonly options?: Partial<ServerOptions>;
+    readonly logger?: Logger;
   } = {},
 ): Promise<TestDesk> {
   const redis = await startRedis();
@@ -71,23 +69,22 @@ export async function startDesk(
     ...given.env,
   };
   const config = loadConfig({ env, cwd: folder, flags: {} });
-  const logger = pino({ level: 'silent' });
+  const { logger = pino({ level: 'silent' }) } = given;
   const opened = { config, logger, env, patienceMs: 5_000 };
   const app = await App.open({ ...opened, clientName: 'desk' });
   const tokens = new Tokens(app.scripts);
   const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
   const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
   const stop = new AbortController();
-  const rules = deskRules(app, { cwd: folder, stop: stop.signal });
-  const parts = deskDeps(app, { version: '0.0.0-test', webFolder: web, rules });
-  const server = await createDesk(
-    { ...parts, ...given.parts },
-    {
-      address: deskAddress({ host: '127.0.0.1', publicUrl: undefined, insecureHttp: false }),
-      localToken: null,
-      ...given.options,
-    },
-  );
+  const server = await createDesk(app, {
+    version: '0.0.0-test',
+    webFolder: web,
+    cwd: folder,
+    stop: stop.signal,
+    address: deskAddress({ host: '127.0.0.1', publicUrl: undefined, insecureHttp: false }),
+    localToken: null,
+    ...given.options,
+  });
   const { url, port } = await server.listen(0);
   let worker: { app: App; done: Promise<void> } | null = null;
   const call: TestDesk['call'] = (path, options = {}) => ask(`${url}${path}`, { as: operator, ...options });
@@ -155,8 +152,14 @@ export function ask(url: string, options: CallOptions = {}): Promise<Reply> {
         response.on('error', reject);
         response.on('end', () => {
           const received = Buffer.concat(chunks).toString('utf8');
+          const { statusCode: status = 0 } = response;
+          try {
+            checkReply({ method, url, status, text: received });
+          } catch (error) {
+            reject(error);
+          }
           resolve({
-            status: response.statusCode ?? 0,
+            status,
             headers: response.headers,
             text: received,
             json: () => JSON.parse(received),

@@ -1,115 +1,119 @@
-import type { Certainty } from '../../core/profile.js';
-import type { BatchState, OrderMark, OrderState } from '../../core/states.js';
-import type { Waiting } from '../../core/waiting.js';
-import type { LatencyHistogram, OrderEvent, Reason, RunSeries } from '../../ledger/index.js';
+import { z } from 'zod';
+import { WAITING_WHYS } from '../../core/waiting.js';
+import {
+  batch,
+  batchState,
+  byOp,
+  certainty,
+  count,
+  cursor,
+  limit,
+  name,
+  next,
+  type Of,
+  orderState,
+  Reason,
+  reason,
+  sum,
+  time,
+} from './values.js';
 
-/** Batches and their orders. */
+/** Batches, and what is done to one as a whole. */
 
-export type BatchSummary = {
-  readonly batch: string;
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly state: BatchState;
-  readonly reason: Reason | null;
-  readonly source: string;
-  readonly rows: number;
-  readonly counts: Readonly<Partial<Record<OrderState, number>>>;
-  readonly tokens: Readonly<Partial<Record<OrderState, string>>>;
-  readonly requests: number;
-  readonly retries: number;
-  readonly rateLimited: number;
-  /** Orders settled per second of late; null when it does not run. */
-  readonly perSecond: number | null;
-  readonly allowedPerSecond: number | null;
-  /** Null where it depends on a person, or on something whose end nobody knows. */
-  readonly etaSeconds: number | null;
-  /** Orders that are neither final nor moving, by why. */
-  readonly waiting: readonly Waiting[];
-  /** What must be known beside the numbers: read-back ended, orders that may have been paid twice. */
-  readonly notes: readonly string[];
-  readonly mode: 'run' | 'import';
-  readonly createdAt: string;
-  readonly createdBy: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly archived: boolean;
-};
+export const BatchParams = z.object({
+  batch: batch.describe('An id, the unique beginning of one, or `last`.'),
+});
+export const FileParams = BatchParams.extend({ name });
 
-export type BatchesPage = { readonly batches: readonly BatchSummary[]; readonly next: string | null };
-export type BatchAction = 'pause' | 'resume' | 'cancel' | 'report' | 'undo';
-export type BatchReply = {
-  readonly summary: BatchSummary;
-  readonly manifest: {
-    readonly realmId: string;
-    readonly baseUrl: string;
-    readonly certainty: Certainty;
-    readonly currency: string | null;
-    readonly header: readonly string[];
-    readonly orders: Readonly<Record<'credit' | 'debit' | 'transfer', number>>;
-    readonly tokens: Readonly<Record<'credit' | 'debit' | 'transfer', string>>;
-    readonly members: number;
-    readonly duplicates: number;
-    readonly invalid: number;
-    readonly sha256: string;
-    readonly again: string | null;
-    readonly inOrder: boolean;
-  };
-  readonly latency: LatencyHistogram;
-  readonly series: RunSeries;
-  /** What can be done to it now (an operator's role is needed for all but `undo`). */
-  readonly can: readonly BatchAction[];
-};
-export type SteerRequest = { readonly reason?: string };
+export const Waiting = z.strictObject({
+  why: z.enum(WAITING_WHYS),
+  message: z.string(),
+  orders: count,
+  tokens: sum,
+  since: time,
+  until: time
+    .nullable()
+    .describe('When it ends or is looked at again by itself; null where nobody can know.'),
+  next: z.string().nullable().describe('The command that ends it; null where nothing needs to be done.'),
+  session: z.string().nullable().describe('The sending process that has them, where that is the cause.'),
+});
 
-export type OrdersQuery = {
-  readonly state?: OrderState | undefined;
-  readonly class?: string | undefined;
-  /** Exact for `line`, `member`, `recipient`, `reference`; part of the text for `error` and `any`. */
-  readonly search?: string | undefined;
-  readonly field?: 'any' | 'member' | 'recipient' | 'reference' | 'line' | 'error' | undefined;
-  readonly cursor?: string | undefined;
-  /** 1 to 200, 50 unless told. */
-  readonly limit?: number | undefined;
-};
-export type OrderRow = {
-  readonly order: string;
-  readonly batch: string;
-  readonly realm: string;
-  readonly index: number;
-  readonly line: number;
-  readonly op: 'credit' | 'debit' | 'transfer' | null;
-  readonly member: string | null;
-  readonly recipient: string | null;
-  readonly tokens: number | null;
-  readonly reference: string | null;
-  readonly reason: string | null;
-  readonly state: OrderState;
-  readonly marks: readonly OrderMark[];
-  readonly attempts: number;
-  readonly status: number | null;
-  readonly balanceAfter: string | null;
-  readonly class: string | null;
-  readonly message: string | null;
-  readonly evidence: string | null;
-  readonly sentAt: string | null;
-  readonly settledAt: string | null;
-};
-export type OrdersPage = {
-  readonly orders: readonly OrderRow[];
-  readonly next: string | null;
-  /** Rows looked at so far, over all pages, and rows there are. */
-  readonly scanned: number;
-  readonly of: number;
-};
-export type OrderReply = {
-  readonly order: OrderRow;
-  readonly cells: readonly { readonly column: string; readonly value: string }[];
-  /** What it met, oldest first; empty for orders that were paid at the first attempt. */
-  readonly history: readonly OrderEvent[];
-  readonly can: readonly ('retry' | 'discard' | 'resolve')[];
-};
+export const BatchSummary = z.strictObject({
+  batch: z.string(),
+  realm: z.string(),
+  rehearsal: z.boolean(),
+  state: batchState,
+  reason: Reason.nullable(),
+  source: z.string(),
+  rows: count,
+  counts: z.partialRecord(orderState, count),
+  tokens: z.partialRecord(orderState, sum),
+  requests: count,
+  retries: count,
+  rateLimited: count,
+  perSecond: z.number().nullable().describe('Orders settled per second of late; null while it does not run.'),
+  allowedPerSecond: z.number().nullable(),
+  etaSeconds: z
+    .number()
+    .nullable()
+    .describe('Null where it depends on a person, or on something whose end nobody knows.'),
+  waiting: z.array(Waiting).describe('Orders that are neither final nor moving, by why.'),
+  notes: z
+    .array(z.string())
+    .describe(
+      'What must be known beside the numbers: read-back ended, orders that may have been paid twice.',
+    ),
+  mode: z.enum(['run', 'import']),
+  createdAt: time,
+  createdBy: z.string(),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  archived: z.boolean(),
+});
+export type BatchSummary = Of<typeof BatchSummary>;
 
-/** Empty when no report was written yet. */
-export type FilesReply = {
-  readonly files: readonly { readonly name: string; readonly bytes: number; readonly writtenAt: string }[];
-};
+export const BatchesQuery = z.object({
+  realm: name.optional(),
+  state: batchState.optional(),
+  cursor: cursor.regex(/^[0-9]+$/).optional(),
+  limit: limit(100).default(50),
+});
+export const BatchesPage = z.strictObject({ batches: z.array(BatchSummary), next });
+export type BatchesPage = Of<typeof BatchesPage>;
+
+export const BatchReply = z.strictObject({
+  summary: BatchSummary,
+  manifest: z.strictObject({
+    realmId: z.string(),
+    baseUrl: z.string(),
+    certainty,
+    currency: z.string().nullable(),
+    header: z.array(z.string()),
+    orders: byOp(count),
+    tokens: byOp(sum),
+    members: count,
+    duplicates: count,
+    invalid: count,
+    sha256: z.string(),
+    again: z.string().nullable(),
+    inOrder: z.boolean(),
+  }),
+  latency: z.array(z.strictObject({ upToMs: z.number(), count })),
+  series: z.strictObject({
+    sliceMs: count,
+    slices: z.array(
+      z.strictObject({ at: z.number(), requests: count, paid: count, failed: count, rateLimited: count }),
+    ),
+  }),
+  can: z
+    .array(z.enum(['pause', 'resume', 'cancel', 'report', 'undo']))
+    .describe('What can be done to it now; all but `undo` needs an operator.'),
+});
+export type BatchReply = Of<typeof BatchReply>;
+
+export const SteerRequest = z.object({ reason: reason.optional() }).default({});
+
+export const FilesReply = z
+  .strictObject({ files: z.array(z.strictObject({ name: z.string(), bytes: count, writtenAt: time })) })
+  .describe('Empty while no report was written.');
+export type FilesReply = Of<typeof FilesReply>;

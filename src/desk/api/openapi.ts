@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { CSRF_HEADER } from '../http/access/guard.js';
-import type { Route } from '../http/route.js';
+import type { Route, RouteGroup } from '../http/route.js';
+import * as batches from './batches.js';
+import * as imports from './imports.js';
+import * as orders from './orders.js';
+import * as overview from './overview.js';
+import * as rules from './rules.js';
+import * as session from './session.js';
+import { Reason } from './values.js';
 
 /** The OpenAPI document, made from the table of routes: nothing is described that is not served, and vice versa. */
-export function openApiDocument(routes: readonly Route[], version: string) {
+export function openApiDocument(groups: readonly RouteGroup[], version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
-  }
+  for (const { tag, routes } of groups)
+    for (const route of routes) {
+      const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: { tags: [tag], ...operation(route) } };
+    }
   return {
     openapi: '3.1.0',
     info: {
@@ -16,8 +24,11 @@ export function openApiDocument(routes: readonly Route[], version: string) {
       version,
       description:
         'What operators watch and steer. Times are ISO 8601 in UTC; sums of tokens are strings of digits; lists are paged with `cursor` and `next`.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [{ url: '/', description: 'The desk that serves this document.' }],
     security: [{ token: [] }, { session: [], csrf: [] }],
+    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
     paths,
     components: {
       securitySchemes: {
@@ -25,14 +36,19 @@ export function openApiDocument(routes: readonly Route[], version: string) {
         session: { type: 'apiKey', in: 'cookie', name: 'almoner-desk', description: 'Set by /api/login.' },
         csrf: { type: 'apiKey', in: 'header', name: CSRF_HEADER, description: 'With a session, on changes.' },
       },
-      schemas: { ErrorReply: errorSchema },
+      schemas: componentSchemas(),
+      responses: {
+        Refused: errorResponse(
+          'Not understood, not allowed, not there, or not in this state. Nothing was done.',
+        ),
+        Failed: errorResponse('The store or the realm does not answer, or the desk failed.'),
+      },
     },
   };
 }
 
 function operation(route: Route) {
-  const { params, query, access, reply, summary } = route;
-  const isMedia = reply.includes('/');
+  const { params, query, access, summary } = route;
   return {
     operationId: operationId(route),
     summary,
@@ -40,24 +56,25 @@ function operation(route: Route) {
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
     ...requestBody(route),
     responses: {
-      '200': {
-        description: isMedia ? 'The file or stream.' : reply,
-        content: {
-          [isMedia ? reply : 'application/json']: { schema: isMedia ? {} : { title: reply, type: 'object' } },
-        },
-      },
-      default: {
-        description: 'Anything from 400 up.',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' } } },
-      },
+      '200': success(route),
+      '4XX': { $ref: '#/components/responses/Refused' },
+      '5XX': { $ref: '#/components/responses/Failed' },
     },
   };
 }
 
+function success({ reply }: Route) {
+  return typeof reply === 'string'
+    ? { description: 'The file or stream.', content: { [reply]: { schema: { type: 'string' } } } }
+    : { description: idOf(reply), content: { 'application/json': { schema: reference(reply) } } };
+}
+
 function requestBody({ body, file }: Route) {
-  if (file !== null) return { requestBody: { required: true, content: { [file]: {} } } };
+  if (file !== null)
+    return { requestBody: { required: true, content: { [file]: { schema: { type: 'string' } } } } };
   if (body === null) return {};
-  return { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } } };
+  const required = !body.safeParse(undefined).success;
+  return { requestBody: { required, content: { 'application/json': { schema: reference(body) } } } };
 }
 
 export function operationId({ method, path }: Route): string {
@@ -68,33 +85,51 @@ export function operationId({ method, path }: Route): string {
 }
 
 function parameters(schema: z.ZodObject | null, place: 'path' | 'query') {
-  if (schema === null) return [];
-  return Object.entries(schema.shape).map(([name, part]) => ({
-    name,
-    in: place,
-    required: place === 'path',
-    schema: part instanceof z.ZodType ? schemaOf(part) : {},
-  }));
+  return Object.entries(schema?.shape ?? {}).map(([name, part]) => {
+    const { $schema: _, description, ...json } = z.toJSONSchema(z.object({ part }).shape.part, OPTIONS);
+    const told = description === undefined ? {} : { description };
+    return { name, in: place, required: place === 'path', ...told, schema: json };
+  });
 }
 
-function schemaOf(schema: z.ZodType) {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return json;
+function errorResponse(description: string) {
+  return { description, content: { 'application/json': { schema: reference(session.ErrorReply) } } };
 }
 
-const errorSchema = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'next', 'details'],
-      properties: {
-        code: { type: 'string', description: 'Stable; docs/errors.md lists all.' },
-        message: { type: 'string' },
-        next: { type: 'string' },
-        details: { type: 'array', items: { type: 'string' } },
-      },
-    },
+/** Every body by the name that it is exported under. */
+const bodies = z.registry<{ id: string }>();
+for (const [id, schema] of Object.entries({
+  ...batches,
+  ...imports,
+  ...orders,
+  ...overview,
+  ...rules,
+  ...session,
+}))
+  if (!/(Params|Query)$/.test(id)) bodies.add(schema, { id });
+bodies.add(Reason, { id: 'Reason' });
+
+const OPTIONS: Parameters<typeof z.toJSONSchema>[1] = {
+  io: 'input',
+  // The pattern of a date-time is a page long and says no more than the format.
+  override({ jsonSchema }) {
+    if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   },
-} as const;
+};
+
+function componentSchemas() {
+  const { schemas } = z.toJSONSchema(bodies, { ...OPTIONS, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: _id, ...schema }]) => [id, schema]),
+  );
+}
+
+function idOf(schema: z.ZodType): string {
+  const id = bodies.get(schema)?.id;
+  if (id === undefined) throw new Error('a body of the API is not exported by a file of src/desk/api');
+  return id;
+}
+
+function reference(schema: z.ZodType) {
+  return { $ref: `#/components/schemas/${idOf(schema)}` };
+}

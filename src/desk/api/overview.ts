@@ -1,79 +1,107 @@
-import type { Certainty, Rate } from '../../core/profile.js';
-import type { Reason } from '../../ledger/index.js';
-import type { BatchReply, BatchSummary } from './batches.js';
-import type { TaskReply } from './work.js';
+import { z } from 'zod';
+import { type BatchReply, BatchSummary } from './batches.js';
+import { batch, certainty, count, cursor, limit, next, type Of, Reason, time } from './values.js';
 
-/** The front page and what keeps it live. */
+/** The front page and what keeps it live, its search box, and the desk's own tasks and audit. */
 
-export type RealmCard = {
-  readonly realm: string;
-  readonly realmId: string;
-  readonly baseUrl: string;
-  readonly rehearsal: boolean;
-  /** False for realms that are in the books but no longer in the configuration: they can only be looked at. */
-  readonly configured: boolean;
-  readonly certainty: Certainty | null;
-  readonly currency: string | null;
-  readonly halt: Reason | null;
-  readonly breakerSince: string | null;
-  /** While not armed nothing is sent: the store was restarted or rolled back. Null: nothing was ever sent. */
-  readonly fence: { readonly armed: boolean; readonly reason: Reason | null } | null;
-  readonly pace: {
-    /** What holds now: the configured rate, or a lower one that the realm's answers taught. */
-    readonly allowed: Rate | null;
-    readonly configured: Rate | null;
-    readonly learntBy: 'headers' | 'refusals' | null;
-    /** Requests a window that somebody else makes on the same realm. */
-    readonly others: number;
-    /** How long the whole realm still holds back (Retry-After). */
-    readonly holdSeconds: number;
-    /** Requests that left within the last window (a minute where there is no limit). */
-    readonly used: number;
-    /** Requests per slice, oldest first, up to ten minutes: for the chart. */
-    readonly recent: {
-      readonly sliceMs: number;
-      readonly endsAt: number;
-      readonly requests: readonly number[];
-    };
-  };
-  /** Orders that wait for a worker, and jobs now in the realm's queue (the window). */
-  readonly waiting: number;
-  readonly queued: number;
-  readonly dead: number;
-  readonly doubts: number;
-  readonly oldestUnsettledAt: string | null;
-};
+export const Rate = z.strictObject({ requests: z.number(), windowMs: z.number() });
 
-export type Overview = {
-  readonly at: string;
-  readonly store: {
-    readonly up: boolean;
-    readonly embedded: boolean;
-    readonly address: string;
-    readonly latencyMs: number | null;
-    readonly usedBytes: number | null;
-    readonly version: string | null;
-  };
-  readonly workers: { readonly alive: number; readonly processes: readonly WorkerRow[] };
-  /** True when orders wait and no process is there to send them. */
-  readonly noWorker: boolean;
-  readonly realms: readonly RealmCard[];
-  /** All that are not over, then the newest that are: at most 50. */
-  readonly batches: readonly BatchSummary[];
-  readonly tasks: readonly TaskReply[];
-};
-export type WorkerRow = {
-  readonly session: string;
-  readonly kind: string;
-  readonly machine: string;
-  /** `silent`: it gives no sign, and whether it lives is not known. */
-  readonly state: 'alive' | 'dead' | 'elsewhere' | 'silent';
-  readonly realms: readonly string[];
-};
+export const RealmCard = z.strictObject({
+  realm: z.string(),
+  realmId: z.string(),
+  baseUrl: z.string(),
+  rehearsal: z.boolean(),
+  configured: z
+    .boolean()
+    .describe(
+      'False for realms of the books that the configuration no longer names: they can only be looked at.',
+    ),
+  certainty: certainty.nullable(),
+  currency: z.string().nullable(),
+  halt: Reason.nullable(),
+  breakerSince: time.nullable(),
+  fence: z
+    .strictObject({ armed: z.boolean(), reason: Reason.nullable() })
+    .nullable()
+    .describe(
+      'While not armed nothing is sent: the store was restarted or rolled back. Null: nothing was ever sent.',
+    ),
+  pace: z.strictObject({
+    allowed: Rate.nullable().describe(
+      'What holds now: the configured rate, or a lower one that the realm’s answers taught.',
+    ),
+    configured: Rate.nullable(),
+    learntBy: z.enum(['headers', 'refusals']).nullable(),
+    others: z.number().describe('Requests a window that somebody else makes on the same realm.'),
+    holdSeconds: z.number().describe('How long the whole realm still holds back (Retry-After).'),
+    used: z.number().describe('Requests that left within the last window, a minute where there is no limit.'),
+    recent: z
+      .strictObject({ sliceMs: count, endsAt: z.number(), requests: z.array(z.number()) })
+      .describe('Requests per slice, oldest first, up to ten minutes: for the chart.'),
+  }),
+  waiting: count.describe('Orders that wait for a worker.'),
+  queued: count.describe('Jobs now in the realm’s queue: the window.'),
+  dead: count,
+  doubts: count,
+  oldestUnsettledAt: time.nullable(),
+});
+export type RealmCard = Of<typeof RealmCard>;
 
+const WorkerRow = z.strictObject({
+  session: z.string(),
+  kind: z.string(),
+  machine: z.string(),
+  state: z
+    .enum(['alive', 'dead', 'elsewhere', 'silent'])
+    .describe('`silent`: it gives no sign, and whether it lives is not known.'),
+  realms: z.array(z.string()),
+});
+export type WorkerRow = Of<typeof WorkerRow>;
+
+export const TaskReply = z
+  .strictObject({
+    task: z.string(),
+    what: z.string(),
+    who: z.string(),
+    state: z.enum(['running', 'done', 'failed']),
+    total: count.nullable(),
+    done: count,
+    refused: z
+      .array(z.strictObject({ order: z.string(), why: z.string() }))
+      .describe('Orders that were left as they were, with the reason; the first hundred.'),
+    refusedCount: count,
+    error: Reason.nullable(),
+    result: z.strictObject({ batch: z.string().nullable(), plan: z.string().nullable() }),
+    startedAt: time,
+    endedAt: time.nullable(),
+  })
+  .describe('Something that takes longer than a request: started by a change, looked at until it is over.');
+export type TaskReply = Of<typeof TaskReply>;
+export const TaskParams = z.object({ task: z.string().max(40) });
+export const TasksReply = z.strictObject({ tasks: z.array(TaskReply) });
+
+export const Overview = z.strictObject({
+  at: time,
+  store: z.strictObject({
+    up: z.boolean(),
+    embedded: z.boolean(),
+    address: z.string(),
+    latencyMs: z.number().nullable(),
+    usedBytes: count.nullable(),
+    version: z.string().nullable(),
+  }),
+  workers: z.strictObject({ alive: count, processes: z.array(WorkerRow) }),
+  noWorker: z.boolean().describe('Orders wait and no process is there to send them.'),
+  realms: z.array(RealmCard),
+  batches: z.array(BatchSummary).describe('All that are not over, then the newest that are: at most 50.'),
+  tasks: z.array(TaskReply),
+});
+export type Overview = Of<typeof Overview>;
+
+export const EventsQuery = z.object({ batch: batch.optional() });
 /**
- * `/api/events`: at once and then whenever something changed, at most once a second. A comment line every
- * 15 seconds keeps the line open. After a break the browser connects again and gets the whole picture anew.
+ * The events of `/api/events`: at once and then whenever something changed, at most once a second. A comment line
+ * every 15 seconds keeps the line open. After a break the browser connects again and gets the whole picture anew.
  */
 export type LiveEvents = {
   readonly overview: Overview;
@@ -83,10 +111,30 @@ export type LiveEvents = {
   readonly bye: { readonly why: string };
 };
 
-export type FindReply = {
-  readonly found: readonly {
-    readonly kind: 'batch' | 'order' | 'member';
-    readonly id: string;
-    readonly note: string;
-  }[];
-};
+export const FindQuery = z.object({ q: z.string().trim().min(1).max(100) });
+export const FindReply = z.strictObject({
+  found: z.array(
+    z.strictObject({ kind: z.enum(['batch', 'order', 'member']), id: z.string(), note: z.string() }),
+  ),
+});
+export type FindReply = Of<typeof FindReply>;
+
+export const AuditQuery = z.object({
+  cursor: cursor.regex(/^\d{1,9}(\.\d{1,9}){2}$/).optional(),
+  limit: limit(200).default(100),
+});
+export const AuditPage = z.strictObject({
+  entries: z.array(
+    z.strictObject({
+      at: time,
+      who: z.string(),
+      what: z.string(),
+      why: z.string().nullable(),
+      batch: z.string().nullable(),
+    }),
+  ),
+  next,
+});
+export type AuditPage = Of<typeof AuditPage>;
+
+export const OpenApiDocument = z.looseObject({ openapi: z.string() });

@@ -1,23 +1,29 @@
+import { z } from 'zod';
+import { type Of, time } from './values.js';
+
 /** Signing in, and what every error looks like. */
 
-export type ErrorReply = {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly next: string;
-    readonly details: readonly string[];
-  };
-};
-export type Done = { readonly done: true };
+export const ErrorReply = z.strictObject({
+  error: z.strictObject({
+    code: z.string().describe('Stable; docs/errors.md lists all.'),
+    message: z.string(),
+    next: z.string(),
+    details: z.array(z.string()),
+  }),
+});
+export type ErrorReply = Of<typeof ErrorReply>;
 
-export type Role = 'viewer' | 'operator';
-export type LoginRequest = { readonly token: string };
-export type SessionReply = {
-  readonly name: string;
-  readonly role: Role;
-  readonly csrf: string;
-  /** Without a request until then the session ends; the absolute end comes in any case. */
-  readonly idleUntil: string;
-  readonly endsAt: string;
-  readonly version: string;
-};
+export const Done = z.strictObject({ done: z.literal(true) });
+
+export const LoginRequest = z.object({ token: z.string().trim().min(1).max(200) });
+
+export const SessionReply = z.strictObject({
+  name: z.string(),
+  role: z.enum(['viewer', 'operator']),
+  csrf: z.string().describe('Goes into the header `x-almoner-csrf` of every change; empty with a token.'),
+  idleUntil: time.describe('Without a request until then the session ends.'),
+  endsAt: time.describe('The session ends then in any case.'),
+  version: z.string(),
+});
+export type SessionReply = Of<typeof SessionReply>;
+export type Role = SessionReply['role'];

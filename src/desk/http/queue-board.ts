@@ -11,10 +11,9 @@ import type {
 } from '@bull-board/api/typings/app';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { openLedger } from '../../ledger/index.js';
 import { DEAD_QUEUE, ORDERS_QUEUE, openQueue } from '../../queue/queues.js';
-import type { DeskDeps } from '../deps.js';
-import { loadStaticFiles } from './static-files.js';
+import type { App } from '../../runtime/app.js';
+import { loadStaticFiles } from './pages.js';
 
 /**
  * Puts bull-board's pages and its reading routes under one path. Not @bull-board/fastify: that one registers
@@ -115,15 +114,14 @@ export class BoardAdapter implements IServerAdapter {
  */
 type QueueBoard = { readonly adapter: BoardAdapter; close(): Promise<void> };
 
-export function openQueueBoard(parts: Pick<DeskDeps, 'scripts' | 'profiles' | 'connect'>): QueueBoard {
-  const connection = parts.connect('board');
-  const queues = parts.profiles.flatMap(({ name, baseUrl, realmId, rehearsal }) => {
-    const ledger = openLedger(parts.scripts, { name, baseUrl, realmId, rehearsal });
-    return [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
-      realm: name,
-      queue: openQueue<unknown>(ledger, queue, connection),
-    }));
-  });
+export function openQueueBoard(app: App): QueueBoard {
+  const connection = app.store.connect('board');
+  const queues = app.config.profiles.flatMap((profile) =>
+    [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
+      realm: profile.name,
+      queue: openQueue<unknown>(app.ledger(profile), queue, connection),
+    })),
+  );
   const adapter = new BoardAdapter();
   createBullBoard({
     queues: queues.map(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Of } from '../api/values.js';
 import type { Desk } from '../desk.js';
 import type { Visitor } from './access/guard.js';
 import type { Access } from './access/tokens.js';
@@ -22,9 +23,16 @@ export type Route = {
   readonly body: z.ZodType | null;
   /** A body that is no JSON but a file of this type. */
   readonly file: string | null;
-  /** The type in api-types.ts that is answered, or a media type. */
-  readonly reply: string;
+  /** What is answered, or the media type of a file or stream. */
+  readonly reply: z.ZodType | string;
   handle(desk: Desk, raw: RawRequest): Promise<unknown>;
+};
+
+/** Routes about one thing, as the OpenAPI document groups them. */
+export type RouteGroup = {
+  readonly tag: string;
+  readonly description: string;
+  readonly routes: readonly Route[];
 };
 
 export type RawRequest = {
@@ -47,17 +55,24 @@ export type Given<P, Q, B> = {
   readonly raw: RawRequest;
 };
 
-type Description<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
+type Description<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType | string,
+> = {
   readonly summary: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   readonly file?: string;
-  readonly reply: string;
+  readonly reply: R;
   /** What the audit says of a change; null where nothing of lasting interest happens. Usual: the summary. */
   audit?: ((given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine) | null;
-  handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): unknown;
+  handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): Answer<R> | Promise<Answer<R>>;
 };
+
+type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | OpenLine;
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
 
@@ -69,7 +84,8 @@ export function route<
   P extends z.ZodObject = typeof EMPTY,
   Q extends z.ZodObject = typeof EMPTY,
   B extends z.ZodType = typeof ANYTHING,
->(place: `${Method} /${string}`, access: Access, description: Description<P, Q, B>): Route {
+  R extends z.ZodType | string = string,
+>(place: `${Method} /${string}`, access: Access, description: Description<P, Q, B, R>): Route {
   const [method, path] = splitPlace(place);
   return {
     method,
@@ -138,9 +154,9 @@ export class Download {
 }
 
 /** An answer with headers of its own. */
-export class WithHeaders {
+export class WithHeaders<T> {
   constructor(
-    readonly value: unknown,
+    readonly value: T,
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 }

@@ -1,23 +1,44 @@
 import { openApiDocument } from '../api/openapi.js';
-import { type Route, route } from './route.js';
-import { BATCH_ROUTES } from './routes/batch-routes.js';
-import { IMPORT_ROUTES } from './routes/import-routes.js';
-import { ORDER_ROUTES } from './routes/order-routes.js';
-import { OVERVIEW_ROUTES } from './routes/overview-routes.js';
-import { RULE_ROUTES } from './routes/rule-routes.js';
-import { SESSION_ROUTES } from './routes/session-routes.js';
+import { OpenApiDocument } from '../api/overview.js';
+import { type Route, type RouteGroup, route } from './route.js';
+import { BATCH_ROUTES } from './routes/batches.js';
+import { IMPORT_ROUTES } from './routes/imports.js';
+import { ORDER_ROUTES } from './routes/orders.js';
+import { OVERVIEW_ROUTES } from './routes/overview.js';
+import { RULE_ROUTES } from './routes/rules.js';
+import { SESSION_ROUTES } from './routes/session.js';
 
-/** Every route of the API, in one flat table; the document describes the table, itself included. */
-export const ROUTES: readonly Route[] = [
-  ...SESSION_ROUTES,
-  ...OVERVIEW_ROUTES,
-  ...BATCH_ROUTES,
-  ...ORDER_ROUTES,
-  ...IMPORT_ROUTES,
-  ...RULE_ROUTES,
-  route('GET /api/openapi.json', 'viewer', {
-    summary: 'This document.',
-    reply: 'OpenAPI',
-    handle: (desk) => openApiDocument(ROUTES, desk.parts.version),
-  }),
+/** Every route of the API by what it is about; the document describes the table, itself included. */
+export const ROUTE_GROUPS: readonly RouteGroup[] = [
+  { tag: 'Session', description: 'Signing in and out.', routes: SESSION_ROUTES },
+  {
+    tag: 'Overview',
+    description: 'The front page, what keeps it live, its search box, and the desk’s own tasks and audit.',
+    routes: [
+      ...OVERVIEW_ROUTES,
+      route('GET /api/openapi.json', 'viewer', {
+        summary: 'This document.',
+        reply: OpenApiDocument,
+        handle: (desk) => openApiDocument(ROUTE_GROUPS, desk.version),
+      }),
+    ],
+  },
+  { tag: 'Batches', description: 'Looked at, steered, reported, taken back.', routes: BATCH_ROUTES },
+  {
+    tag: 'Orders',
+    description: 'Single orders, dead letters, doubts, and everything about a member.',
+    routes: ORDER_ROUTES,
+  },
+  {
+    tag: 'Imports',
+    description: 'From a file to a batch: upload, preview, and a start that repeats what the person saw.',
+    routes: IMPORT_ROUTES,
+  },
+  {
+    tag: 'Rules',
+    description: 'Reward rules: listed, planned, run from exactly that plan, and explained.',
+    routes: RULE_ROUTES,
+  },
 ];
+
+export const ROUTES: readonly Route[] = ROUTE_GROUPS.flatMap(({ routes }) => routes);

@@ -1,33 +1,29 @@
-import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AlmonerError } from '../../core/errors/error.js';
 import { pingStore } from '../../ledger/index.js';
-import type { DeskDeps } from '../deps.js';
-import { type Desk, openDesk } from '../desk.js';
+import type { App } from '../../runtime/app.js';
+import { type Desk, type DeskOptions, openDesk } from '../desk.js';
 import { DeskMetrics } from '../live/metrics.js';
 import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
 import { cookieRules } from './access/cookie.js';
 import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
 import type { Visitor } from './access/guard.js';
 import { securityHeaders } from './access/headers.js';
-import { Connections, limitBodies, type UploadLimits } from './connections.js';
+import { Connections, limitBodies } from './connections.js';
 import { errorAnswer } from './error-reply.js';
-import { BOARD_PATH, openQueueBoard } from './queue-board.js';
+import { servePages } from './pages.js';
+import { openQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';
 import { ROUTES } from './routes.js';
-import { fileFor, loadStaticFiles } from './static-files.js';
 
 /** The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one door. */
-export type DeskOptions = {
+export type ServerOptions = DeskOptions & {
   readonly address: DeskAddress;
-  /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
-  readonly localToken: string | null;
-  readonly uploadLimits?: UploadLimits;
+  /** The built pages. */
+  readonly webFolder: string;
   /** How long a body that is no upload may take to arrive. */
   readonly bodyMs?: number;
   readonly connectionsMax?: number;
-  /** How often a live line is asked whether it is still welcome. */
-  readonly heartbeatMs?: number;
 };
 
 export type DeskServer = {
@@ -46,28 +42,28 @@ const LOOK_MS = 5_000;
 const CONNECTIONS_MAX = 1_000;
 const CLOSE_GRACE_MS = 2_000;
 
-export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise<DeskServer> {
-  const desk = openDesk(parts, options);
+export async function createDesk(app: App, options: ServerOptions): Promise<DeskServer> {
+  const desk = openDesk(app, options);
   const encrypted = options.address.publicUrl?.protocol === 'https:';
-  const app = buildApp(options, (error, request, reply) => {
+  const server = buildApp(options, (error, request, reply) => {
     reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
     answerError(desk, error, request, reply);
   });
-  const bodies = limitBodies(app, options.bodyMs ?? BODY_MS);
-  const door = keepDoor(app, desk, encrypted);
-  app.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
+  const bodies = limitBodies(server, options.bodyMs ?? BODY_MS);
+  const door = keepDoor(server, desk, encrypted);
+  server.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
   const connections = new Connections(options.connectionsMax ?? CONNECTIONS_MAX);
-  app.server.on('connection', (socket) => connections.add(socket));
-  app.addHook('onRequest', async (request) => {
+  server.server.on('connection', (socket) => connections.add(socket));
+  server.addHook('onRequest', async (request) => {
     const visitor = door.visitorOf(request);
     if (visitor !== null) connections.admitted(request.raw.socket, visitor.identity);
   });
 
-  for (const route of ROUTES) serveRoute(app, desk, route, { door, bodies });
-  const board = openQueueBoard(parts);
-  await board.adapter.register(app);
-  serveMachines(app, desk);
-  await servePages(app, parts.webFolder);
+  for (const route of ROUTES) serveRoute(server, desk, route, { door, bodies });
+  const board = openQueueBoard(app);
+  await board.adapter.register(server);
+  serveMachines(server, desk);
+  await servePages(server, options.webFolder);
   await desk.uploads.open();
   // The chart of the pace goes on while nobody looks.
   const looks = setInterval(() => void desk.board.look(), LOOK_MS).unref();
@@ -78,7 +74,7 @@ export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise
     async listen(port) {
       const { host } = options.address;
       try {
-        await app.listen({ host: host.replace(/^\[|\]$/g, ''), port });
+        await server.listen({ host: host.replace(/^\[|\]$/g, ''), port });
       } catch (cause) {
         throw new AlmonerError(
           'ALM_DESK_PORT_TAKEN',
@@ -86,7 +82,7 @@ export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise
           { cause },
         );
       }
-      const bound = app.server.address();
+      const bound = server.server.address();
       const realPort = typeof bound === 'object' && bound !== null ? bound.port : port;
       const origins = allowedOrigins(options.address, realPort);
       desk.reached = { origins, hosts: hostsOf(origins), cookie: cookieRules(encrypted, realPort) };
@@ -96,8 +92,8 @@ export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise
       clearInterval(looks);
       desk.live.close();
       desk.wrongTokens.close();
-      const grace = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
-      await app.close();
+      const grace = setTimeout(() => server.server.closeAllConnections(), CLOSE_GRACE_MS);
+      await server.close();
       clearTimeout(grace);
       await desk.tasks.settled();
       await desk.uploads.close();
@@ -108,7 +104,7 @@ export async function createDesk(parts: DeskDeps, options: DeskOptions): Promise
 
 type Refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-function buildApp({ address }: DeskOptions, refuse: Refuse): FastifyInstance {
+function buildApp({ address }: ServerOptions, refuse: Refuse): FastifyInstance {
   const app = fastify({
     // An address that cannot be decoded, or is too long, is refused before any hook runs.
     frameworkErrors: refuse,
@@ -197,7 +193,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));
   app.get('/ready', open, async (_, reply) => {
-    const ready = await pingStore(desk.parts.scripts);
+    const ready = await pingStore(desk.app.scripts);
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
   const metrics = new DeskMetrics(desk);
@@ -206,40 +202,10 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   );
 }
 
-/** Under these roots whatever is not served is no page, and not for strangers. */
-const NO_PAGES = ['/api', '/metrics', BOARD_PATH];
-
-/** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
-async function servePages(app: FastifyInstance, folder: string): Promise<void> {
-  const nothing = () => {
-    throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
-  };
-  app.setNotFoundHandler(nothing);
-  for (const url of NO_PAGES.flatMap((root) => [root, `${root}/*`]))
-    for (const method of ['GET', 'HEAD'] as const)
-      if (!app.hasRoute({ method, url }))
-        app.route({ method, url, config: { access: 'viewer' }, handler: nothing });
-  const files = await loadStaticFiles(folder);
-  app.route<{ Params: { '*': string } }>({
-    method: ['GET', 'HEAD'],
-    url: '/*',
-    config: { access: 'anyone' },
-    handler(request, reply) {
-      if (files.size === 0)
-        throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
-      const file = fileFor(files, `/${request.params['*']}`);
-      if (file === undefined) return nothing();
-      reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
-      if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();
-      return reply.type(file.type).send(Readable.from([file.bytes]));
-    },
-  });
-}
-
 function answerError(desk: Desk, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body, bug } = errorAnswer(error);
   if (bug)
-    desk.parts.logger.error({ err: error, method: request.method, route: request.routeOptions.url }, 'desk');
+    desk.app.logger.error({ err: error, method: request.method, route: request.routeOptions.url }, 'desk');
   return reply
     .status(status)
     .headers(headers)

@@ -39,7 +39,7 @@ export class DeskMetrics {
     );
     gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
     gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(this.desk.live.clients);
-    gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.parts.version }, 1);
+    gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.version }, 1);
   }
 
   /** Attempts by the status of their answer, over the whole life of each realm's books. */

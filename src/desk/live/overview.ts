@@ -1,21 +1,29 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
+import { isAtWork } from '../../core/what-waits.js';
 import {
+  allLedgers,
+  type BatchRef,
+  batchLatency,
+  batchSeries,
   ledgerId,
-  openLedger,
   type RealmLedger,
   readFence,
   readPaceState,
+  readSigns,
   realmState,
+  type ScriptClient,
   slotsEverTaken,
 } from '../../ledger/index.js';
-import type { BatchSummary, Overview } from '../api/index.js';
-import type { DeskDeps } from '../deps.js';
+import { standsStill } from '../../operations/batches/batch-status.js';
+import { waitingOfAll } from '../../operations/batches/waiting.js';
+import type { App } from '../../runtime/app.js';
+import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
 import type { Tasks } from '../tasks.js';
+import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
-import { PaceHistory } from './pace-history.js';
-import { batchSummary, isForWorkers, realmCard } from './realm-card.js';
-import { SettleRates } from './settle-rates.js';
+import { PaceHistory, SettleRates } from './rates.js';
+import { isForWorkers, realmCard } from './realm-card.js';
 
 /**
  * The one picture of everything, for the front page, the live line and the metrics. Whoever asks within a
@@ -37,11 +45,14 @@ export class OverviewBoard {
   private last: Picture | null = null;
 
   constructor(
-    private readonly parts: DeskDeps,
+    private readonly app: App,
     private readonly tasks: Tasks,
   ) {
-    this.views = new BatchViews(parts.scripts);
-    this.health = new StoreHealth(parts.scripts, parts.store);
+    this.views = new BatchViews(app.scripts);
+    this.health = new StoreHealth(app.scripts, {
+      embedded: app.store.embedded,
+      address: app.store.address,
+    });
   }
 
   look(): Promise<Picture> {
@@ -51,9 +62,20 @@ export class OverviewBoard {
     return this.taken.picture;
   }
 
+  /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
+  async describe(ref: BatchRef): Promise<BatchReply> {
+    const view = await sealedBatch(ref);
+    const [latency, series, summary] = await Promise.all([
+      batchLatency(ref),
+      batchSeries(ref, view),
+      this.summaryOf({ ref, view, dispatched: 0 }),
+    ]);
+    return { summary, manifest: manifestReply(view.manifest), latency, series, can: actionsOn(summary) };
+  }
+
   /** Of a batch that is asked for alone. */
   async summaryOf(seen: SeenBatch): Promise<BatchSummary> {
-    const [waiting = []] = await this.parts.waiting([seen]);
+    const [waiting = []] = await waitingOfAll([seen], this.app.config);
     return this.summary({ ...seen, waiting });
   }
 
@@ -62,7 +84,7 @@ export class OverviewBoard {
     return batchSummary(view, {
       perSecond: this.rates.perSecond(`${ref.ledger.id} ${ref.no}`, view, nowMs),
       profile: this.profileOf(ref.ledger),
-      still: await this.parts.standsStill(ref, view),
+      still: await standsStill(ref, view, this.app.config),
       waiting,
       nowMs,
     });
@@ -76,7 +98,7 @@ export class OverviewBoard {
       this.last = await this.collect(store);
       return this.last;
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'the overview could not be read');
+      this.app.logger.warn({ err: error }, 'the overview could not be read');
       return this.withoutStore();
     }
   }
@@ -88,19 +110,19 @@ export class OverviewBoard {
   }
 
   private async collect(store: Overview['store']): Promise<Picture> {
-    const [views, processes] = await Promise.all([this.views.list(), this.parts.processes()]);
-    const waiting = await this.parts.waiting(views);
+    const [views, workers] = await Promise.all([this.views.list(), processes(this.app.scripts)]);
+    const waiting = await waitingOfAll(views, this.app.config);
     const seen = views.map((view, at) => ({ ...view, waiting: waiting[at] ?? [] }));
     const now = Date.now();
     for (const { ref, view } of seen) this.rates.note(`${ref.ledger.id} ${ref.no}`, view, now);
     const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, seen, now)));
-    const alive = processes.filter(
+    const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
-      workers: { alive, processes: [...processes] },
+      workers: { alive, processes: workers },
       noWorker: alive === 0 && seen.some((batch) => isForWorkers(batch)),
       realms,
       batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
@@ -111,9 +133,7 @@ export class OverviewBoard {
 
   /** The configured ones, and those that only the books know while something of theirs is open. */
   private realmsOf(seen: readonly SeenBatch[]): RealmLedger[] {
-    const configured = this.parts.profiles.map(({ name, baseUrl, realmId, rehearsal }) =>
-      openLedger(this.parts.scripts, { name, baseUrl, realmId, rehearsal }),
-    );
+    const configured = this.app.config.profiles.map((profile) => this.app.ledger(profile));
     const known = new Map(configured.map((ledger) => [ledger.id, ledger]));
     for (const { ref, view } of seen)
       if (!known.has(ref.ledger.id) && (view.state === 'running' || !view.manifest.rehearsal))
@@ -146,8 +166,26 @@ export class OverviewBoard {
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {
-    return this.parts.profiles.find((profile) => ledgerId(profile) === ledger.id);
+    return this.app.config.profiles.find((profile) => ledgerId(profile) === ledger.id);
   }
+}
+
+/** Every sending process that gave a sign in any realm. */
+async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
+  const found = new Map<string, WorkerRow>();
+  for (const ledger of await allLedgers(scripts)) {
+    const { nowMs, signs } = await readSigns(ledger);
+    for (const sign of signs) {
+      const { session, kind, machine, life } = sign;
+      const known = found.get(session);
+      const silent = life !== 'dead' && !isAtWork(sign, nowMs);
+      // One that is heard in any realm is not silent.
+      const state = silent ? (known?.state ?? 'silent') : life;
+      const realms = [...(known?.realms ?? []), ledger.realm.name];
+      found.set(session, { session, kind, machine, state, realms });
+    }
+  }
+  return [...found.values()];
 }
 
 function shown(seen: readonly ToldBatch[]): ToldBatch[] {

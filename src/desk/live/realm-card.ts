@@ -1,11 +1,10 @@
 import type { RealmProfile } from '../../core/profile.js';
-import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import type { BatchView, Fence, KnownRealm, PaceState, RealmState, Reason } from '../../ledger/index.js';
+import { openCount } from '../../core/states.js';
+import type { Fence, KnownRealm, PaceState, RealmState } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import type { BatchSummary, RealmCard } from '../api/index.js';
+import type { RealmCard } from '../api/index.js';
 import type { SeenBatch } from './batch-views.js';
-import type { PaceHistory } from './pace-history.js';
-import { openOf } from './settle-rates.js';
+import type { PaceHistory } from './rates.js';
 
 /** A realm on the front page: its pace, what waits, and what wants attention. */
 const UNLIMITED_WINDOW_MS = 60_000;
@@ -23,7 +22,7 @@ export function realmCard(facts: {
   const { owner, profile, state, fence, batches, pace, limits, now } = facts;
   const allowed = limits.learnt ?? profile?.rate ?? null;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
-  const unsettled = batches.filter(({ view }) => isOpen(view.state) && openOf(view) > 0);
+  const unsettled = batches.filter(({ view }) => isOpen(view.state) && openCount(view.counts) > 0);
   const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
   return {
     realm: profile?.name ?? owner.name,
@@ -45,7 +44,7 @@ export function realmCard(facts: {
       used: pace.within(allowed?.windowMs ?? UNLIMITED_WINDOW_MS, now),
       recent: pace.slices(now),
     },
-    waiting: sum((batch) => (isForWorkers(batch) ? openOf(batch.view) : 0)),
+    waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),
     queued: sum(({ view, dispatched }) => (isOpen(view.state) ? dispatched : 0)),
     dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
     doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
@@ -60,52 +59,4 @@ export function isForWorkers({ view }: SeenBatch): boolean {
 
 function isOpen(state: string): boolean {
   return state !== 'done' && state !== 'cancelled';
-}
-
-/** A batch in the few numbers that a list shows. */
-export function batchSummary(
-  view: BatchView,
-  more: {
-    readonly perSecond: number | null;
-    readonly profile: RealmProfile | undefined;
-    readonly still: { readonly state: 'paused' | 'halted'; readonly reason: Reason } | null;
-    readonly waiting: readonly Waiting[];
-    readonly nowMs: number;
-  },
-): BatchSummary {
-  const { manifest, counts, sums } = view;
-  const { waiting } = more;
-  const state = more.still?.state ?? view.state;
-  const perSecond = state === 'running' ? more.perSecond : null;
-  return {
-    batch: manifest.batch,
-    realm: manifest.realm,
-    rehearsal: manifest.rehearsal,
-    state,
-    reason: more.still?.reason ?? view.reason,
-    source: manifest.source,
-    rows: manifest.rows,
-    counts,
-    tokens: Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, String(sum)])),
-    requests: view.requests,
-    retries: view.retries,
-    rateLimited: view.rateLimited,
-    perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
-    allowedPerSecond: allowedPerSecond(more.profile),
-    etaSeconds: etaSeconds({ state, open: openOf(view), perSecond, waiting, nowMs: more.nowMs }),
-    waiting,
-    notes: view.notes ?? [],
-    mode: manifest.mode,
-    createdAt: isoTime(manifest.createdAt),
-    createdBy: manifest.createdBy,
-    startedAt: isoTime(view.startedAt),
-    finishedAt: isoTime(view.finishedAt),
-    archived: view.archived,
-  };
-}
-
-function allowedPerSecond(profile: RealmProfile | undefined): number | null {
-  if (profile?.rate == null) return null;
-  const { requests, windowMs } = profile.rate;
-  return (Math.max(1, requests - profile.rateReserve) / windowMs) * 1000;
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import {
   attentionCount,
   attentionPage,
@@ -6,12 +7,14 @@ import {
   PLAN_BLOCK_ROWS,
   type RowContext,
   type RowView,
+  readBatch,
   readRow,
+  type ScriptClient,
 } from '../../ledger/index.js';
-import type { OrdersPage, OrdersQuery } from '../api/index.js';
-import { orderRow } from './order-row.js';
-import { type Scanned, scanBlocks } from './scan-blocks.js';
-import { includes, type Wanted, wantedOf } from './wanted.js';
+import { contextOf } from '../../operations/batches/find-orders.js';
+import type { HistoryPage, HistoryQuery, OrderRow, OrdersPage, OrdersQuery } from '../api/index.js';
+import { batchesFor, orderRow, parseCursor, placeOf } from './paging.js';
+import { includes, type Scanned, scanBlocks, type Wanted, wantedOf, wantMember } from './search.js';
 
 /**
  * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
@@ -113,4 +116,47 @@ async function findLine(context: RowContext, rows: number, line: number): Promis
     }
   }
   return null;
+}
+
+/** Every order that ever touched a member, newest batch first, looked for in bounded pieces. */
+const HISTORY_LOOK_MS = 300;
+const HISTORY_LIMIT = 100;
+
+export async function historyPage(
+  scripts: ScriptClient,
+  member: string,
+  query: z.infer<typeof HistoryQuery>,
+): Promise<HistoryPage> {
+  const since = query.since === undefined ? 0 : Date.parse(query.since);
+  const refs = await batchesFor(scripts, { realm: query.realm });
+  const views = await Promise.all(refs.map((ref) => readBatch(ref)));
+  const start = query.cursor === undefined ? null : parseCursor(query.cursor, []);
+  const untilMs = performance.now() + HISTORY_LOOK_MS;
+  const orders: OrderRow[] = [];
+  let next: string | null = null;
+  let [scanned, of] = [0, 0];
+  let waiting = start !== null;
+  for (const [i, ref] of refs.entries()) {
+    const view = views[i];
+    if (view === undefined || (view.finishedAt ?? Number.POSITIVE_INFINITY) < since) continue;
+    const { rows } = view.manifest;
+    of += rows;
+    const isStart = start !== null && placeOf(ref) === start.place;
+    if (isStart) waiting = false;
+    if (waiting) scanned += rows;
+    if (waiting || next !== null) continue;
+    const from = isStart ? start.index : 1;
+    const options = { from, limit: HISTORY_LIMIT - orders.length, untilMs };
+    const page =
+      performance.now() < untilMs && options.limit > 0
+        ? await scanBlocks(await contextOf(ref), rows, wantMember(member), options)
+        : { found: [], next: from };
+    orders.push(...page.found.map((row) => orderRow(ref, row)));
+    scanned += page.next === null ? rows : page.next - 1;
+    if (page.next !== null) next = `${placeOf(ref)}.${page.next}`;
+  }
+  const kept = orders.filter(
+    (row) => since === 0 || Date.parse(row.settledAt ?? row.sentAt ?? '9999') >= since,
+  );
+  return { member, orders: kept, next, scanned, of };
 }

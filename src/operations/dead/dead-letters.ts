@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { DeadState } from '../../core/states.js';
+import type { Op } from '../../core/order.js';
+import type { DeadState, OrderMark, OrderState } from '../../core/states.js';
 import {
   attentionRows,
   type BatchRef,
@@ -21,16 +22,16 @@ export type DeadLetter = {
   readonly realm: string;
   readonly rehearsal: boolean;
   readonly line: number;
-  readonly op: string | null;
+  readonly op: Op | null;
   readonly member: string | null;
   readonly recipient: string | null;
   readonly tokens: number | null;
-  readonly state: string;
+  readonly state: OrderState;
   /** The stable error code. */
   readonly class: ErrorCode | null;
   readonly status: number | null;
   readonly message: string | null;
-  readonly marks: readonly string[];
+  readonly marks: readonly OrderMark[];
   readonly attempts: number;
   readonly reference: string | null;
   readonly reason: string | null;

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { SessionReply } from '../../api/index.js';
+import { isoTime } from '../../../words/spelling.js';
+import { Done, LoginRequest, SessionReply } from '../../api/session.js';
 import type { Desk } from '../../desk.js';
 import { setCookie } from '../access/cookie.js';
 import { ABSOLUTE_MS, type DeskSession } from '../access/sessions.js';
@@ -11,8 +11,8 @@ import { route, WithHeaders } from '../route.js';
 export const SESSION_ROUTES = [
   route('POST /api/login', 'anyone', {
     summary: 'Sign in with a desk token; sets the session cookie.',
-    body: z.object({ token: z.string().trim().min(1).max(200) }),
-    reply: 'SessionReply',
+    body: LoginRequest,
+    reply: SessionReply,
     async handle(desk, { body, raw }) {
       const identity = await desk.guard.identify(body.token, raw.address);
       if (identity === null)
@@ -29,16 +29,19 @@ export const SESSION_ROUTES = [
   }),
   route('GET /api/session', 'viewer', {
     summary: 'Who is signed in, and the token that changes must carry.',
-    reply: 'SessionReply',
+    reply: SessionReply,
     handle: (desk, { visitor }) => sessionReply(desk, visitor.identity, visitor.session),
   }),
   route('POST /api/logout', 'viewer', {
     summary: 'End the session.',
-    reply: 'Done',
+    reply: Done,
     async handle(desk, { visitor }) {
       if (visitor.session !== null) await desk.sessions.end(visitor.session);
       await note(desk, visitor.identity, 'signed out');
-      return new WithHeaders({ done: true }, { 'set-cookie': setCookie(desk.reached.cookie, '', 0) });
+      return new WithHeaders(
+        { done: true as const },
+        { 'set-cookie': setCookie(desk.reached.cookie, '', 0) },
+      );
     },
   }),
 ];
@@ -47,15 +50,16 @@ function note(desk: Desk, { name, role }: Identity, what: string): Promise<void>
   return desk.audit.write({ who: name, what, why: null, batch: null }, role);
 }
 
+const NEVER = '9999-12-31T00:00:00.000Z';
+
 /** A script's token has no session: it neither idles nor needs the page's token. */
 function sessionReply(desk: Desk, { name, role }: Identity, session: DeskSession | null): SessionReply {
-  const never = '9999-12-31T00:00:00.000Z';
   return {
     name,
     role,
     csrf: session?.csrf ?? '',
-    idleUntil: session === null ? never : new Date(session.idleUntil).toISOString(),
-    endsAt: session === null ? never : new Date(session.endsAt).toISOString(),
-    version: desk.parts.version,
+    idleUntil: session === null ? NEVER : isoTime(session.idleUntil),
+    endsAt: session === null ? NEVER : isoTime(session.endsAt),
+    version: desk.version,
   };
 }

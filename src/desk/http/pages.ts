@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { AlmonerError } from '../../core/errors/error.js';
 
 /**
  * The built pages, read into memory once: a request can only name what is in the table, so there is no path
  * to escape from. Names with a content hash are kept by browsers for ever, the page itself is asked for anew.
  */
-export type StaticFile = {
+type StaticFile = {
   readonly bytes: Buffer;
   readonly type: string;
   readonly etag: string;
@@ -50,7 +53,37 @@ export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<strin
 }
 
 /** The file of a path; any other path of the desk is a page, which the page's own router knows. */
-export function fileFor(files: ReadonlyMap<string, StaticFile>, path: string): StaticFile | undefined {
+function fileFor(files: ReadonlyMap<string, StaticFile>, path: string): StaticFile | undefined {
   // A batch id may hold a dot, so only what ends like one of our own files is missing rather than a page.
   return files.get(path) ?? (Object.hasOwn(TYPES, extname(path)) ? undefined : files.get('/index.html'));
+}
+
+/** Under these roots whatever is not served is no page, and not for strangers. */
+const NO_PAGES = ['/api', '/metrics', '/queues'];
+
+/** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
+export async function servePages(app: FastifyInstance, folder: string): Promise<void> {
+  const nothing = () => {
+    throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
+  };
+  app.setNotFoundHandler(nothing);
+  for (const url of NO_PAGES.flatMap((root) => [root, `${root}/*`]))
+    for (const method of ['GET', 'HEAD'] as const)
+      if (!app.hasRoute({ method, url }))
+        app.route({ method, url, config: { access: 'viewer' }, handler: nothing });
+  const files = await loadStaticFiles(folder);
+  app.route<{ Params: { '*': string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/*',
+    config: { access: 'anyone' },
+    handler(request, reply) {
+      if (files.size === 0)
+        throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
+      const file = fileFor(files, `/${request.params['*']}`);
+      if (file === undefined) return nothing();
+      reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
+      if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();
+      return reply.type(file.type).send(Readable.from([file.bytes]));
+    },
+  });
 }

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { orderEvent } from '../../ledger/index.js';
+import {
+  batch,
+  count,
+  cursor,
+  decision,
+  limit,
+  member,
+  name,
+  next,
+  type Of,
+  op,
+  order,
+  orderState,
+  reason,
+  sum,
+  time,
+} from './values.js';
+
+/** Orders: a batch's, a member's, dead letters and doubts. */
+
+export const OrderParams = z.object({ order });
+export const MemberParams = z.object({ member });
+
+export const OrderRow = z.strictObject({
+  order: z.string(),
+  batch: z.string(),
+  realm: z.string(),
+  index: count,
+  line: count,
+  op: op.nullable(),
+  member: z.string().nullable(),
+  recipient: z.string().nullable(),
+  tokens: z.number().nullable(),
+  reference: z.string().nullable(),
+  reason: z.string().nullable(),
+  state: orderState,
+  marks: z.array(z.enum(['discarded', 'replaced'])),
+  attempts: count,
+  status: z.number().nullable(),
+  balanceAfter: z.string().nullable(),
+  class: z.string().nullable(),
+  message: z.string().nullable(),
+  evidence: z.string().nullable(),
+  sentAt: time.nullable(),
+  settledAt: time.nullable(),
+});
+export type OrderRow = Of<typeof OrderRow>;
+
+export const OrdersQuery = z.object({
+  state: orderState.optional(),
+  class: name.optional(),
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Exact for `line`, `member`, `recipient` and `reference`; else a part of the text.'),
+  field: z.enum(['any', 'member', 'recipient', 'reference', 'line', 'error']).optional(),
+  cursor: z
+    .string()
+    .regex(/^[1-9][0-9]{0,8}$/, 'expected a cursor that the desk gave out')
+    .optional(),
+  limit: limit(200).optional(),
+});
+export type OrdersQuery = z.infer<typeof OrdersQuery>;
+
+/** A search looks at a bounded number of rows for each request. */
+const page = {
+  orders: z.array(OrderRow).describe('May be fewer than asked for, even none, while `next` is not null.'),
+  next,
+  scanned: count.describe('Rows looked at so far.'),
+  of: count.describe('Rows there are.'),
+};
+export const OrdersPage = z.strictObject(page);
+export type OrdersPage = Of<typeof OrdersPage>;
+
+export const HistoryQuery = z.object({
+  realm: name.optional(),
+  since: z.iso.datetime().or(z.iso.date()).optional(),
+  cursor: cursor.optional(),
+});
+export const HistoryPage = z.strictObject({ member: z.string(), ...page });
+export type HistoryPage = Of<typeof HistoryPage>;
+
+export const OrderReply = z.strictObject({
+  order: OrderRow,
+  cells: z.array(z.strictObject({ column: z.string(), value: z.string() })),
+  history: z
+    .array(orderEvent)
+    .describe('What it met, oldest first; empty for an order that was paid at the first attempt.'),
+  can: z.array(z.enum(['retry', 'discard', 'resolve'])),
+});
+export type OrderReply = Of<typeof OrderReply>;
+
+const where = { realm: name.optional(), batch: batch.optional() };
+const filter = { ...where, class: name.optional(), message: z.string().max(400).optional() };
+const orders = z.array(order).min(1).max(1000);
+const expect = count.describe('The count that the person saw; with any other by now nothing is done.');
+const pageQuery = { cursor: cursor.optional(), limit: limit(200).optional() };
+
+export const DeadQuery = z.object({ ...where, class: name.optional() });
+export const DeadOrdersQuery = z.object({ ...filter, ...pageQuery });
+export const DeadSelection = z
+  .object({ ...filter, orders: orders.optional() })
+  .describe('Either these very orders, or all that meet the filter; an empty filter is refused.');
+export type DeadSelection = Of<typeof DeadSelection>;
+export const SelectionCount = z.strictObject({ count, tokens: sum });
+export type SelectionCount = Of<typeof SelectionCount>;
+export const RetryRequest = DeadSelection.extend({
+  expect,
+  reason: reason.optional(),
+  newAddress: z
+    .boolean()
+    .default(false)
+    .describe('Goes on where the same realm id was paid under another address; without it that is a 422.'),
+});
+export const DiscardRequest = DeadSelection.extend({ expect, reason });
+export const DeadGroups = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      class: z.string().nullable(),
+      message: z.string(),
+      state: z.enum(['refused', 'exhausted']),
+      count,
+      tokens: sum,
+      batches: z.array(z.string()),
+      realms: z.array(z.string()),
+      example: OrderRow,
+    }),
+  ),
+  scanned: count.describe('Dead letters looked at: at most 100,000.'),
+  of: count.describe('Dead letters there are.'),
+});
+export type DeadGroups = Of<typeof DeadGroups>;
+
+export const DoubtsQuery = z.object({ ...where, ...pageQuery });
+export const DoubtQuery = z.object({ now: z.enum(['true', 'false']).default('false') });
+export const DoubtReply = z.strictObject({
+  order: OrderRow,
+  sides: z.array(
+    z.strictObject({
+      member: z.string(),
+      role: z.enum(['member', 'recipient']),
+      lastSeen: z.string().nullable(),
+      ifPaid: z.string().nullable(),
+      ifUnpaid: z.string().nullable(),
+      whenDoubtArose: z.string().nullable(),
+      now: z.string().nullable().describe('Only with `now=true`.'),
+    }),
+  ),
+  later: z
+    .array(OrderRow)
+    .describe('Orders that touched the same members afterwards: they blur the balances.'),
+  key: z.string().nullable(),
+  requestId: z.string().nullable(),
+  sentAt: time.nullable(),
+  decisions: z.array(z.strictObject({ decision, does: z.string() })),
+});
+export type DoubtReply = Of<typeof DoubtReply>;
+export const ResolveRequest = z.object({
+  orders: orders.optional(),
+  batch: batch.optional(),
+  decision,
+  reason,
+  expect,
+  mayArrive: z
+    .boolean()
+    .optional()
+    .describe(
+      'The person knows that requests of these may still arrive. Without it, `unpaid` of an order younger than the settle time answers 409 ALM_BATCH_MAY_ARRIVE, naming each and until when, and nothing is done.',
+    ),
+});
+export type ResolveRequest = Of<typeof ResolveRequest>;

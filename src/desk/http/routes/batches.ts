@@ -1,0 +1,174 @@
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { AlmonerError } from '../../../core/errors/error.js';
+import type { BatchId } from '../../../core/ids.js';
+import { findBatch, PlanReader, readAudit } from '../../../ledger/index.js';
+import { contextOf } from '../../../operations/batches/find-orders.js';
+import { reportBatch } from '../../../operations/batches/report.js';
+import { cancel, pause, resume } from '../../../operations/batches/steer.js';
+import { writeUndo } from '../../../operations/batches/undo.js';
+import { isoTime } from '../../../words/spelling.js';
+import {
+  BatchesPage,
+  BatchesQuery,
+  BatchParams,
+  BatchReply,
+  FileParams,
+  FilesReply,
+  SteerRequest,
+} from '../../api/batches.js';
+import { OrdersPage, OrdersQuery } from '../../api/orders.js';
+import { AuditPage } from '../../api/overview.js';
+import { sealedBatch } from '../../live/batch-reply.js';
+import { ordersPage } from '../../orders/orders-page.js';
+import { Download, route } from '../route.js';
+
+/** Batches: looked at, steered, reported, taken back. */
+const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
+  route(`POST /api/batches/:batch/${verb}`, 'operator', {
+    summary: `${verb[0]?.toUpperCase()}${verb.slice(1)} a batch; what is being sent finishes.`,
+    params: BatchParams,
+    body: SteerRequest,
+    reply: BatchReply,
+    audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
+    async handle({ app, board }, { params, body, visitor }) {
+      const ref = await findBatch(app.scripts, params.batch);
+      const by = { who: visitor.identity.name, why: body.reason ?? null };
+      if (verb === 'resume') await resume(app, ref, by);
+      else await (verb === 'pause' ? pause : cancel)(ref, by);
+      return board.describe(ref);
+    },
+  }),
+);
+
+export const BATCH_ROUTES = [
+  route('GET /api/batches', 'viewer', {
+    summary: 'All batches, newest first.',
+    query: BatchesQuery,
+    reply: BatchesPage,
+    async handle({ board }, { query }) {
+      const { seen } = await board.look();
+      const fitting = seen
+        .filter(({ view }) => (query.realm ?? view.manifest.realm) === view.manifest.realm)
+        .filter(({ view }) => (query.state ?? view.state) === view.state)
+        .sort((a, b) => b.view.manifest.createdAt - a.view.manifest.createdAt);
+      const from = Number(query.cursor ?? 0);
+      const page = fitting.slice(from, from + query.limit);
+      const next = from + page.length < fitting.length ? String(from + page.length) : null;
+      return { batches: await Promise.all(page.map((each) => board.summary(each))), next };
+    },
+  }),
+  route('GET /api/batches/:batch', 'viewer', {
+    summary: 'One batch: manifest, counts and sums, charts of its run, what can be done to it.',
+    params: BatchParams,
+    reply: BatchReply,
+    handle: async ({ app, board }, { params }) => board.describe(await findBatch(app.scripts, params.batch)),
+  }),
+  route('GET /api/batches/:batch/orders', 'viewer', {
+    summary: 'Its orders, by state, class or search; asks again with `next` while it is not null.',
+    params: BatchParams,
+    query: OrdersQuery,
+    reply: OrdersPage,
+    async handle({ app }, { params, query }) {
+      const ref = await findBatch(app.scripts, params.batch);
+      return ordersPage(await contextOf(ref), await sealedBatch(ref), query);
+    },
+  }),
+  route('GET /api/batches/:batch/audit', 'viewer', {
+    summary: 'Who did what to it, oldest first.',
+    params: BatchParams,
+    reply: AuditPage,
+    async handle({ app }, { params }) {
+      const ref = await findBatch(app.scripts, params.batch);
+      const entries = await readAudit(ref);
+      return { entries: entries.map((one) => ({ ...one, at: isoTime(one.at), batch: ref.id })), next: null };
+    },
+  }),
+  ...steering,
+  route('GET /api/batches/:batch/files', 'viewer', {
+    summary: 'The files of its report as last written.',
+    params: BatchParams,
+    reply: FilesReply,
+    handle: async ({ app }, { params }) =>
+      reportFiles(app.config.reportsFolder, (await findBatch(app.scripts, params.batch)).id),
+  }),
+  route('GET /api/batches/:batch/files/:name', 'viewer', {
+    summary: 'One of these files.',
+    params: FileParams,
+    reply: 'application/octet-stream',
+    handle: async ({ app }, { params }) =>
+      downloadReportFile(
+        app.config.reportsFolder,
+        (await findBatch(app.scripts, params.batch)).id,
+        params.name,
+      ),
+  }),
+  route('POST /api/batches/:batch/report', 'operator', {
+    summary: 'Write its report again from the books, also half-way.',
+    params: BatchParams,
+    reply: FilesReply,
+    audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
+    async handle({ app }, { params }) {
+      const ref = await findBatch(app.scripts, params.batch);
+      await reportBatch(ref, new PlanReader(ref.ledger), app.config);
+      return reportFiles(app.config.reportsFolder, ref.id);
+    },
+  }),
+  route('GET /api/batches/:batch/undo', 'viewer', {
+    summary: 'The CSV that takes back what was proven paid; running it is an import like any other.',
+    params: BatchParams,
+    reply: 'text/csv',
+    async handle({ app }, { params }) {
+      const ref = await findBatch(app.scripts, params.batch);
+      // The answer begins only once the file is whole, so that errors stay errors.
+      const pieces: string[] = [];
+      const { rows, leftOut } = await writeUndo(ref, async (text) => void pieces.push(text));
+      if (rows === 0)
+        throw new AlmonerError(
+          'ALM_BATCH_CANNOT',
+          `Batch ${ref.id} holds nothing that could be taken back.`,
+          { details: leftOut.map(({ orders, message }) => `${orders} orders ${message}`) },
+        );
+      return new Download(`${ref.id}-undo.csv`, 'text/csv; charset=utf-8', Readable.from([pieces.join('')]));
+    },
+  }),
+];
+
+/**
+ * The report files of a batch. A download names one entry of the folder's own listing: what is not listed
+ * does not exist, whatever dots and slashes the name holds, and links are not followed.
+ */
+const TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+};
+
+async function reportFiles(reportsFolder: string, batch: BatchId): Promise<FilesReply> {
+  const folder = join(reportsFolder, batch);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const files = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile() && TYPES[extname(entry.name)] !== undefined)
+      .map(async ({ name }) => {
+        const { size, mtime } = await lstat(join(folder, name));
+        return { name, bytes: size, writtenAt: mtime.toISOString() };
+      }),
+  );
+  return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+async function downloadReportFile(reportsFolder: string, batch: BatchId, wanted: string): Promise<Download> {
+  const { files } = await reportFiles(reportsFolder, batch);
+  const found = files.find(({ name }) => name === wanted);
+  if (found === undefined)
+    throw new AlmonerError('ALM_DESK_NOT_FOUND', 'The report has no such file.', {
+      next: 'Write the report again, then choose a file from its list.',
+    });
+  const path = join(reportsFolder, batch, found.name);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const type = TYPES[extname(found.name)] ?? 'application/octet-stream';
+  return new Download(`${batch}-${found.name}`, type, handle.createReadStream());
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { AlmonerError } from '../../../core/errors/error.js';
+import { type Planned, planDocument, planFile } from '../../../operations/pay/plan-file.js';
+import { importBatch, standing } from '../../../operations/pay/store-batch.js';
+import { mergeIfRestored } from '../../../operations/services/recover.js';
+import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
+import type { App } from '../../../runtime/app.js';
+import { pickProfile } from '../../../runtime/config/config.js';
+import {
+  PlanReply,
+  PlanRequest,
+  StartReply,
+  StartRequest,
+  UploadParams,
+  UploadQuery,
+  UploadReply,
+} from '../../api/imports.js';
+import { Done } from '../../api/session.js';
+import { sealedBatch } from '../../live/batch-reply.js';
+import { Download, route } from '../route.js';
+import type { PlannedUpload, Upload } from '../uploads.js';
+
+/** From a dropped file to a batch: upload, preview, and a start that repeats what the person saw. */
+export const IMPORT_ROUTES = [
+  route('POST /api/uploads', 'operator', {
+    summary: 'Upload a CSV: the body is the file itself, as text/csv. Nothing is sent.',
+    query: UploadQuery,
+    file: 'text/csv',
+    reply: UploadReply,
+    audit: ({ query }) => ({ what: `uploaded ${baseName(query.name)}`, batch: null }),
+    async handle({ uploads }, { query, visitor, raw }) {
+      if (!(raw.body instanceof Readable))
+        throw new AlmonerError(
+          'ALM_DESK_BAD_REQUEST',
+          'Expected the file itself as text/csv. Nothing was kept.',
+        );
+      const told = { name: baseName(query.name), who: visitor.identity.name, length: raw.contentLength };
+      const { id, name, bytes } = await uploads.receive(raw.body, told);
+      return { upload: id, name, bytes };
+    },
+  }),
+  route('POST /api/uploads/:upload/plan', 'operator', {
+    summary: 'What the file would do, with every fault; nothing is sent.',
+    params: UploadParams,
+    body: PlanRequest,
+    reply: PlanReply,
+    audit: null,
+    async handle({ app, uploads }, { params, body, visitor }) {
+      const upload = uploads.find(params.upload);
+      return (await uploads.preview(upload, ...planOf(app, upload, body, visitor.identity.name))).document;
+    },
+  }),
+  route('GET /api/uploads/:upload/faults', 'operator', {
+    summary: 'Every fault of the last preview, as CSV.',
+    params: UploadParams,
+    reply: 'text/csv',
+    async handle({ uploads }, { params }) {
+      const { faultsPath, name } = uploads.find(params.upload);
+      if ((await stat(faultsPath).catch(() => null)) === null)
+        throw new AlmonerError('ALM_DESK_NOT_FOUND', 'The file was not looked at yet.');
+      return new Download(`${name}.faults.csv`, 'text/csv; charset=utf-8', createReadStream(faultsPath));
+    },
+  }),
+  route('POST /api/uploads/:upload/start', 'operator', {
+    summary: 'Hand the file’s orders to the workers, if rows and total are those that were confirmed.',
+    params: UploadParams,
+    body: StartRequest,
+    reply: StartReply,
+    audit: ({ body }) => ({
+      what: `started a file of ${body.rows} rows, ${body.tokens} tokens`,
+      batch: null,
+    }),
+    async handle({ app, uploads, board }, { params, body, visitor }) {
+      const upload = uploads.find(params.upload);
+      const wanted = planOf(app, upload, body, visitor.identity.name);
+      const { planned, asShown } = await uploads.planned(upload, ...wanted);
+      checkConfirmed(planned.document, asShown, body);
+      const { ref, existing } = await planned.enqueue(body.inOrder);
+      await uploads.remove(upload.id);
+      const { overview } = await board.look();
+      const summary = await board.summaryOf({ ref, view: await sealedBatch(ref), dispatched: 0 });
+      return { summary, existing, workers: overview.workers.alive };
+    },
+  }),
+  route('DELETE /api/uploads/:upload', 'operator', {
+    summary: 'Throw an uploaded file away.',
+    params: UploadParams,
+    reply: Done,
+    audit: null,
+    async handle({ uploads }, { params }) {
+      await uploads.remove(params.upload);
+      return { done: true as const };
+    },
+  }),
+];
+
+/** The name is for people only and never a path. */
+function baseName(name: string): string {
+  const last = name.split(/[\\/]/).at(-1) ?? '';
+  return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
+}
+
+/** How a file is planned, for whom, and the way to do it. */
+function planOf(app: App, upload: Upload, body: z.infer<typeof PlanRequest>, who: string) {
+  const { realm, skipInvalid, map, again = null, newAddress, newRowsOnly } = body;
+  if (again !== null && newRowsOnly)
+    throw new AlmonerError(
+      'ALM_DESK_BAD_REQUEST',
+      'Again on purpose pays rows that were paid before, new rows only leaves them out. Nothing was done: give one of them.',
+    );
+  const options = { skipInvalid, map, again, newAddress, newRowsOnly };
+  const make = () => planUpload(app.as(who), upload, realm, options);
+  return [{ options: JSON.stringify({ realm, ...options }), who }, make] as const;
+}
+
+async function planUpload(
+  app: App,
+  { path, name }: Upload,
+  realmName: string | undefined,
+  options: Pick<
+    Parameters<typeof planFile>[1],
+    'skipInvalid' | 'map' | 'again' | 'newAddress' | 'newRowsOnly'
+  >,
+): Promise<PlannedUpload> {
+  const profile = pickProfile(app.config, realmName);
+  await mergeIfRestored(app, profile);
+  const realm = await app.realm(profile);
+  const request = { file: path, ...options, expectRows: null, expectTokens: null };
+  const { plan, preview } = await planFile(realm, request, Date.now());
+  const planned = { plan: { ...plan, source: name }, preview };
+  return {
+    document: planReply(planned, profile),
+    verdict: verdictOf(plan),
+    writeFaults: (file) => plan.findings.writeFaults(file),
+    async enqueue(inOrder) {
+      await refuseUnsafeStore(app);
+      return importBatch(app, realm, planned, { batchId: null, inOrder });
+    },
+    close: () => plan.findings.close(),
+  };
+}
+
+function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): string {
+  const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
+  hash.update(standing(existing?.view));
+  for (const block of blocks) hash.update(block);
+  for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
+  return hash.digest('hex');
+}
+
+/** The document of `plan --json`, its sums already spelt as digits. */
+function planReply(planned: Planned, profile: Parameters<typeof planDocument>[1]): PlanReply {
+  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
+  const { tokens, payable, books, dayLeft, netEffects } = document;
+  return {
+    ...document,
+    tokens: { credit: `${tokens.credit}`, debit: `${tokens.debit}`, transfer: `${tokens.transfer}` },
+    payable: { orders: payable.orders, tokens: String(payable.tokens) },
+    books: { ...books, tokens: String(books.tokens) },
+    dayLeft: dayLeft === null ? null : String(dayLeft),
+    netEffects: netEffects.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
+  };
+}
+
+function checkConfirmed(
+  { source, faultCount, rows, payable, existing, existingState }: PlanReply,
+  asShown: boolean,
+  confirmed: { readonly rows: number; readonly tokens: string },
+): void {
+  if (faultCount > 0)
+    throw new AlmonerError(
+      'ALM_PLAN_FAULTS',
+      `${source} has ${faultCount} faults and was refused as a whole. Nothing was enqueued and nothing was sent.`,
+    );
+  // Nothing new is made of orders that are a batch already; one that stands still would go on.
+  if (existing && (asShown || (existingState !== 'paused' && existingState !== 'halted'))) return;
+  if (!asShown)
+    throw new AlmonerError(
+      'ALM_PLAN_CHANGED',
+      'What the file would do is not what was shown: what other batches pay, or how its own stands, has changed since. Nothing was enqueued and nothing was sent.',
+    );
+  if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
+  throw new AlmonerError(
+    'ALM_DESK_CHANGED',
+    `The file has ${rows} rows and pays ${payable.tokens} tokens, which is not what was confirmed. Nothing was enqueued.`,
+  );
+}

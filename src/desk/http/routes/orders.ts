@@ -1,0 +1,245 @@
+import { AlmonerError } from '../../../core/errors/error.js';
+import { readDetails, readRow } from '../../../ledger/index.js';
+import {
+  contextOf,
+  findOrder,
+  type OrderPlace,
+  orderFinder,
+} from '../../../operations/batches/find-orders.js';
+import { discardDead, type Mended, refuseMoved, retryDead } from '../../../operations/dead/retry-discard.js';
+import { doubtEvidence } from '../../../operations/doubts/evidence.js';
+import {
+  arrivingError,
+  checkRulings,
+  mayArrive,
+  type Ruling,
+  resolveDoubts,
+  rulingsOnBatch,
+  rulingsOnOrders,
+} from '../../../operations/doubts/resolve.js';
+import {
+  DeadGroups,
+  DeadOrdersQuery,
+  DeadQuery,
+  DeadSelection,
+  DiscardRequest,
+  DoubtQuery,
+  DoubtReply,
+  DoubtsQuery,
+  HistoryPage,
+  HistoryQuery,
+  MemberParams,
+  OrderParams,
+  OrderReply,
+  OrdersPage,
+  ResolveRequest,
+  RetryRequest,
+  SelectionCount,
+} from '../../api/orders.js';
+import { TaskReply } from '../../api/overview.js';
+import type { Desk } from '../../desk.js';
+import { sealedBatch } from '../../live/batch-reply.js';
+import { historyPage } from '../../orders/orders-page.js';
+import { orderRow } from '../../orders/paging.js';
+import { chooseDead, deadGroups, deadPage, doubtsPage } from '../../orders/unsettled.js';
+import { route } from '../route.js';
+
+/** Single orders, dead letters, doubts, and everything about a member. */
+export const ORDER_ROUTES = [
+  route('GET /api/orders/:order', 'viewer', {
+    summary: 'One order with all it met.',
+    params: OrderParams,
+    reply: OrderReply,
+    async handle({ app }, { params }): Promise<OrderReply> {
+      const { ref, index } = await findOrder(app.scripts, params.order);
+      const [view, context] = await Promise.all([sealedBatch(ref), contextOf(ref)]);
+      const [row, history] = await Promise.all([readRow(context, index), readDetails(ref, index)]);
+      const dead = (row.state === 'refused' || row.state === 'exhausted') && row.marks.length === 0;
+      return {
+        order: orderRow(ref, row),
+        cells: row.cells.map((value, i) => ({ column: view.manifest.header[i] ?? `column ${i + 1}`, value })),
+        history,
+        can: row.state === 'doubt' ? ['resolve'] : dead ? ['retry', 'discard'] : [],
+      };
+    },
+  }),
+  route('GET /api/dead', 'viewer', {
+    summary: 'Dead letters grouped by class and message.',
+    query: DeadQuery,
+    reply: DeadGroups,
+    handle: ({ app }, { query }) => deadGroups(app.scripts, query),
+  }),
+  route('GET /api/dead/orders', 'viewer', {
+    summary: 'Dead letters one by one.',
+    query: DeadOrdersQuery,
+    reply: OrdersPage,
+    handle: ({ app }, { query }) => deadPage(app.scripts, query),
+  }),
+  route('POST /api/dead/count', 'viewer', {
+    summary: 'How many dead letters an action would touch.',
+    body: DeadSelection,
+    reply: SelectionCount,
+    async handle({ app }, { body }) {
+      const { places, tokens } = await chooseDead(app.scripts, body);
+      return { count: places.length, tokens: String(tokens) };
+    },
+  }),
+  route('POST /api/dead/retry', 'operator', {
+    summary: 'Send dead letters again.',
+    body: RetryRequest,
+    reply: TaskReply,
+    audit: ({ body }) => ({ what: `retry ${body.expect} dead letters`, batch: body.batch ?? null }),
+    async handle(desk, { body, visitor }) {
+      const places = await confirmed(desk, body);
+      const { reason: why = null, newAddress } = body;
+      // Asked again by the task itself; here it is an answer that the person can act on.
+      if (!newAddress) await refuseMoved(places);
+      const by = { who: visitor.identity.name, why, newAddress };
+      return mending(desk, 'retry', by.who, places, (told) => retryDead(desk.app, places, by, told));
+    },
+  }),
+  route('POST /api/dead/discard', 'operator', {
+    summary: 'Mark dead letters as done with.',
+    body: DiscardRequest,
+    reply: TaskReply,
+    audit: ({ body }) => ({ what: `discard ${body.expect} dead letters`, batch: body.batch ?? null }),
+    async handle(desk, { body, visitor }) {
+      const places = await confirmed(desk, body);
+      const by = { who: visitor.identity.name, why: body.reason };
+      return mending(desk, 'discard', by.who, places, (told) => discardDead(desk.app, places, by, told));
+    },
+  }),
+  route('GET /api/doubts', 'viewer', {
+    summary: 'Orders nobody can prove paid or unpaid.',
+    query: DoubtsQuery,
+    reply: OrdersPage,
+    handle: ({ app }, { query }) => doubtsPage(app.scripts, query),
+  }),
+  route('GET /api/doubts/:order', 'viewer', {
+    summary: 'The evidence about one doubt; `now=true`, for operators, also reads the realm, at its pace.',
+    params: OrderParams,
+    query: DoubtQuery,
+    reply: DoubtReply,
+    async handle({ app, asking }, { params, query, visitor }) {
+      const readNow = query.now === 'true';
+      // Reads take of the pace that payments go at: who may only look must not slow them down.
+      if (readNow && visitor.identity.role !== 'operator')
+        throw new AlmonerError(
+          'ALM_DESK_ROLE',
+          `${visitor.identity.name} may look, but not have the realm asked: that takes of the pace of payments. Nothing was done.`,
+        );
+      const find = orderFinder(app.scripts);
+      const place = await find(params.order);
+      const look = () => doubtEvidence(app, place, () => {}, { readNow });
+      const { members, later, sent } = await (readNow ? asking.through(look) : look());
+      const laterPlaces = await Promise.all(later.slice(0, LATER_MAX).map(({ order }) => find(order)));
+      return {
+        order: await rowAt(place),
+        sides: members.map(({ lastSeen, change: _, ...side }) => ({
+          ...side,
+          lastSeen: lastSeen?.balance ?? null,
+        })),
+        later: await Promise.all(laterPlaces.map(rowAt)),
+        key: sent?.key ?? null,
+        requestId: sent?.requestId ?? null,
+        sentAt: sent?.at ?? null,
+        decisions: DECISIONS,
+      };
+    },
+  }),
+  route('POST /api/doubts/resolve', 'operator', {
+    summary: 'End doubts as paid or unpaid, with a reason; nothing is sent.',
+    body: ResolveRequest,
+    reply: TaskReply,
+    audit: ({ body }) => ({
+      what: `resolve ${body.expect} doubts as ${body.decision}`,
+      batch: body.batch ?? null,
+    }),
+    async handle(desk, { body, visitor }) {
+      const rulings = await rulingsOf(desk, body);
+      checkExpected(rulings.length, body.expect);
+      const arriving =
+        body.decision === 'paid' || body.mayArrive === true ? [] : await mayArrive(desk.app, rulings);
+      if (arriving.length > 0) throw arrivingError(arriving);
+      const by = { who: visitor.identity.name, why: body.reason };
+      const what = `resolve ${rulings.length} doubts as ${body.decision}`;
+      return desk.tasks.start(what, by.who, rulings.length, (progress) =>
+        resolve(desk, rulings, by, progress),
+      );
+    },
+  }),
+  route('GET /api/members/:member/history', 'viewer', {
+    summary: 'Every order that ever touched a member; asks again with `next` while it is not null.',
+    params: MemberParams,
+    query: HistoryQuery,
+    reply: HistoryPage,
+    handle: ({ app }, { params, query }) => historyPage(app.scripts, params.member, query),
+  }),
+];
+
+const LATER_MAX = 50;
+const DECISIONS: DoubtReply['decisions'] = [
+  { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
+  {
+    decision: 'unpaid',
+    does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it, which waits until its request can no longer arrive.',
+  },
+];
+
+async function rowAt({ ref, index }: OrderPlace) {
+  return orderRow(ref, await readRow(await contextOf(ref), index));
+}
+
+/** The person confirmed a number; with any other one nothing is done. */
+function checkExpected(found: number, expected: number): void {
+  if (found !== expected)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      `${found} orders are meant by now, not the ${expected} that were confirmed. Nothing was done.`,
+    );
+}
+
+async function confirmed({ app }: Desk, body: DeadSelection & { readonly expect: number }) {
+  const { places } = await chooseDead(app.scripts, body);
+  checkExpected(places.length, body.expect);
+  return places;
+}
+
+function mending(
+  { tasks }: Desk,
+  verb: 'retry' | 'discard',
+  who: string,
+  { length }: readonly OrderPlace[],
+  mend: (progress: (done: number) => void) => Promise<Mended>,
+): TaskReply {
+  return tasks.start(`${verb} ${length} dead letters`, who, length, async (progress) => {
+    const { taken, refused } = await mend(progress);
+    return { done: taken.length, refused };
+  });
+}
+
+function rulingsOf({ app }: Desk, { orders, batch, decision }: ResolveRequest): Promise<Ruling[]> {
+  if (orders !== undefined) return rulingsOnOrders(app.scripts, [...new Set(orders)], decision);
+  if (batch !== undefined) return rulingsOnBatch(app.scripts, batch, decision);
+  throw new AlmonerError('ALM_DESK_BAD_REQUEST', 'Nothing was chosen: name orders or a batch.');
+}
+
+const RESOLVED_AT_ONCE = 50;
+
+async function resolve(
+  { app }: Desk,
+  rulings: readonly Ruling[],
+  by: { readonly who: string; readonly why: string },
+  onProgress: (done: number) => void,
+) {
+  const open = await checkRulings(rulings);
+  const refused: { order: string; why: string }[] = [];
+  let done = 0;
+  for (let first = 0; first < open.length; first += RESOLVED_AT_ONCE) {
+    const { resolved, missed } = await resolveDoubts(app, open.slice(first, first + RESOLVED_AT_ONCE), by);
+    done += resolved.length;
+    refused.push(...missed);
+    onProgress(done);
+  }
+  return { done, refused };
+}

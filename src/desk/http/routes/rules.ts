@@ -1,0 +1,123 @@
+import { AlmonerError } from '../../../core/errors/error.js';
+import { makeBatchApart } from '../../../operations/pay/batch-apart.js';
+import { explainMember } from '../../../operations/rules/explain.js';
+import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
+import { planRule } from '../../../operations/rules/plan.js';
+import { isEdited } from '../../../operations/rules/run.js';
+import { syncRules } from '../../../operations/rules/sync.js';
+import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
+import { TaskReply } from '../../api/overview.js';
+import {
+  ExplainQuery,
+  ExplainReply,
+  RuleApproveRequest,
+  RuleParams,
+  RulePlanPage,
+  RulePlanParams,
+  RulePlanQuery,
+  RuleRunParams,
+  RuleRunRequest,
+  RulesReply,
+} from '../../api/rules.js';
+import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
+import { route } from '../route.js';
+
+/** Reward rules: listed, planned, run from exactly that plan, and explained. */
+export const RULE_ROUTES = [
+  route('GET /api/rules', 'viewer', {
+    summary: 'The rules, when they run next, and their last results.',
+    reply: RulesReply,
+    handle: async ({ app, cwd }) => ({ rules: await ruleRows(app, cwd) }),
+  }),
+  route('POST /api/rules/:rule/plan', 'operator', {
+    summary: 'Who would get what and why; reads the members at the realm’s pace and sends nothing.',
+    params: RuleParams,
+    reply: TaskReply,
+    audit: ({ params }) => ({ what: `planned rule ${params.rule}`, batch: null }),
+    handle({ app, cwd, stop, tasks }, { params: { rule }, visitor }) {
+      const who = visitor.identity.name;
+      return tasks.start(`plan rule ${rule}`, who, null, async (progress) => {
+        // By name only: a path from a request must not reach the disk.
+        const found = await findRules(app.config, cwd);
+        const file = found.find(({ result }) => 'rule' in result && result.rule.name === rule)?.file;
+        if (file === undefined)
+          throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(rule)}.`);
+        const loaded = await openRule(app.config, cwd, file, stop);
+        const realm = await app.realm(profileOfRule(app.config, loaded.rule));
+        let last = 0;
+        const onProgress = (done: number, total: number | null) => {
+          last = done;
+          progress(done, total);
+        };
+        const request = { at: Date.now(), scheduled: false, stop, onProgress };
+        return { plan: (await planRule(app.as(who), realm, loaded, request)).meta.id, done: last };
+      });
+    },
+  }),
+  route('GET /api/rule-plans/:plan', 'viewer', {
+    summary: 'A plan of a rule, member by member.',
+    params: RulePlanParams,
+    query: RulePlanQuery,
+    reply: RulePlanPage,
+    handle: async ({ app }, { params, query }) =>
+      planPage(await findPlan(app, params.plan), Number(query.cursor), query.limit),
+  }),
+  route('POST /api/rules/:rule/run', 'operator', {
+    summary: 'Make a batch of exactly one plan, if members and total are those that were confirmed.',
+    params: RuleParams,
+    body: RuleRunRequest,
+    reply: TaskReply,
+    audit: ({ params, body }) => ({ what: `ran rule ${params.rule}, plan ${body.plan}`, batch: null }),
+    async handle({ app, tasks }, { params: { rule }, body, visitor }) {
+      const { realm, meta } = await findPlan(app, body.plan);
+      if (meta.rule !== rule || meta.awards !== body.members || meta.tokens !== body.tokens)
+        throw new AlmonerError(
+          'ALM_DESK_CHANGED',
+          `The plan awards ${meta.tokens} tokens to ${meta.awards} members, which is not what was confirmed. Nothing was done.`,
+        );
+      const who = visitor.identity.name;
+      return tasks.start(`run rule ${rule}`, who, meta.awards, async () => {
+        await refuseUnsafeStore(app);
+        if (await isEdited(meta))
+          throw new AlmonerError(
+            'ALM_RULE_EDITED',
+            `The file of rule ${meta.rule} was edited after plan ${meta.id} was made. Nothing was enqueued.`,
+            {
+              next: `Plan the rule again, or pay the plan as it was with \`almoner rules run --plan ${meta.id}\`.`,
+            },
+          );
+        const made = await makeBatchApart(app.as(who), realm, meta, null, Date.now());
+        return { done: meta.awards, batch: made?.ref.id ?? null };
+      });
+    },
+  }),
+  route('POST /api/rules/:rule/approve', 'operator', {
+    summary: 'Give a new or changed rule with a schedule its go, if its text is the one with this hash.',
+    params: RuleParams,
+    body: RuleApproveRequest,
+    reply: RulesReply,
+    audit: ({ params, body }) => ({
+      what: `approved rule ${params.rule}, text ${body.hash.slice(0, 12)}`,
+      batch: null,
+    }),
+    async handle({ app, cwd }, { params: { rule }, body, visitor }) {
+      await syncRules(app.as(visitor.identity.name), { cwd, approve: [rule], seen: body.hash, prune: false });
+      return { rules: await ruleRows(app, cwd) };
+    },
+  }),
+  route('GET /api/rule-runs/:run/explain', 'viewer', {
+    summary: 'A past decision about a member, from the facts frozen then.',
+    params: RuleRunParams,
+    query: ExplainQuery,
+    reply: ExplainReply,
+    async handle({ app, explaining }, { params: { run }, query: { member }, raw }) {
+      // A run is read until it meets the member: one after the other, and only while somebody waits for it.
+      const found = await explaining.through(async () => {
+        if (raw.isGone())
+          throw new AlmonerError('ALM_DESK_BUSY', 'Nobody waits for the explanation any more.');
+        return explainMember(app, run, member, undefined);
+      });
+      return explainReply(found);
+    },
+  }),
+];

@@ -1,0 +1,41 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { type BatchRef, everyBatch, findBatch, type RowView, type ScriptClient } from '../../ledger/index.js';
+import { deadLetter } from '../../operations/dead/dead-letters.js';
+import type { OrderRow } from '../api/index.js';
+
+/** What all pages of orders have in common: a row as it is shown, and the place that the next page goes on from. */
+export type Where = { readonly realm?: string | undefined; readonly batch?: string | undefined };
+
+/** What the command line tells of a dead letter, and where the row stands. */
+export function orderRow(ref: BatchRef, row: RowView): OrderRow {
+  const { rehearsal: _, ...letter } = deadLetter(ref, row);
+  return { ...letter, index: row.index, balanceAfter: row.balanceAfter };
+}
+
+/** Newest first within each realm; the order never changes under a cursor but for batches that are new. */
+export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where): Promise<BatchRef[]> {
+  if (batch !== undefined) return [await findBatch(scripts, batch, realm)];
+  return (await everyBatch(scripts, realm)).sort(
+    (a, b) => compare(a.ledger.id, b.ledger.id) || Number(b.no) - Number(a.no),
+  );
+}
+
+export function placeOf({ ledger, no }: BatchRef): string {
+  return `${ledger.id}.${no}`;
+}
+
+/** A place and an index, with the state between them where a list is of states. */
+export function parseCursor(
+  cursor: string,
+  states: readonly string[],
+): { readonly place: string; readonly state: number; readonly index: number } {
+  const match = /^([0-9a-f]+\.[0-9]+)(?:\.([a-z]+))?\.([1-9][0-9]{0,8})$/.exec(cursor);
+  const state = states.indexOf(match?.[2] ?? '');
+  if (match?.[1] === undefined || (states.length > 0 ? state < 0 : match[2] !== undefined))
+    throw new AlmonerError('ALM_DESK_BAD_REQUEST', 'The cursor is not one that the desk gave out.');
+  return { place: match[1], state, index: Number(match[3]) };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,192 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import {
+  attentionPage,
+  type BatchRef,
+  type RowView,
+  readBatch,
+  readRow,
+  type ScriptClient,
+} from '../../ledger/index.js';
+import { contextOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
+import { chooseDead as chooseNamed } from '../../operations/dead/dead-letters.js';
+import { messagePattern } from '../../words/spelling.js';
+import type { DeadGroups, DeadSelection, OrderRow, OrdersPage } from '../api/index.js';
+import { batchesFor, orderRow, parseCursor, placeOf, type Where } from './paging.js';
+
+/** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
+const DEAD = ['refused', 'exhausted'] as const;
+type WalkState = (typeof DEAD)[number] | 'doubt';
+type DeadFilter = Omit<DeadSelection, 'orders'>;
+
+type PageQuery = Where & { readonly cursor?: string | undefined; readonly limit?: number | undefined };
+
+type Group = Pick<DeadGroups['groups'][number], 'class' | 'message' | 'state' | 'example'> & {
+  count: number;
+  sum: bigint;
+  readonly batches: Set<string>;
+  readonly realms: Set<string>;
+};
+
+const LOOK_MS = 2_000;
+const PAGE_LOOK_MS = 400;
+const GROUPS_LOOK_MAX = 100_000;
+const GROUPS_MAX = 200;
+const CHOSEN_MAX = 500_000;
+const STEP_ROWS = 64;
+
+export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Promise<DeadGroups> {
+  const groups = new Map<string, Group>();
+  const until = performance.now() + LOOK_MS;
+  let scanned = 0;
+  for await (const { ref, row, state } of walk(scripts, DEAD, filter)) {
+    scanned += 1;
+    if (isOpen(row) && fits(row, filter)) {
+      const message = messagePattern(row.error);
+      const key = `${row.errorCode} ${state} ${message}`;
+      const group = groups.get(key) ?? {
+        class: row.errorCode,
+        message,
+        state,
+        count: 0,
+        sum: 0n,
+        batches: new Set(),
+        realms: new Set(),
+        example: orderRow(ref, row),
+      };
+      group.count += 1;
+      group.sum += BigInt(row.tokens ?? 0);
+      group.batches.add(ref.id);
+      group.realms.add(ref.ledger.realm.name);
+      groups.set(key, group);
+    }
+    if (scanned >= GROUPS_LOOK_MAX || performance.now() > until) break;
+  }
+  const list = [...groups.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS_MAX);
+  return {
+    groups: list.map(({ sum, batches, realms, ...group }) => ({
+      ...group,
+      tokens: String(sum),
+      batches: [...batches],
+      realms: [...realms],
+    })),
+    scanned,
+    of: await countStates(scripts, filter, DEAD),
+  };
+}
+
+export function deadPage(scripts: ScriptClient, query: DeadFilter & PageQuery): Promise<OrdersPage> {
+  return listPage(scripts, DEAD, query, (row) => isOpen(row) && fits(row, query));
+}
+
+export function doubtsPage(scripts: ScriptClient, query: PageQuery): Promise<OrdersPage> {
+  return listPage(scripts, ['doubt'], query, () => true);
+}
+
+async function listPage(
+  scripts: ScriptClient,
+  states: readonly WalkState[],
+  query: PageQuery,
+  accept: (row: RowView) => boolean,
+): Promise<OrdersPage> {
+  const until = performance.now() + PAGE_LOOK_MS;
+  const orders: OrderRow[] = [];
+  let scanned = 0;
+  let next: string | null = null;
+  for await (const step of walk(scripts, states, query)) {
+    scanned += 1;
+    if (accept(step.row)) orders.push(orderRow(step.ref, step.row));
+    if (orders.length >= (query.limit ?? 50) || performance.now() > until) {
+      next = step.cursor;
+      break;
+    }
+  }
+  return { orders, next, scanned, of: await countStates(scripts, query, states) };
+}
+
+/**
+ * The places an action would touch, and their sum: counted before anybody confirms, and again before it is done.
+ * Named orders are taken as they are: the ledger refuses, with its reason, those it cannot be done to.
+ */
+export async function chooseDead(
+  scripts: ScriptClient,
+  selection: DeadSelection,
+): Promise<{ readonly places: readonly OrderPlace[]; readonly tokens: bigint }> {
+  const { orders, realm, batch, class: code, message } = selection;
+  let tokens = 0n;
+  if (orders !== undefined) {
+    const { places } = await chooseNamed(scripts, { orders });
+    const context = sharedContexts();
+    for (const { ref, index } of places)
+      tokens += BigInt((await readRow(await context(ref), index)).tokens ?? 0);
+    return { places, tokens };
+  }
+  if ((realm ?? batch ?? code ?? message) === undefined)
+    throw new AlmonerError(
+      'ALM_DESK_BAD_REQUEST',
+      'Nothing was chosen: name orders, or at least one filter.',
+    );
+  const places: OrderPlace[] = [];
+  for await (const { ref, row } of walk(scripts, DEAD, { realm, batch })) {
+    if (!isOpen(row) || !fits(row, selection)) continue;
+    places.push({ ref, index: row.index });
+    tokens += BigInt(row.tokens ?? 0);
+    if (places.length >= CHOSEN_MAX) break;
+  }
+  return { places, tokens };
+}
+
+/** A person is done with those that were discarded or put into another file. */
+function isOpen(row: RowView): boolean {
+  return row.marks.length === 0;
+}
+
+function fits(row: RowView, filter: DeadFilter): boolean {
+  if (filter.class !== undefined && row.errorCode !== filter.class) return false;
+  return filter.message === undefined || messagePattern(row.error) === filter.message;
+}
+
+async function countStates(
+  scripts: ScriptClient,
+  where: Where,
+  states: readonly WalkState[],
+): Promise<number> {
+  const views = await Promise.all((await batchesFor(scripts, where)).map((ref) => readBatch(ref)));
+  const counts = views.flatMap((view) => states.map((state) => view?.counts[state] ?? 0));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+type Step<S> = {
+  readonly ref: BatchRef;
+  readonly row: RowView;
+  readonly state: S;
+  /** Goes on behind this row. */
+  readonly cursor: string;
+};
+
+/** Walks the orders of some states from the place of a cursor on. */
+async function* walk<S extends WalkState>(
+  scripts: ScriptClient,
+  states: readonly S[],
+  { cursor, ...where }: PageQuery,
+): AsyncGenerator<Step<S>> {
+  const start = cursor === undefined ? null : parseCursor(cursor, states);
+  const refs = await batchesFor(scripts, where);
+  const first = start === null ? 0 : refs.findIndex((ref) => placeOf(ref) === start.place);
+  for (const ref of first < 0 ? [] : refs.slice(first)) {
+    const view = await readBatch(ref);
+    if (view === undefined) continue;
+    const context = await contextOf(ref);
+    const here = placeOf(ref) === start?.place ? start : null;
+    for (const state of here === null ? states : states.slice(here.state)) {
+      let after = here !== null && state === states[here.state] ? here.index : 0;
+      while ((view.counts[state] ?? 0) > 0) {
+        const indexes = await attentionPage(ref, state, after, STEP_ROWS);
+        const rows = await Promise.all(indexes.map((index) => readRow(context, index)));
+        for (const row of rows)
+          if (row.state === state) yield { ref, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
+        after = indexes.at(-1) ?? after;
+        if (indexes.length < STEP_ROWS) break;
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import type { explainMember } from '../operations/rules/explain.js';
+import { type ListedRule, listRules } from '../operations/rules/list.js';
+import { isEdited } from '../operations/rules/run.js';
+import { type LastRun, lastRunWords } from '../rules/approvals.js';
+import { type Decision, LEFT_OUT_WORDS } from '../rules/decision.js';
+import { hashOf } from '../rules/load-rule.js';
+import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
+import { findRun, readEntries } from '../rules/run-store.js';
+import { nextTime } from '../rules/schedule.js';
+import type { App, OpenRealm } from '../runtime/app.js';
+import { isoTime } from '../words/spelling.js';
+import type { ExplainReply, RuleAward, RuleLast, RulePlanPage, RuleRow } from './api/index.js';
+
+/** The reward rules of the jobs folder, as the desk shows them. */
+const NEXT_SHOWN = 3;
+
+export async function ruleRows(app: App, cwd: string): Promise<RuleRow[]> {
+  const rules = await listRules(app, cwd);
+  return Promise.all(rules.map(async (rule) => ruleRow(rule, await textOf(rule, cwd))));
+}
+
+export function explainReply({ meta, explained }: Awaited<ReturnType<typeof explainMember>>): ExplainReply {
+  const { decision, condition, award, columns, cells, balance, wallet } = explained;
+  return {
+    run: meta.id,
+    rule: meta.rule,
+    ...awardOf(decision),
+    facts: {
+      row: Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])),
+      member: json(explained.member),
+      web3: json(explained.web3),
+      balance,
+      wallet,
+      condition,
+      award,
+      steps: decision.steps,
+    },
+  };
+}
+
+export async function findPlan(app: App, plan: string): Promise<{ realm: OpenRealm; meta: RunMeta }> {
+  for (const profile of app.config.profiles)
+    try {
+      const meta = await findRun(app.ledger(profile), plan);
+      return { realm: await app.realm(profile), meta };
+    } catch (error) {
+      if (!isAlmonerError(error, 'ALM_RULE_RUN_NOT_FOUND')) throw error;
+    }
+  throw new AlmonerError('ALM_RULE_RUN_NOT_FOUND', `No plan of a rule is called ${JSON.stringify(plan)}.`);
+}
+
+export async function planPage(
+  { realm, meta }: { realm: OpenRealm; meta: RunMeta },
+  from: number,
+  limit: number,
+): Promise<RulePlanPage> {
+  const decisions: Decision[] = [];
+  const skipped = from % RUN_BLOCK_MEMBERS;
+  for await (const entries of readEntries(realm.ledger, meta, Math.floor(from / RUN_BLOCK_MEMBERS))) {
+    decisions.push(...entries.map(({ decision }) => decision));
+    if (decisions.length >= skipped + limit) break;
+  }
+  const awards = decisions.slice(skipped, skipped + limit).map(awardOf);
+  return {
+    plan: meta.id,
+    rule: meta.rule,
+    realm: realm.profile.name,
+    at: isoTime(meta.at),
+    members: meta.members,
+    awarded: meta.awards,
+    tokens: meta.tokens,
+    stops: meta.stops.map(({ message }) => message),
+    edited: await isEdited(meta),
+    awards,
+    next: from + awards.length < meta.members && awards.length > 0 ? String(from + awards.length) : null,
+  };
+}
+
+function awardOf(decision: Decision): RuleAward {
+  const { member, leftOut, tokens } = decision;
+  const awarded = leftOut === null;
+  return { member, tokens: awarded ? tokens : null, awarded, why: whyOf(decision) };
+}
+
+function whyOf({ leftOut, detail, computed }: Decision): string {
+  if (leftOut === null) return detail ?? `the award comes to ${computed ?? 'the fixed amount'}`;
+  return `left out: ${LEFT_OUT_WORDS[leftOut]}${detail === null ? '' : ` (${detail})`}`;
+}
+
+const STATES = {
+  manual: 'ready',
+  approved: 'ready',
+  waits: 'waits',
+  changed: 'waits',
+  unsynced: 'waits',
+  gone: 'faulty',
+  faulty: 'faulty',
+} as const satisfies Record<ListedRule['state'], RuleRow['state']>;
+
+/** The hash is of the very text that is shown, whatever becomes of the file meanwhile. */
+async function textOf({ state, file }: ListedRule, cwd: string): Promise<RuleRow['text']> {
+  if (STATES[state] !== 'waits') return null;
+  const content = await readFile(resolve(cwd, file), 'utf8').catch(() => null);
+  return content === null ? null : { content, hash: hashOf(content) };
+}
+
+function ruleRow(rule: ListedRule, text: RuleRow['text']): RuleRow {
+  const { schedule, lastRun, lastScheduled } = rule;
+  return {
+    rule: rule.rule,
+    file: basename(rule.file),
+    realm: rule.realm ?? '',
+    reason: null,
+    schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
+    nextRuns: nextRuns(rule),
+    state: STATES[rule.state],
+    text,
+    faults:
+      rule.state === 'gone'
+        ? ['Its file or its schedule is gone.']
+        : rule.faults.map(({ line, message, code }) => `line ${line}: ${message} [${code}]`),
+    last: lastRun === null ? null : lastOf(lastRun, lastRun.state),
+    lastScheduled: lastScheduled === null ? null : lastOf(lastScheduled, lastRunWords(lastScheduled)),
+  };
+}
+
+function lastOf({ run, at, batch }: Pick<LastRun, 'run' | 'at' | 'batch'>, result: string): RuleLast {
+  return { run: run ?? '', at: isoTime(at), result, batch };
+}
+
+function nextRuns({ schedule, next }: ListedRule): string[] {
+  const times: string[] = [];
+  let time: number | null = next;
+  while (time !== null && schedule !== null && times.length < NEXT_SHOWN) {
+    times.push(isoTime(time));
+    time = nextTime(schedule, time);
+  }
+  return times;
+}
+
+function json(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
