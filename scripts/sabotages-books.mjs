@@ -30,7 +30,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-key-for-two-realms',
-    file: 'src/runtime/config/consistency.ts',
+    file: 'src/runtime/config/faults.ts',
     find: '      sharedKeyFault(fault, at, { realm, identity }, keys, resolve);',
     put: '',
     test: 'test/runtime/config/keys-of-realms.test.ts',

@@ -15,7 +15,7 @@ import { createRealmClient, type RealmClient } from '../realm/client/client.js';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
 import type { Config } from './config/config.js';
-import { readKey } from './config/key.js';
+import { readKey } from './config/secrets.js';
 import { type Logger, registerSecret } from './logger.js';
 import { openStore, type Store } from './redis/store.js';
 

@@ -1,6 +1,6 @@
 import { destination as fileDescriptor, type Logger, pino, stdTimeFunctions } from 'pino';
 import { PinoPretty } from 'pino-pretty';
-import type { LogLevel } from './config/model.js';
+import type { LogLevel } from './config/settings.js';
 import { createRedactor } from './redaction.js';
 
 export type { Logger } from 'pino';

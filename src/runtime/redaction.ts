@@ -21,10 +21,6 @@ export function registerSecret(value: string): void {
   if (value !== '') registered.add(value);
 }
 
-export function registeredSecrets(): readonly string[] {
-  return [...registered];
-}
-
 export function createRedactor(secrets: () => readonly string[] = () => []): Redactor {
   let knownCount = -1;
   let known = '';

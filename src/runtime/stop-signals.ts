@@ -7,7 +7,7 @@ import type { Config } from './config/config.js';
 export type StopSignals = { readonly requested: AbortSignal; release(): void };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-export const INTERRUPTED_EXIT = 130;
+const INTERRUPTED_EXIT = 130;
 const SLACK_MS = 10_000;
 
 /** Long enough for every request under way: none is ever cut off by a stop. */

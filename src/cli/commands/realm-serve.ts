@@ -3,7 +3,7 @@ import { parseRate } from '../../core/rate.js';
 import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
 import { FAULT_NAMES, parseFaults } from '../../realm/server/faults.js';
 import { createRealmService } from '../../realm/server/service.js';
-import { readKey } from '../../runtime/config/key.js';
+import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import { openStore } from '../../runtime/redis/store.js';
 import { defineCommand } from '../frame/command.js';

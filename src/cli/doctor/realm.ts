@@ -3,7 +3,7 @@ import { isAlmonerError } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { createRealmClient } from '../../realm/client/client.js';
-import { keyWarnings, readKey } from '../../runtime/config/key.js';
+import { keyWarnings, readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/redaction.js';
 import { type Check, failed, ok, warning } from './machine.js';
 

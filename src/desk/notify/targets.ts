@@ -1,6 +1,6 @@
 import type { App } from '../../runtime/app.js';
-import { readKey } from '../../runtime/config/key.js';
 import type { Notifications, SecretSource } from '../../runtime/config/model.js';
+import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import type { Desk } from '../desk.js';
 import { discord } from './discord.js';

@@ -3,17 +3,15 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
-import { consistencyFaults } from './consistency.js';
-import { CONFIG_VARIABLE, unknownVariables, variable } from './environment.js';
-import { faultsOf } from './faults.js';
+import { consistencyFaults, faultsOf } from './faults.js';
 import { type ConfigFile, isBlock, readConfigFile } from './file.js';
-import { type Layered, layer } from './layers.js';
+import { CONFIG_VARIABLE, type Layered, layer, unknownVariables, variable } from './layers.js';
 import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
 import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
 import { configSchema, realmSchema } from './settings.js';
 
 export { type DescribedSetting, describeConfig } from './describe.js';
-export type { Config, ConfigFlags, LogLevel, Notifications, SecretSource } from './model.js';
+export type { Config } from './model.js';
 export { pickProfile } from './profiles.js';
 export { secretsOf } from './secrets.js';
 
@@ -87,7 +85,7 @@ export function loadConfig(input: ConfigInput): Config {
     operator: settings.operator ?? systemUser(env),
     profiles:
       realms.length === 0
-        ? [embeddedProfile(definedOnly(settings.embedded))]
+        ? [embeddedProfile(settings.embedded ?? {})]
         : realms.map(({ name, realm, resolve }) => profileOf(name, realm, resolve)),
     notifications: realms.flatMap(({ name, realm, resolve }) => notificationsOf(name, realm, resolve)),
     risks: settings.risks,
@@ -140,13 +138,6 @@ function originsOf(layered: Layered): Record<string, string> {
   };
   visit(layered.tree, []);
   return origins;
-}
-
-function definedOnly(embedded: z.output<typeof schema>['embedded']): Parameters<typeof embeddedProfile>[0] {
-  return {
-    ...(embedded?.rate === undefined ? {} : { rate: embedded.rate }),
-    ...(embedded?.certainty === undefined ? {} : { certainty: embedded.certainty }),
-  };
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs';
 import { z } from 'zod';
+import { parseBaseUrl } from '../../core/base-url.js';
+import { parseRate } from '../../core/rate.js';
 import { valueAt } from '../../yaml/read-yaml.js';
 import { shown } from './describe.js';
-import { didYouMean } from './environment.js';
-import type { Layered } from './layers.js';
+import { isBlock } from './file.js';
+import { didYouMean, type Layered } from './layers.js';
 import type { Origin, SettingPath } from './model.js';
 
 /** What people put into files most often and must not. */
@@ -53,4 +56,113 @@ function namesAt(schema: unknown, path: SettingPath): readonly string[] {
   if (schema instanceof z.ZodRecord) return namesAt(schema.valueType, rest);
   if (!(schema instanceof z.ZodObject)) return [];
   return step === undefined ? Object.keys(schema.shape) : namesAt(schema.shape[step], rest);
+}
+
+/**
+ * Faults between settings. They are looked for in the raw tree, not in the parsed one: a schema stops before
+ * its cross checks once a single value is wrong, and then faults would come out one at a time.
+ */
+export function consistencyFaults(layered: Layered, resolve: ResolveFile): readonly string[] {
+  const faults: string[] = [];
+  const fault = (path: SettingPath, message: string) => faults.push(faultAt(path, message, layered));
+  const realms = isBlock(layered.tree.realms) ? layered.tree.realms : {};
+  const seen = new Map<string, string>();
+  const keys = new Map<string, Keyed>();
+
+  for (const [name, realm] of Object.entries(realms)) {
+    const at = ['realms', name];
+    if (name === 'embedded')
+      fault(at, 'expected another name; embedded is the rehearsal realm of almoner itself');
+    if (!isBlock(realm)) continue;
+    oneOf(fault, at, realm, 'keyEnv', 'keyFile', true);
+    reserveFault(fault, at, realm);
+    backoffFault(fault, at, realm);
+
+    const { webhook, discord } = isBlock(realm.notifications) ? realm.notifications : {};
+    const notify = [...at, 'notifications'];
+    if (isBlock(webhook)) oneOf(fault, [...notify, 'webhook'], webhook, 'secretEnv', 'secretFile', false);
+    if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
+
+    const identity = identityOf(realm);
+    if (identity === undefined) continue;
+    const twin = seen.get(identity);
+    // Books and pace belong to the realm, so two profiles of one realm would each spend the whole rate.
+    if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
+    else {
+      seen.set(identity, name);
+      sharedKeyFault(fault, at, { realm, identity }, keys, resolve);
+    }
+  }
+  return faults;
+}
+
+type Block = Readonly<Record<string, unknown>>;
+type Report = (path: SettingPath, message: string) => void;
+type ResolveFile = (path: SettingPath, text: string) => string;
+type Keyed = { readonly at: SettingPath; readonly identity: string };
+
+/**
+ * A key belongs to one realm. Read for two, it would be handed to the other's host, and where that is the same
+ * host the answer would be a 403.
+ */
+function sharedKeyFault(
+  fault: Report,
+  at: SettingPath,
+  { realm, identity }: { realm: Block; identity: string },
+  keys: Map<string, Keyed>,
+  resolve: ResolveFile,
+): void {
+  const { keyEnv, keyFile } = realm;
+  if (keyFile === undefined && keyEnv === undefined) return;
+  const path = typeof keyFile === 'string' ? resolve([...at, 'keyFile'], keyFile) : null;
+  const [setting, place, key] =
+    path === null
+      ? ['keyEnv', `variable ${String(keyEnv)}`, `variable ${String(keyEnv)}`]
+      : ['keyFile', `file ${path}`, fileAt(path)];
+  const first = keys.get(key);
+  if (first === undefined) keys.set(key, { at, identity });
+  else
+    fault(
+      [...at, setting],
+      `expected a key for ${identity} alone, but ${first.at.join('.')} reads the same ${place} for ${first.identity}; give one of them a keyEnv or keyFile of its own`,
+    );
+}
+
+/** The same for every name and link of a file. */
+function fileAt(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? path : `${found.dev} ${found.ino}`;
+}
+
+function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: string, required: boolean): void {
+  const both = block[a] !== undefined && block[b] !== undefined;
+  if (both) fault([...at, b], `expected either ${a} or ${b}, got both`);
+  else if (required && block[a] === undefined && block[b] === undefined)
+    fault(at, `expected ${a} or ${b}, got neither`);
+}
+
+function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
+  const rate = parseRate(typeof realm.rate === 'string' ? realm.rate : '20/min');
+  if (!('rate' in rate) || rate.rate === null || typeof realm.rateReserve !== 'number') return;
+  if (realm.rateReserve >= rate.rate.requests)
+    fault(
+      [...at, 'rateReserve'],
+      `expected less than the ${rate.rate.requests} requests of the rate, got ${realm.rateReserve}`,
+    );
+}
+
+function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
+  const { backoffMs = 1_000, backoffMaxMs = 60_000 } = isBlock(realm.attempts) ? realm.attempts : {};
+  if (typeof backoffMs !== 'number' || typeof backoffMaxMs !== 'number') return;
+  if (backoffMaxMs < backoffMs)
+    fault(
+      [...at, 'attempts', 'backoffMaxMs'],
+      `expected at least backoffMs, which is ${backoffMs}, got ${backoffMaxMs}`,
+    );
+}
+
+function identityOf(realm: Block): string | undefined {
+  if (typeof realm.baseUrl !== 'string' || typeof realm.realmId !== 'string') return undefined;
+  const url = parseBaseUrl(realm.baseUrl);
+  return 'baseUrl' in url ? `realm ${realm.realmId} at ${url.baseUrl}` : undefined;
 }

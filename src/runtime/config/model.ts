@@ -1,7 +1,5 @@
-import type { RealmProfile } from '../../core/profile.js';
-
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { KeySource, RealmProfile } from '../../core/profile.js';
+import type { Limits, LogLevel } from './settings.js';
 
 /** What flags may set. Keys are no part of it: a key never comes from argv. */
 export type ConfigFlags = {
@@ -13,9 +11,7 @@ export type ConfigFlags = {
 };
 
 /** Where a secret other than a realm's key is; like a key it is read when it is used. */
-export type SecretSource =
-  | { readonly from: 'env'; readonly name: string }
-  | { readonly from: 'file'; readonly path: string };
+export type SecretSource = Exclude<KeySource, { from: 'embedded' }>;
 
 /** Who is told about a realm's halts, doubts and finished batches. */
 export type Notifications = {
@@ -24,23 +20,6 @@ export type Notifications = {
   readonly webhook: { readonly url: string; readonly secret: SecretSource | null } | null;
   /** A Discord webhook's URL is itself the secret. */
   readonly discord: SecretSource | null;
-};
-
-/** How long a sending process waits for what, and how large its journals may become. */
-export type Limits = {
-  /** BullMQ's lock on a delivery. Nothing safe rests on it; it only makes deliveries come again. */
-  readonly lockMs: number;
-  /** Work waiting and none taken for so long ends a worker. */
-  readonly stalledMs: number;
-  /** How long others may take to merge their journals before batches are shown as halted. */
-  readonly mergePatienceMs: number;
-  /** A realm that gives no definite answer for so long is halted. */
-  readonly breakerHaltMs: number;
-  /** How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s. */
-  readonly stopMs: number | null;
-  readonly journalMegabytes: number;
-  /** A connection to the store on which a command waits for so long is given up, and a new one is made. */
-  readonly storeAnswerMs: number;
 };
 
 export type Config = {

@@ -1,38 +1,33 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { Certainty, KeySource, Rate, RealmProfile } from '../../core/profile.js';
+import type { Certainty, Rate, RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
 import { type ParsedRealm, realmSchema } from './settings.js';
 
 /** Turns a path as it was written into an absolute one; the setting's name says what it is relative to. */
-export type ResolveSetting = (setting: string, text: string) => string;
+type ResolveSetting = (setting: string, text: string) => string;
 
 export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSetting): RealmProfile {
-  const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay } = realm;
+  const { keyEnv = '', keyFile, realmPointId, notifications: _, ...settings } = realm;
+  const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay, ...taken } = settings;
   return {
+    ...taken,
     name,
-    baseUrl: realm.baseUrl,
-    realmId: realm.realmId,
     rehearsal: false,
-    key: keySource(realm, resolve),
-    authScheme: realm.authScheme,
-    currency: realm.realmPointId,
-    balancePath: realm.balancePath,
-    recipientAs: realm.recipientAs,
-    certainty: realm.certainty,
-    rate: realm.rate,
-    rateReserve: realm.rateReserve,
-    timeouts: realm.timeouts,
-    attempts: realm.attempts,
-    statusOverrides: realm.statusOverrides,
+    key:
+      keyFile === undefined
+        ? { from: 'env', name: keyEnv }
+        : { from: 'file', path: resolve('keyFile', keyFile) },
+    currency: realmPointId,
     caps: { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay },
-    wallets: realm.wallets,
-    settleMs: realm.settleMs,
-    keyLifetimeMs: realm.keyLifetimeMs,
   };
 }
 
 /** The realm service that almoner starts itself: it honours keys and has no limit of its own. */
-export function embeddedProfile(settings: { rate?: Rate | null; certainty?: Certainty }): RealmProfile {
+export function embeddedProfile(settings: {
+  readonly rate?: Rate | null | undefined;
+  readonly certainty?: Certainty | undefined;
+}): RealmProfile {
   const usual = realmSchema.parse({ baseUrl: 'http://127.0.0.1', realmId: 'embedded' });
   return {
     ...profileOf('embedded', usual, (_, text) => text),
@@ -51,20 +46,18 @@ export function notificationsOf(
 ): readonly Notifications[] {
   if (realm.notifications === undefined) return [];
   const { webhook, discord } = realm.notifications;
+  const secret = (setting: string, env?: string, file?: string): SecretSource | null => {
+    if (env !== undefined) return { from: 'env', name: env };
+    return file === undefined ? null : { from: 'file', path: resolve(`notifications.${setting}`, file) };
+  };
   return [
     {
       profile,
-      webhook: webhook
-        ? {
-            url: webhook.url,
-            secret: secret(webhook.secretEnv, webhook.secretFile, (text) =>
-              resolve('notifications.webhook.secretFile', text),
-            ),
-          }
-        : null,
-      discord: secret(discord?.urlEnv, discord?.urlFile, (text) =>
-        resolve('notifications.discord.urlFile', text),
-      ),
+      webhook:
+        webhook === undefined
+          ? null
+          : { url: webhook.url, secret: secret('webhook.secretFile', webhook.secretEnv, webhook.secretFile) },
+      discord: secret('discord.urlFile', discord?.urlEnv, discord?.urlFile),
     },
   ];
 }
@@ -76,42 +69,21 @@ export function pickProfile(config: Config, realm?: string): RealmProfile {
       ? `${name}: the embedded realm service, for rehearsals`
       : `${name}: realm ${realmId} at ${baseUrl}`,
   );
+  const refuse = (code: ErrorCode, what: string) =>
+    new AlmonerError(code, `${what} Nothing was done.`, { details: known });
   if (realm === undefined) {
     const [only, ...others] = config.profiles;
     if (only !== undefined && others.length === 0) return only;
-    throw new AlmonerError(
-      'ALM_CONFIG_REALM_AMBIGUOUS',
-      `${config.profiles.length} realms are configured and none was chosen. Nothing was done.`,
-      { details: known },
-    );
+    const what = `${config.profiles.length} realms are configured and none was chosen.`;
+    throw refuse('ALM_CONFIG_REALM_AMBIGUOUS', what);
   }
   const named = config.profiles.find((profile) => profile.name === realm);
-  if (named !== undefined) return named;
-  const matching = config.profiles.filter((profile) => profile.realmId === realm);
-  if (matching.length === 1 && matching[0] !== undefined) return matching[0];
-  if (matching.length > 1)
-    throw new AlmonerError(
-      'ALM_CONFIG_REALM_AMBIGUOUS',
-      `Realm id ${JSON.stringify(realm)} is configured at more than one base URL. Nothing was done.`,
-      { details: known },
-    );
-  throw new AlmonerError(
-    'ALM_CONFIG_REALM_UNKNOWN',
-    `No configured realm has the name or id ${JSON.stringify(realm)}. Nothing was done.`,
-    { details: known },
-  );
-}
-
-function keySource(realm: ParsedRealm, resolve: ResolveSetting): KeySource {
-  if (realm.keyFile !== undefined) return { from: 'file', path: resolve('keyFile', realm.keyFile) };
-  return { from: 'env', name: realm.keyEnv ?? '' };
-}
-
-function secret(
-  env: string | undefined,
-  file: string | undefined,
-  resolve: (text: string) => string,
-): SecretSource | null {
-  if (env !== undefined) return { from: 'env', name: env };
-  return file === undefined ? null : { from: 'file', path: resolve(file) };
+  const [first, ...more] =
+    named === undefined ? config.profiles.filter((profile) => profile.realmId === realm) : [named];
+  const given = JSON.stringify(realm);
+  if (first === undefined)
+    throw refuse('ALM_CONFIG_REALM_UNKNOWN', `No configured realm has the name or id ${given}.`);
+  if (more.length > 0)
+    throw refuse('ALM_CONFIG_REALM_AMBIGUOUS', `Realm id ${given} is configured at more than one base URL.`);
+  return first;
 }

@@ -1,11 +1,69 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { KeySource } from '../../core/profile.js';
 import { readStoreAddress } from '../redis/address.js';
-import type { Config, SecretSource } from './model.js';
+import type { Config } from './model.js';
+
+const KEY_BYTES_MAX = 16 * 1024;
+
+/**
+ * Reads a realm's key where and when it is used, so that a corrected or rotated key is found without a
+ * restart and none is kept in a configuration. Whoever reads a key registers it with the logger's secrets.
+ */
+export function readKey(source: KeySource, env: NodeJS.ProcessEnv): string {
+  switch (source.from) {
+    case 'env':
+      return usable(env[source.name] ?? '', `environment variable ${source.name}`);
+    case 'file':
+      return usable(readKeyFile(source.path), `file ${source.path}`);
+    case 'embedded':
+      throw new Error('the embedded realm service hands over its own key; there is none to read');
+  }
+}
+
+/** A key file that other users of the machine may read; `almoner doctor` shows this. */
+export function keyWarnings(source: KeySource): readonly string[] {
+  if (source.from !== 'file' || process.platform === 'win32') return [];
+  let stats: Stats;
+  try {
+    stats = statSync(source.path);
+  } catch {
+    return [];
+  }
+  if ((stats.mode & 0o077) === 0) return [];
+  const mode = (stats.mode & 0o777).toString(8).padStart(3, '0');
+  return [`key file ${source.path} can be read by others (mode ${mode}); run: chmod 600 ${source.path}`];
+}
+
+function readKeyFile(path: string): string {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error('not a file');
+    if (stats.size > KEY_BYTES_MAX) throw new Error(`larger than ${KEY_BYTES_MAX} bytes`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw missing(`the key file ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+/** A key goes into a header: a line end or another odd character inside it is a damaged or forged key. */
+function usable(text: string, place: string): string {
+  const key = text.replace(/^\uFEFF/, '').trim();
+  if (key === '') throw missing(`the ${place} holds no key`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw missing(`the ${place} holds blanks, line ends or odd characters inside the key`);
+  return key;
+}
+
+function missing(what: string, cause?: unknown): AlmonerError {
+  return new AlmonerError('ALM_CONFIG_KEY_MISSING', `No request was sent: ${what}.`, { cause });
+}
 
 /** Every secret that can be known without reading a file, to register before the first line is logged. */
 export function secretsOf(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
-  const sources: readonly (SecretSource | { readonly from: 'embedded' } | null)[] = [
+  const sources = [
     ...config.profiles.map((profile) => profile.key),
-    ...config.notifications.flatMap((each) => [each.discord, each.webhook?.secret ?? null]),
+    ...config.notifications.flatMap((each) => [each.discord, each.webhook?.secret]),
   ];
   const fromEnvironment = sources.map((source) => (source?.from === 'env' ? env[source.name] : undefined));
   // The realm service takes its first key from here, also where no profile names the variable.

@@ -4,7 +4,6 @@ import { OUTCOME_KINDS } from '../../core/outcome.js';
 import { CERTAINTIES } from '../../core/profile.js';
 import { parseRate, RATE_EXPECTED } from '../../core/rate.js';
 import { readStoreAddress } from '../redis/address.js';
-import { LOG_LEVELS } from './model.js';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const REALM_ID = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
@@ -92,41 +91,41 @@ function isPlainWebUrl(text: string): boolean {
 
 /** The kinds of setting. Each one's message starts with `expected`; what was got is added with the place. */
 
-export function wholeNumber(min: number, max: number) {
+function wholeNumber(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
-export function choice<const T extends readonly string[]>(values: T) {
+function choice<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `expected one of ${values.join(', ')}` });
 }
 
-export function pattern(what: string, shape: RegExp) {
+function pattern(what: string, shape: RegExp) {
   const error = `expected ${what}`;
   return z.string({ error }).regex(shape, { error });
 }
 
 /** Text that is printed in logs, CSV files and pages: no line ends, no control characters. */
-export function printable(what: string, lengthMax: number) {
+function printable(what: string, lengthMax: number) {
   const error = `expected ${what} of 1 to ${lengthMax} printable characters`;
   return z
     .string({ error })
     .refine((text) => text.trim() !== '' && text.length <= lengthMax && !/\p{C}/u.test(text), { error });
 }
 
-export function path(what: string) {
+function path(what: string) {
   const error = `expected the path of ${what}`;
   // `~name` is another user's home in a shell and would be a folder of that very name here.
   return z.string({ error }).refine((text) => text.trim() !== '' && !/\0|^~[^/]/.test(text), { error });
 }
 
-export function url(what: string, accepts: (text: string) => boolean) {
+function url(what: string, accepts: (text: string) => boolean) {
   const error = `expected ${what}`;
   return z.string({ error }).refine(accepts, { error });
 }
 
 /** Text that a parser turns into a value, with the parser's own fault as the message. */
-export function parsed<T>(what: string, parse: (text: string) => { value: T } | { fault: string }) {
+function parsed<T>(what: string, parse: (text: string) => { value: T } | { fault: string }) {
   return z.string({ error: `expected ${what}` }).transform((text, context): T => {
     const result = parse(text);
     if ('value' in result) return result.value;
@@ -136,7 +135,7 @@ export function parsed<T>(what: string, parse: (text: string) => { value: T } | 
 }
 
 /** A block that refuses names it does not know. */
-export function block<const T extends z.core.$ZodShape>(shape: T) {
+function block<const T extends z.core.$ZodShape>(shape: T) {
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'invalid_type' ? 'expected a block of settings' : undefined),
   });
@@ -146,6 +145,29 @@ const RISK = /^[a-z][a-z0-9-]{1,63}$/;
 
 /** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
 const REALM_NAME = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** How long a sending process waits for what, and how large its journals may become. */
+const limits = block({
+  /** BullMQ's lock on a delivery. Nothing safe rests on it; it only makes deliveries come again. */
+  lockMs: wholeNumber(500, 10 * MINUTE_MS).default(30_000),
+  /** Work waiting and none taken for so long ends a worker. */
+  stalledMs: wholeNumber(1_000, 60 * MINUTE_MS).default(MINUTE_MS),
+  /** How long others may take to merge their journals before batches are shown as halted. */
+  mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS).default(15_000),
+  /** A realm that gives no definite answer for so long is halted. */
+  breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS).default(15 * MINUTE_MS),
+  /** How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s. */
+  stopMs: wholeNumber(1_000, 60 * MINUTE_MS)
+    .nullable()
+    .default(null),
+  journalMegabytes: wholeNumber(1, 100_000).default(64),
+  /** A connection to the store on which a command waits for so long is given up, and a new one is made. */
+  storeAnswerMs: wholeNumber(500, 10 * MINUTE_MS).default(10_000),
+});
+export type Limits = Readonly<z.output<typeof limits>>;
 
 /** The whole configuration, whatever it came from. Names are those of almoner.config.yaml. */
 export const configSchema = block({
@@ -168,17 +190,7 @@ export const configSchema = block({
     })
     .default([]),
   retentionDays: wholeNumber(0, 3_650).default(30),
-  limits: block({
-    lockMs: wholeNumber(500, 10 * MINUTE_MS).default(30_000),
-    stalledMs: wholeNumber(1_000, 60 * MINUTE_MS).default(MINUTE_MS),
-    mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS).default(15_000),
-    breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS).default(15 * MINUTE_MS),
-    stopMs: wholeNumber(1_000, 60 * MINUTE_MS)
-      .nullable()
-      .default(null),
-    journalMegabytes: wholeNumber(1, 100_000).default(64),
-    storeAnswerMs: wholeNumber(500, 10 * MINUTE_MS).default(10_000),
-  }).prefault({}),
+  limits: limits.prefault({}),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_NAME), realmSchema, {
       error: (issue) =>

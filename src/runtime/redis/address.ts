@@ -28,7 +28,7 @@ export type StoreAddress = {
   | { readonly form: 'cluster'; readonly nodes: readonly HostPort[] }
 );
 
-export type HostPort = { readonly host: string; readonly port: number };
+type HostPort = { readonly host: string; readonly port: number };
 export type TlsFiles = {
   readonly ca: string | null;
   readonly cert: string | null;

@@ -2,8 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { maskAddress, parseStoreAddress } from './address.js';
 import { createClient, type Joined, loadTarget, logErrorsOf, untilReady } from './connections.js';
-import { joinEmbedded } from './embedded.js';
-import { newPresenceToken, presentName } from './presence.js';
+import { joinEmbedded, newPresenceToken, presentName } from './embedded.js';
 
 /** All connections of one command to its Redis. Nothing else opens any. */
 export type Store = {
