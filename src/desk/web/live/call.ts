@@ -1,5 +1,5 @@
-import type { ErrorReply, UploadReply } from '../../api/index.js';
-import { csrfToken, signedOut } from './session.js';
+import type { ErrorReply, SessionReply, UploadReply } from '../../api/index.js';
+import { createStore, useStore } from './store.js';
 
 /** What the server refused, in the words it found for it. */
 export class CallFailed extends Error {
@@ -125,4 +125,26 @@ export function upload(
     });
     request.send(file);
   });
+}
+
+/** `asking` until the server said who we are; null: nobody is signed in. */
+export const session = createStore<SessionReply | null | 'asking'>('asking');
+/** Said above the login form: why somebody who was signed in no longer is. */
+export const goodbye = createStore('');
+
+/** Whether the viewer may change things. */
+export function useIsOperator(): boolean {
+  const who = useStore(session);
+  return who !== null && who !== 'asking' && who.role === 'operator';
+}
+
+function csrfToken(): string {
+  const who = session.get();
+  return who === null || who === 'asking' ? '' : who.csrf;
+}
+
+function signedOut(why: string): void {
+  if (session.get() === null) return;
+  if (session.get() !== 'asking') goodbye.set(why);
+  session.set(null);
 }

@@ -40,3 +40,24 @@ export function useResource<Value>(path: string | null): Resource<Value> {
   const reload = useCallback(() => setRound((count) => count + 1), []);
   return { value: held?.value ?? null, failure, loading, reload };
 }
+
+/** A change that a person asked for: whether it is under way, and with what it was refused. */
+export function useChange() {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<CallFailed | null>(null);
+  /** Says whether it came about. */
+  const attempt = async (act: () => Promise<void>): Promise<boolean> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      setFailure(asFailure(error));
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, failure, attempt };
+}

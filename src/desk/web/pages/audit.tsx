@@ -1,45 +1,71 @@
+import { useEffect } from 'preact/hooks';
 import type { AuditPage as Audit } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
-import { AuditTable } from '../parts/audit-table.js';
-import { Failure, Loading } from '../parts/notice.js';
-import { Panel } from '../parts/panel.js';
-import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
+import { Time } from '../parts/marks.js';
+import { CursorPager } from '../parts/pager.js';
+import { Empty, Panel, Pending, Table } from '../parts/panel.js';
+import { apiPath, BatchLink, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 export function AuditPage() {
   const { query } = useAddress();
   const cursor = query.get('cursor');
-  const { value, failure, reload } = useResource<Audit>(apiPath('/api/audit', { cursor, limit: '100' }));
+  const audit = useResource<Audit>(apiPath('/api/audit', { cursor, limit: '100' }));
+  const { value } = audit;
   return (
     <Page title="Audit" lead="Every change made at this desk: who, when, what, why. Newest first.">
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {value === null ? (
-        failure === null && <Loading rows={12} />
-      ) : (
+      <Pending of={audit} rows={12} />
+      {value !== null && (
         <Panel
           title={cursor === null ? 'Newest' : 'Earlier'}
           flush
           aside={
-            <button type="button" class="quiet" onClick={reload}>
+            <button type="button" class="quiet" onClick={audit.reload}>
               Refresh
             </button>
           }
         >
           <AuditTable entries={value.entries} label="Audit of the desk" withBatch />
-          <div class="pager">
-            <button type="button" disabled={cursor === null} onClick={() => history.back()}>
-              Back
-            </button>
-            <button
-              type="button"
-              disabled={value.next === null}
-              onClick={() => go(withQuery({ cursor: value.next }))}
-            >
-              Next
-            </button>
-          </div>
+          <CursorPager next={value.next} />
         </Panel>
       )}
     </Page>
+  );
+}
+
+export function BatchAudit({ batch, state }: { readonly batch: string; readonly state: string }) {
+  const audit = useResource<Audit>(`/api/batches/${encodeURIComponent(batch)}/audit`);
+  // Whoever changed its state has left an entry.
+  useEffect(audit.reload, [state]);
+  return (
+    <Panel title="Who did what" flush>
+      <Pending of={audit} rows={4} />
+      {audit.value !== null && <AuditTable entries={audit.value.entries} label="Audit of this batch" />}
+    </Panel>
+  );
+}
+
+type AuditTableProps = {
+  readonly entries: Audit['entries'];
+  readonly label: string;
+  readonly withBatch?: boolean;
+};
+
+function AuditTable({ entries, label, withBatch = false }: AuditTableProps) {
+  if (entries.length === 0) return <Empty title="Nobody did anything yet." />;
+  return (
+    <Table label={label} heads={['When', 'Who', 'What', 'Why', ...(withBatch ? ['Batch'] : [])]}>
+      {entries.map((entry, at) => (
+        <tr key={`${entry.at} ${at}`}>
+          <td>
+            <Time at={entry.at} />
+          </td>
+          <td>{entry.who}</td>
+          <td class="what">{entry.what}</td>
+          <td class="what soft">{entry.why ?? ''}</td>
+          {withBatch && <td>{entry.batch !== null && <BatchLink batch={entry.batch} />}</td>}
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,14 +1,16 @@
-import type { BatchState } from '../../../core/states.js';
-import type { BatchesPage as Batches } from '../../api/index.js';
+import { type BatchState, openCount } from '../../../core/states.js';
+import type { Waiting } from '../../../core/waiting.js';
+import { counted, grouped, paceWords, percent } from '../../../words/spelling.js';
+import type { BatchesPage as Batches, BatchSummary } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { BatchLine } from '../parts/batch-line.js';
+import { StateBar } from '../parts/charts.js';
 import { ListFilter, RealmFilter } from '../parts/filters.js';
-import { Empty, Failure, Loading } from '../parts/notice.js';
-import { Panel } from '../parts/panel.js';
-import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
-import { Link } from '../shell/link.js';
+import { BatchStateMark, Eta, RehearsalChip, StateMark, Time, useSeenStates } from '../parts/marks.js';
+import { CursorPager } from '../parts/pager.js';
+import { Empty, Panel, Pending, Prose, Said } from '../parts/panel.js';
+import { apiPath, Link, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 const STATES = ['running', 'halted', 'paused', 'planned', 'done', 'cancelled'] satisfies BatchState[];
@@ -17,9 +19,10 @@ const STATES = ['running', 'halted', 'paused', 'planned', 'done', 'cancelled'] s
 export function BatchesPage() {
   const { query } = useAddress();
   const cursor = query.get('cursor');
-  const { value, failure, reload } = useResource<Batches>(
+  const batches = useResource<Batches>(
     apiPath('/api/batches', { realm: query.get('realm'), state: query.get('state'), cursor, limit: '30' }),
   );
+  const { value } = batches;
   const { overview } = useStore(live);
   const fresh = new Map((overview?.batches ?? []).map((batch) => [batch.batch, batch]));
   return (
@@ -28,10 +31,8 @@ export function BatchesPage() {
         <RealmFilter />
         <ListFilter name="state" label="State" values={STATES} />
       </div>
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {value === null ? (
-        failure === null && <Loading rows={10} />
-      ) : (
+      <Pending of={batches} rows={10} />
+      {value !== null && (
         <Panel title={cursor === null ? 'Newest first' : 'Earlier batches'} flush>
           {value.batches.length === 0 ? (
             <Empty title="No batch here.">
@@ -44,20 +45,116 @@ export function BatchesPage() {
               ))}
             </ul>
           )}
-          <div class="pager">
-            <button type="button" disabled={cursor === null} onClick={() => history.back()}>
-              Back
-            </button>
-            <button
-              type="button"
-              disabled={value.next === null}
-              onClick={() => go(withQuery({ cursor: value.next }))}
-            >
-              Next
-            </button>
-          </div>
+          <CursorPager next={value.next} />
         </Panel>
       )}
     </Page>
   );
+}
+
+/** A batch in a list: what it is, how far it is, and why it stands still. */
+export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
+  const settled = settledRows(batch);
+  return (
+    <li class="batch-line">
+      <div class="batch-name">
+        <Link to={`/batches/${encodeURIComponent(batch.batch)}`}>{batch.source}</Link>
+        <BatchStateMark state={batch.state} />
+        <RehearsalChip on={batch.rehearsal} />
+        <span class="batch-id soft small wrap">
+          {batch.realm} · <span class="mono">{batch.batch}</span>
+        </span>
+      </div>
+      <div class="batch-progress">
+        <StateBar counts={batch.counts} />
+        <Tallies batch={batch} />
+      </div>
+      <div class="batch-pace n">
+        <div>
+          <b>{percent(settled, batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
+        </div>
+        <Pace batch={batch} />
+      </div>
+      {batch.reason !== null && (
+        <p class="batch-reason">
+          <Said {...batch.reason} />
+        </p>
+      )}
+      <WaitingList batch={batch} />
+    </li>
+  );
+}
+
+function Pace({ batch }: { readonly batch: BatchSummary }) {
+  if (batch.state === 'running')
+    return (
+      <>
+        <div class="soft small">
+          {batch.perSecond === null ? 'starting' : `${paceWords(batch.perSecond)} settled`}
+          {batch.allowedPerSecond !== null && `, ${paceWords(batch.allowedPerSecond)} allowed`}
+        </div>
+        <div class="soft small">
+          <Eta seconds={batch.etaSeconds} />
+        </div>
+      </>
+    );
+  return (
+    <div class="soft small">
+      <Time at={batch.finishedAt ?? batch.startedAt ?? batch.createdAt} />
+    </div>
+  );
+}
+
+function Tallies({ batch }: { readonly batch: BatchSummary }) {
+  const present = useSeenStates(batch);
+  return (
+    <ul class="tallies">
+      {present.map((state) => (
+        <li key={state}>
+          <StateMark state={state} /> <span class="n">{grouped(batch.counts[state] ?? 0)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Rows that will not change by themselves any more. */
+export function settledRows({ rows, counts }: BatchSummary): number {
+  return rows - openCount(counts);
+}
+
+/** Orders that stand still: how many, why, since when, and what ends it. */
+export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
+  const waiting = batch.waiting.filter((one) => isNews(one, batch));
+  if (waiting.length === 0) return null;
+  return (
+    <ul class="waiting-list">
+      {waiting.map((one) => (
+        <li key={`${one.why} ${one.session ?? ''}`} class={one.session === null ? '' : 'lost'}>
+          <p>
+            <b class="n">
+              {counted(one.orders, 'order')}, {grouped(one.tokens)} tokens
+            </b>{' '}
+            <span class="chip">{one.why}</span>{' '}
+            <span class="soft small">
+              since <Time at={one.since} />
+              {one.until !== null && (
+                <>
+                  , until <Time at={one.until} />
+                </>
+              )}
+            </span>
+          </p>
+          <p>
+            <Prose text={one.message} /> {one.next !== null && <code>{one.next}</code>}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Doubts have a page of their own, and what the batch's reason says is shown above. */
+function isNews({ why, message }: Waiting, { reason }: BatchSummary): boolean {
+  return why !== 'doubt' && (reason === null || !message.startsWith(reason.message));
 }

@@ -1,8 +1,6 @@
-import { useOrders } from '../live/orders.js';
-import { Pager, RealmFilter } from '../parts/filters.js';
-import { Empty } from '../parts/notice.js';
-import { OrdersTable } from '../parts/orders-table.js';
-import { Panel } from '../parts/panel.js';
+import { RealmFilter } from '../parts/filters.js';
+import { OrdersPager, OrdersTable, useOrders } from '../parts/orders.js';
+import { Empty, Panel } from '../parts/panel.js';
 import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
@@ -44,7 +42,7 @@ export function MemberPage({ member }: { readonly member: string }) {
             </Empty>
           }
         />
-        <Pager found={found} />
+        <OrdersPager found={found} />
       </Panel>
     </Page>
   );

@@ -1,30 +1,27 @@
 import { useState } from 'preact/hooks';
 import { grouped } from '../../../words/spelling.js';
 import { STATE_WORDS } from '../../../words/states.js';
-import type { DeadSelection, OrderReply, TaskReply } from '../../api/index.js';
+import type { OrderReply, TaskReply } from '../../api/index.js';
+import { useIsOperator } from '../live/call.js';
 import { useResource } from '../live/resource.js';
-import { mayChange, session } from '../live/session.js';
-import { useStore } from '../live/store.js';
 import { useIsRehearsal } from '../live/stream.js';
-import { Empty, Failure, Loading } from '../parts/notice.js';
-import { OrderHistory } from '../parts/order-history.js';
-import { Facts, Panel } from '../parts/panel.js';
-import { Marks, StateMark } from '../parts/state.js';
+import { Marks, StateMark, Time } from '../parts/marks.js';
+import { Empty, Facts, Panel, Pending } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { Time } from '../parts/time.js';
-import { BatchLink, Link, MemberLink } from '../shell/link.js';
+import { BatchLink, Link, MemberLink } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { DeadAction, type DeadVerb } from './dead/dead-action.js';
+import { OrderHistory } from './order-history.js';
 
 /** One order: what it was to do, what became of it, and everything it met on the way. */
 export function OrderPage({ order }: { readonly order: string }) {
-  const { value, failure, reload } = useResource<OrderReply>(`/api/orders/${encodeURIComponent(order)}`);
+  const reply = useResource<OrderReply>(`/api/orders/${encodeURIComponent(order)}`);
+  const { value, reload } = reply;
   const [asking, setAsking] = useState<DeadVerb | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
-  const who = useStore(session);
+  const operator = useIsOperator();
   const isRehearsal = useIsRehearsal();
-  const selection: DeadSelection = { orders: [order] };
-  const may = (what: 'retry' | 'discard' | 'resolve') => mayChange(who) && value?.can.includes(what) === true;
+  const may = (what: 'retry' | 'discard' | 'resolve') => operator && value?.can.includes(what) === true;
   return (
     <Page
       title={`Order ${order}`}
@@ -52,8 +49,7 @@ export function OrderPage({ order }: { readonly order: string }) {
         </>
       }
     >
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {value === null && failure === null && <Loading rows={12} />}
+      <Pending of={reply} rows={12} />
       {task !== null && (
         <TaskProgress key={task.task} started={task} onEnd={reload} onClose={() => setTask(null)} />
       )}
@@ -61,7 +57,7 @@ export function OrderPage({ order }: { readonly order: string }) {
       {asking !== null && (
         <DeadAction
           verb={asking}
-          selection={selection}
+          selection={{ orders: [order] }}
           what={`order ${order}`}
           onStarted={setTask}
           onClose={() => setAsking(null)}

@@ -1,15 +1,14 @@
 import { bytesWords, counted, duration, grouped } from '../../../words/spelling.js';
 import type { Overview } from '../../api/index.js';
-import { session } from '../live/session.js';
+import { session } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { BatchLine } from '../parts/batch-line.js';
-import { Empty, Loading, Notice } from '../parts/notice.js';
-import { Panel, Prose } from '../parts/panel.js';
-import { RealmPanel } from '../parts/realm-panel.js';
+import { Empty, Loading, Notice, Panel, Prose } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { Link } from '../shell/link.js';
+import { Link } from '../shell/address.js';
 import { Page } from '../shell/page.js';
+import { BatchLine } from './batches.js';
+import { RealmPanel } from './realm-panel.js';
 
 const OVER = new Set(['done', 'cancelled']);
 

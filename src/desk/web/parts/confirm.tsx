@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { asFailure, type CallFailed } from '../live/call.js';
-import { Failure } from './notice.js';
+import { useChange } from '../live/resource.js';
+import { TextField } from './fields.js';
+import { Failure } from './panel.js';
 
 type ConfirmProps = {
   readonly title: string;
   readonly verb: string;
   readonly danger?: boolean;
   /** `must`: the API wants a reason; `may`: it is written down when given. */
-  readonly reason: 'must' | 'may' | 'none';
-  /** What is typed must equal this, as a second thought. */
+  readonly reason: 'must' | 'may';
+  /** Whether there is anything to act on. */
   readonly ready?: boolean;
   readonly act: (reason: string) => Promise<void>;
   readonly onClose: () => void;
@@ -20,42 +21,30 @@ type ConfirmProps = {
 export function Confirm(props: ConfirmProps) {
   const { title, verb, danger = false, reason, ready = true, act, onClose, children } = props;
   const [text, setText] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<CallFailed | null>(null);
-  const id = useId();
-  const submit = async (event: Event) => {
+  const { busy, failure, attempt } = useChange();
+  const submit = (event: Event) => {
     event.preventDefault();
-    setBusy(true);
-    setFailure(null);
-    try {
-      await act(text.trim());
-      onClose();
-    } catch (error) {
-      setFailure(asFailure(error));
-      setBusy(false);
-    }
+    attempt(() => act(text.trim()).then(onClose));
   };
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} class="stack">
         {children}
-        {reason !== 'none' && (
-          <div class="field">
-            <label for={id}>
-              Reason {reason === 'may' && <span class="soft">(optional, goes into the audit)</span>}
-              {reason === 'must' && <span class="soft">(goes into the audit)</span>}
-            </label>
-            <input
-              id={id}
-              type="text"
-              maxLength={300}
-              required={reason === 'must'}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </div>
-        )}
-        {failure !== null && <Failure failure={failure} />}
+        <TextField
+          label={
+            <>
+              Reason{' '}
+              <span class="soft">
+                {reason === 'may' ? '(optional, goes into the audit)' : '(goes into the audit)'}
+              </span>
+            </>
+          }
+          maxLength={300}
+          required={reason === 'must'}
+          value={text}
+          onText={setText}
+        />
+        <Failure failure={failure} />
         <div class="buttons">
           <button type="button" onClick={onClose} disabled={busy}>
             Go back

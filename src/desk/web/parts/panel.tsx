@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import type { CallFailed } from '../live/call.js';
+import type { Resource } from '../live/resource.js';
 
 type PanelProps = {
   readonly title: string;
@@ -42,18 +44,43 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
 /** Reachable by Tab, so that the arrow keys can scroll what does not fit. */
 const REACHABLE = { tabIndex: 0 };
 
+type ScrollProps = { readonly label: string; readonly children: ComponentChildren };
+
 /** Only tables scroll sideways, never the page. */
-export function Scroll({
-  label,
-  children,
-}: {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}) {
+export function Scroll({ label, children }: ScrollProps) {
   return (
     <section class="scroll" aria-label={label} {...REACHABLE}>
       {children}
     </section>
+  );
+}
+
+type TableProps = ScrollProps & {
+  readonly css?: string;
+  /** `n` behind a name: the column holds numbers. `unseen`: the name is only heard. */
+  readonly heads: readonly (string | readonly [name: string, kind: 'n' | 'unseen'])[];
+};
+
+/** A table's frame; its rows are the children. */
+export function Table({ label, css, heads, children }: TableProps) {
+  return (
+    <Scroll label={label}>
+      <table class={css}>
+        <thead>
+          <tr>
+            {heads.map((head) => {
+              const [name, kind] = typeof head === 'string' ? [head] : head;
+              return (
+                <th key={name} scope="col" class={kind === 'n' ? 'n' : undefined}>
+                  {kind === 'unseen' ? <span class="unseen">{name}</span> : name}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </Scroll>
   );
 }
 
@@ -64,4 +91,91 @@ export function Prose({ text }: { readonly text: string }) {
       {text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at} ${part}`}>{part}</code> : part))}
     </>
   );
+}
+
+/** What happened, and what to do about it. */
+export function Said({ message, next }: { readonly message: string; readonly next: string }) {
+  return (
+    <>
+      <b>
+        <Prose text={message} />
+      </b>{' '}
+      <Prose text={next} />
+    </>
+  );
+}
+
+type Tone = 'bad' | 'warn' | 'good' | 'plain' | 'loud';
+
+export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+  return <div class={`notice ${tone}`}>{children}</div>;
+}
+
+type FailureProps = { readonly failure: CallFailed | null; readonly onRetry?: () => void };
+
+/** A failed call in the server's own words: what happened, what to do, and the code to look up. */
+export function Failure({ failure, onRetry }: FailureProps) {
+  if (failure === null) return null;
+  return (
+    <div class="notice bad" role="alert">
+      <p>
+        <b>
+          <Prose text={failure.message} />
+        </b>
+      </p>
+      {failure.next !== '' && (
+        <p>
+          <Prose text={failure.next} />
+        </p>
+      )}
+      {failure.details.length > 0 && (
+        <ul class="bullets">
+          {failure.details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+      <p class="small soft">
+        <code>{failure.code}</code>
+      </p>
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+type EmptyProps = { readonly title: string; readonly children?: ComponentChildren };
+
+export function Empty({ title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <p>
+        <b>{title}</b>
+      </p>
+      {children !== undefined && <p class="soft">{children}</p>}
+    </div>
+  );
+}
+
+/** Keeps the room its content will need, so that nothing jumps when it comes. */
+export function Loading({ rows }: { readonly rows: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="unseen">Loading</span>
+      {Array.from({ length: rows }, (_, at) => at).map((at) => (
+        <div key={at} class="bone" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+type PendingProps = { readonly of: Omit<Resource<unknown>, 'loading'>; readonly rows: number };
+
+/** Stands where a document of the API will be: that it is on its way, or why it does not come. */
+export function Pending({ of: { value, failure, reload }, rows }: PendingProps) {
+  if (failure !== null) return <Failure failure={failure} onRetry={reload} />;
+  return value === null ? <Loading rows={rows} /> : null;
 }

@@ -2,10 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { counted, grouped } from '../../../words/spelling.js';
 import type { TaskReply } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
-import { BatchLink, OrderLink } from '../shell/link.js';
+import { BatchLink, OrderLink } from '../shell/address.js';
 import { announce } from '../shell/page.js';
-import { Notice } from './notice.js';
-import { Prose } from './panel.js';
+import { Notice, Said } from './panel.js';
 
 type TaskProgressProps = {
   readonly started: TaskReply;
@@ -38,10 +37,7 @@ export function TaskProgress({ started, onEnd, onClose }: TaskProgressProps) {
         {failure !== null && <p class="small">{failure.message} It goes on in the server; asking again.</p>}
         {task.error !== null && (
           <p>
-            <b>
-              <Prose text={task.error.message} />
-            </b>{' '}
-            <Prose text={task.error.next} /> <code>{task.error.code}</code>
+            <Said {...task.error} /> <code>{task.error.code}</code>
           </p>
         )}
         {task.result.batch !== null && (

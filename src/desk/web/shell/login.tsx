@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionReply } from '../../api/index.js';
-import { asFailure, type CallFailed, change } from '../live/call.js';
-import { goodbye, session } from '../live/session.js';
+import { change, goodbye, session } from '../live/call.js';
+import { useChange } from '../live/resource.js';
 import { useStore } from '../live/store.js';
-import { Notice } from '../parts/notice.js';
+import { Notice } from '../parts/panel.js';
 import { go } from './address.js';
 import { Mark } from './frame.js';
 
@@ -19,24 +19,18 @@ export function tokenFromLink(): string {
 
 export function Login() {
   const [token, setToken] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const { busy, failure, attempt } = useChange();
   const field = useRef<HTMLInputElement>(null);
   const why = useStore(goodbye);
 
   const signIn = async (given: string) => {
-    setBusy(true);
-    setFailure(null);
-    try {
+    const isIn = await attempt(async () => {
       const who = await change<SessionReply>('/api/login', { token: given.trim() });
       goodbye.set('');
       session.set(who);
       if (location.pathname === '/login') go('/', 'replace');
-    } catch (error) {
-      setFailure(asFailure(error));
-      setBusy(false);
-      field.current?.focus();
-    }
+    });
+    if (!isIn) field.current?.focus();
   };
 
   useEffect(() => {

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FindReply } from '../../api/index.js';
 import { asFailure, read } from '../live/call.js';
-import { go } from './address.js';
-import { Link } from './link.js';
+import { go, Link } from './address.js';
 import { announce } from './page.js';
 
 const PLACES = { batch: '/batches/', order: '/orders/', member: '/members/' } as const;

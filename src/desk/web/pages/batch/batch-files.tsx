@@ -1,13 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { bytesWords, counted, grouped } from '../../../../words/spelling.js';
 import type { BatchReply, FilesReply } from '../../../api/index.js';
-import { asFailure, type CallFailed, change } from '../../live/call.js';
-import { useResource } from '../../live/resource.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
-import { Empty, Failure, Loading } from '../../parts/notice.js';
-import { Facts, Panel } from '../../parts/panel.js';
-import { Time } from '../../parts/time.js';
+import { change, useIsOperator } from '../../live/call.js';
+import { useChange, useResource } from '../../live/resource.js';
+import { Time } from '../../parts/marks.js';
+import { Empty, Facts, Failure, Loading, Panel } from '../../parts/panel.js';
 import { announce } from '../../shell/page.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -27,38 +24,31 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
   const path = `/api/batches/${encodeURIComponent(batch)}`;
   const { value, failure, reload } = useResource<FilesReply>(`${path}/files`);
   const [written, setWritten] = useState<FilesReply | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<CallFailed | null>(null);
-  const who = useStore(session);
+  const writing = useChange();
+  const operator = useIsOperator();
   // A command that works a batch writes its files when it ends.
   useEffect(reload, [state]);
   useEffect(() => setWritten(null), [value]);
-  const write = async () => {
-    setBusy(true);
-    setRefused(null);
-    try {
+  const write = () =>
+    writing.attempt(async () => {
       setWritten(await change<FilesReply>(`${path}/report`));
       announce('The report was written again.');
-    } catch (error) {
-      setRefused(asFailure(error));
-    }
-    setBusy(false);
-  };
+    });
   const files = (written ?? value)?.files ?? [];
   return (
     <Panel
       title="Report files"
       flush
       aside={
-        mayChange(who) &&
+        operator &&
         reply.can.includes('report') && (
-          <button type="button" class="quiet" disabled={busy} onClick={write}>
-            {busy ? 'Writing…' : files.length === 0 ? 'Write the report' : 'Write again'}
+          <button type="button" class="quiet" disabled={writing.busy} onClick={write}>
+            {writing.busy ? 'Writing…' : files.length === 0 ? 'Write the report' : 'Write again'}
           </button>
         )
       }
     >
-      {(refused ?? failure) !== null && <Failure failure={refused ?? failure ?? asFailure('')} />}
+      <Failure failure={writing.failure ?? failure} />
       {value === null && failure === null && <Loading rows={5} />}
       {value !== null && files.length === 0 && (
         <Empty title="No report was written yet.">
@@ -85,7 +75,6 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
 /** Written when the batch was sealed, and never changed since. */
 export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
   const { summary, manifest } = reply;
-  const ops = (['credit', 'debit', 'transfer'] as const).filter((op) => manifest.orders[op] > 0);
   return (
     <Panel title="Manifest">
       <Facts
@@ -93,13 +82,7 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           ['Realm', `${summary.realm} (${manifest.realmId})`],
           ['At', <span class="mono wrap">{manifest.baseUrl}</span>],
           ['Rows', grouped(summary.rows)],
-          ...ops.map(
-            (op) =>
-              [
-                op.charAt(0).toUpperCase() + op.slice(1),
-                `${counted(manifest.orders[op], 'order')}, ${grouped(manifest.tokens[op])} tokens`,
-              ] as const,
-          ),
+          ...opFacts(manifest),
           ['Members', grouped(manifest.members)],
           ['Duplicates', grouped(manifest.duplicates)],
           ['Invalid', grouped(manifest.invalid)],
@@ -116,4 +99,22 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
       />
     </Panel>
   );
+}
+
+type PerOp<T> = Readonly<Record<'credit' | 'debit' | 'transfer', T>>;
+
+/** Orders and tokens of each kind of which there are any. */
+export function opFacts({
+  orders,
+  tokens,
+}: {
+  readonly orders: PerOp<number>;
+  readonly tokens: PerOp<string>;
+}) {
+  return (['credit', 'debit', 'transfer'] as const)
+    .filter((op) => orders[op] > 0)
+    .map((op) => {
+      const name = op.charAt(0).toUpperCase() + op.slice(1);
+      return [name, `${counted(orders[op], 'order')}, ${grouped(tokens[op])} tokens`] as const;
+    });
 }

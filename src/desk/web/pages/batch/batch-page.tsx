@@ -1,20 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { STATES_SHOWN } from '../../../../words/states.js';
 import type { BatchReply, BatchSummary } from '../../../api/index.js';
-import { useOrders } from '../../live/orders.js';
 import { useResource } from '../../live/resource.js';
 import { useStore } from '../../live/store.js';
 import { live, watchBatch } from '../../live/stream.js';
-import { BatchAudit } from '../../parts/audit-table.js';
 import { LatencyChart, RunChart } from '../../parts/charts.js';
-import { ListFilter, Pager, TextFilter } from '../../parts/filters.js';
-import { Empty, Failure, Loading, Notice } from '../../parts/notice.js';
-import { OrdersTable } from '../../parts/orders-table.js';
-import { Panel, Prose } from '../../parts/panel.js';
-import { BatchStateMark } from '../../parts/state.js';
-import { WaitingList } from '../../parts/waiting-list.js';
+import { ListFilter, TextFilter } from '../../parts/filters.js';
+import { BatchStateMark } from '../../parts/marks.js';
+import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
+import { Empty, Failure, Loading, Notice, Panel, Prose, Said } from '../../parts/panel.js';
 import { apiPath, useAddress } from '../../shell/address.js';
 import { announce, Page } from '../../shell/page.js';
+import { BatchAudit } from '../audit.js';
+import { WaitingList } from '../batches.js';
 import { BatchFiles, ManifestPanel } from './batch-files.js';
 import { BatchProgress } from './batch-progress.js';
 import { Steering } from './steering.js';
@@ -55,10 +53,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
     >
       {summary.reason !== null && (
         <Notice tone={summary.state === 'halted' ? 'bad' : 'warn'}>
-          <b>
-            <Prose text={summary.reason.message} />
-          </b>{' '}
-          <Prose text={summary.reason.next} /> <code>{summary.reason.code}</code>
+          <Said {...summary.reason} /> <code>{summary.reason.code}</code>
         </Notice>
       )}
       {summary.notes.map((note) => (
@@ -130,7 +125,7 @@ function BatchOrders({ reply }: { readonly reply: BatchReply }) {
           </Empty>
         }
       />
-      <Pager found={found} />
+      <OrdersPager found={found} />
     </Panel>
   );
 }

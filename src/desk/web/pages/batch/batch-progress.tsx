@@ -1,12 +1,11 @@
 import { counted, grouped, paceWords, percent } from '../../../../words/spelling.js';
 import { STATE_WORDS } from '../../../../words/states.js';
 import type { BatchSummary } from '../../../api/index.js';
-import { settledRows } from '../../parts/batch-line.js';
 import { StateBar } from '../../parts/charts.js';
+import { Eta, StateMark, Time, useSeenStates } from '../../parts/marks.js';
 import { Panel } from '../../parts/panel.js';
-import { StateMark, useSeenStates } from '../../parts/state.js';
-import { Eta, Time } from '../../parts/time.js';
-import { Link } from '../../shell/link.js';
+import { Link } from '../../shell/address.js';
+import { settledRows } from '../batches.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {

@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import { grouped } from '../../../../words/spelling.js';
 import type { BatchReply } from '../../../api/index.js';
-import { change } from '../../live/call.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
+import { change, useIsOperator } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
 import { announce } from '../../shell/page.js';
 
@@ -27,7 +25,7 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS;
 
 export function Steering({ reply, onDone }: { readonly reply: BatchReply; readonly onDone: () => void }) {
-  const who = useStore(session);
+  const operator = useIsOperator();
   const [asking, setAsking] = useState<Action | null>(null);
   const { summary } = reply;
   const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
@@ -43,7 +41,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
   };
   return (
     <>
-      {mayChange(who) &&
+      {operator &&
         possible.map((action) => (
           <button
             key={action}

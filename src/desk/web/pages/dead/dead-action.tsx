@@ -1,9 +1,10 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Failure, Loading } from '../../parts/notice.js';
+import { Check } from '../../parts/fields.js';
+import { Pending } from '../../parts/panel.js';
 
 export type DeadVerb = 'retry' | 'discard';
 export type Ask = (verb: DeadVerb, selection: DeadSelection, what: string) => void;
@@ -24,7 +25,6 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
   const [count, setCount] = useState<SelectionCount | null>(null);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const [moved, setMoved] = useState<'asked' | 'meant' | null>(null);
-  const id = useId();
   const ask = () => {
     setFailure(null);
     change<SelectionCount>('/api/dead/count', selection).then(setCount, (error: unknown) =>
@@ -59,8 +59,7 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
       act={act}
       onClose={onClose}
     >
-      {failure !== null && <Failure failure={failure} onRetry={ask} />}
-      {count === null && failure === null && <Loading rows={1} />}
+      <Pending of={{ value: count, failure, reload: ask }} rows={1} />
       {count !== null && (
         <p class="n">
           <b>{many}</b>, {grouped(count.tokens)} tokens.
@@ -73,15 +72,11 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
         Doubts are never touched.
       </p>
       {moved !== null && (
-        <div class="field check">
-          <input
-            id={id}
-            type="checkbox"
-            checked={moved === 'meant'}
-            onChange={(event) => setMoved(event.currentTarget.checked ? 'meant' : 'asked')}
-          />
-          <label for={id}>The new address is meant</label>
-        </div>
+        <Check
+          label="The new address is meant"
+          on={moved === 'meant'}
+          onChange={(on) => setMoved(on ? 'meant' : 'asked')}
+        />
       )}
     </Confirm>
   );

@@ -1,25 +1,28 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
+import { useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
+import { useIsRehearsal } from '../../live/stream.js';
 import { ListFilter, RealmFilter, TextFilter } from '../../parts/filters.js';
-import { Empty, Failure, Loading } from '../../parts/notice.js';
+import { RehearsalChip, StateMark } from '../../parts/marks.js';
+import { OrdersTable, SCREEN_ROWS, useOrders } from '../../parts/orders.js';
+import { Pager } from '../../parts/pager.js';
+import { Empty, Pending } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { apiPath, useAddress } from '../../shell/address.js';
+import { apiPath, BatchLink, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 import { type Ask, DeadAction } from './dead-action.js';
-import { DeadGroup } from './dead-group.js';
 
 /** Orders that ended unpaid, by cause: most of the time one decision fits a whole group. */
 export function DeadPage() {
   const { query } = useAddress();
   const filter = { realm: query.get('realm'), batch: query.get('batch'), class: query.get('class') };
-  const { value, failure, reload } = useResource<DeadGroups>(apiPath('/api/dead', filter));
+  const groups = useResource<DeadGroups>(apiPath('/api/dead', filter));
+  const { value, reload } = groups;
   const [asking, setAsking] = useState<Parameters<Ask> | null>(null);
   const [tasks, setTasks] = useState<readonly TaskReply[]>([]);
-  const operator = mayChange(useStore(session));
+  const operator = useIsOperator();
   const ask: Ask = (...question) => setAsking(question);
   const selection: DeadSelection = Object.fromEntries(
     Object.entries(filter).filter(([, set]) => set !== null),
@@ -66,8 +69,7 @@ export function DeadPage() {
           onClose={() => setTasks(tasks.filter((other) => other.task !== task.task))}
         />
       ))}
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {value === null && failure === null && <Loading rows={10} />}
+      <Pending of={groups} rows={10} />
       {value !== null && value.scanned < value.of && (
         <p class="soft n">
           The first {grouped(value.scanned)} of {counted(value.of, 'dead letter')} are grouped here; a filter
@@ -103,5 +105,118 @@ export function DeadPage() {
         />
       )}
     </Page>
+  );
+}
+
+type Group = DeadGroups['groups'][number];
+type Filter = Readonly<Record<'realm' | 'batch' | 'class', string | null>>;
+
+type DeadGroupProps = {
+  readonly group: Group;
+  readonly filter: Filter;
+  readonly operator: boolean;
+  readonly ask: Ask;
+  /** A new answer of the server: an open list is read again. */
+  readonly round: unknown;
+};
+
+/** One cause: how many orders it hit, and what to do with all or one of them. */
+function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
+  const [open, setOpen] = useState(false);
+  const isRehearsal = useIsRehearsal();
+  const selection: DeadSelection = {
+    ...(filter.realm === null ? {} : { realm: filter.realm }),
+    ...(filter.batch === null ? {} : { batch: filter.batch }),
+    ...(group.class === null ? {} : { class: group.class }),
+    message: group.message,
+  };
+  const what = `${counted(group.count, 'order')} of this group`;
+  return (
+    <section class="panel dead-group" aria-label={`${group.class ?? 'no class'}: ${group.message}`}>
+      <div class="dead-head">
+        <div class="dead-what">
+          <h2>{group.message}</h2>
+          <p class="soft small">
+            <RehearsalChip on={group.realms.every(isRehearsal)} /> <StateMark state={group.state} />{' '}
+            <code>{group.class}</code> in{' '}
+            {group.batches.slice(0, 3).map((batch) => (
+              <span key={batch}>
+                <BatchLink batch={batch} />{' '}
+              </span>
+            ))}
+            {group.batches.length > 3 &&
+              `and ${counted(group.batches.length - 3, 'other batch', 'other batches')}`}
+          </p>
+        </div>
+        <p class="dead-count n">
+          <b>{grouped(group.count)}</b>{' '}
+          <span class="dead-tokens soft small">{grouped(group.tokens)} tokens</span>
+        </p>
+        <div class="actions">
+          {operator && (
+            <>
+              <button type="button" onClick={() => ask('retry', selection, what)}>
+                Retry
+              </button>
+              <button type="button" class="danger-quiet" onClick={() => ask('discard', selection, what)}>
+                Discard
+              </button>
+            </>
+          )}
+          <button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Hide orders' : 'Show orders'}
+          </button>
+        </div>
+      </div>
+      {open && <GroupOrders group={group} filter={filter} operator={operator} ask={ask} round={round} />}
+    </section>
+  );
+}
+
+function GroupOrders({ group, filter, operator, ask, round }: DeadGroupProps) {
+  const path = apiPath('/api/dead/orders', { ...filter, class: group.class, message: group.message });
+  const [cursors, setCursors] = useState<readonly (string | null)[]>([null]);
+  const [count, setCount] = useState(0);
+  useEffect(() => setCount((before) => before + 1), [round]);
+  const found = useOrders(path, cursors.at(-1) ?? null, count);
+  return (
+    <>
+      <OrdersTable
+        label={`Orders: ${group.message}`}
+        found={found}
+        mixed
+        empty={<Empty title="None left in this group." />}
+        {...(operator
+          ? {
+              act: (order) => (
+                <>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Retry order ${order.order}`}
+                    onClick={() => ask('retry', { orders: [order.order] }, `order ${order.order}`)}
+                  >
+                    Retry
+                  </button>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Discard order ${order.order}`}
+                    onClick={() => ask('discard', { orders: [order.order] }, `order ${order.order}`)}
+                  >
+                    Discard
+                  </button>
+                </>
+              ),
+            }
+          : {})}
+      />
+      {group.count > SCREEN_ROWS && (
+        <Pager
+          onBack={cursors.length < 2 ? null : () => setCursors(cursors.slice(0, -1))}
+          onNext={found.next === null || found.looking ? null : () => setCursors([...cursors, found.next])}
+        />
+      )}
+    </>
   );
 }

@@ -1,30 +1,27 @@
 import { useState } from 'preact/hooks';
 import { grouped } from '../../../../words/spelling.js';
 import type { DoubtReply, TaskReply } from '../../../api/index.js';
+import { useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
 import { useIsRehearsal } from '../../live/stream.js';
-import { Failure, Loading, Notice } from '../../parts/notice.js';
-import { OrdersTable } from '../../parts/orders-table.js';
-import { Facts, Panel } from '../../parts/panel.js';
-import { StateMark } from '../../parts/state.js';
+import { StateMark, Time } from '../../parts/marks.js';
+import { NONE_FOUND, OrdersTable } from '../../parts/orders.js';
+import { Empty, Facts, Notice, Panel, Pending, Scroll } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { Time } from '../../parts/time.js';
-import { BatchLink, Link, MemberLink, OrderLink } from '../../shell/link.js';
+import { BatchLink, Link, MemberLink, OrderLink } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { Evidence } from './evidence.js';
-import { type Decision, ResolveDoubts } from './resolve-doubts.js';
+import { type Decision, ResolveDoubts } from './doubts-page.js';
 
 /** One doubt: the evidence side by side, what each decision would do, and the decision. */
 export function DoubtPage({ order }: { readonly order: string }) {
   const [askRealm, setAskRealm] = useState(false);
   const path = `/api/doubts/${encodeURIComponent(order)}${askRealm ? '?now=true' : ''}`;
-  const { value, failure, loading, reload } = useResource<DoubtReply>(path);
+  const reply = useResource<DoubtReply>(path);
+  const { value, loading, reload } = reply;
   const [asking, setAsking] = useState<Decision | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
   const [decided, setDecided] = useState(false);
-  const operator = mayChange(useStore(session));
+  const operator = useIsOperator();
   const isRehearsal = useIsRehearsal();
   const isOpen = value?.order.state === 'doubt' && task === null;
   return (
@@ -33,8 +30,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
       rehearsal={value !== null && isRehearsal(value.order.realm)}
       lead={<Link to="/doubts">All doubts</Link>}
     >
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {value === null && failure === null && <Loading rows={12} />}
+      <Pending of={reply} rows={12} />
       {task !== null && (
         <TaskProgress key={task.task} started={task} onEnd={(ended) => setDecided(ended.done > 0)} />
       )}
@@ -105,14 +101,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
                 label="Later orders"
                 mixed
                 empty={null}
-                found={{
-                  orders: value.later,
-                  next: null,
-                  scanned: value.later.length,
-                  of: value.later.length,
-                  looking: false,
-                  failure: null,
-                }}
+                found={{ ...NONE_FOUND, orders: value.later, looking: false }}
               />
             </Panel>
           )}
@@ -144,4 +133,93 @@ function Upstream({ reply }: { readonly reply: DoubtReply }) {
       />
     </Panel>
   );
+}
+
+type EvidenceProps = {
+  readonly reply: DoubtReply;
+  readonly busy: boolean;
+  /** Null for who may not have the realm asked. */
+  readonly onAskRealm: (() => void) | null;
+};
+
+type Side = DoubtReply['sides'][number];
+
+const ROWS: readonly (readonly [string, (side: Side) => string | null])[] = [
+  ['Last seen before', (side) => side.lastSeen],
+  ['Should be, if paid', (side) => side.ifPaid],
+  ['Should be, if not paid', (side) => side.ifUnpaid],
+  ['When the doubt arose', (side) => side.whenDoubtArose],
+  ['Now', (side) => side.now],
+];
+
+/** The balances one under the other, digit by digit, so that equal ones are seen to be equal. */
+function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
+  return (
+    <Panel
+      title="Evidence"
+      flush
+      aside={
+        onAskRealm !== null && (
+          <button type="button" disabled={busy} onClick={onAskRealm}>
+            {busy ? 'Reading…' : 'Read the balance now'}
+          </button>
+        )
+      }
+    >
+      {reply.sides.length === 0 ? (
+        <Empty title="No balance was seen.">Read it now, or look upstream for the request.</Empty>
+      ) : (
+        <Scroll label="Balances">
+          <table class="evidence">
+            <thead>
+              <tr>
+                <th scope="col">Balance</th>
+                {reply.sides.map((side) => (
+                  <th key={side.role} scope="col" class="n">
+                    {side.role} <MemberLink member={side.member} />
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {ROWS.map(([name, pick]) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  {reply.sides.map((side) => (
+                    <td key={side.role} class="n">
+                      <Balance value={pick(side)} none={name === 'Now' ? 'not read' : 'not known'} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+            <tfoot>
+              <tr>
+                <th scope="row">Speaks for</th>
+                {reply.sides.map((side) => (
+                  <td key={side.role} class="n">
+                    {speaksFor(side, reply.later.length)}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
+          </table>
+        </Scroll>
+      )}
+    </Panel>
+  );
+}
+
+function Balance({ value, none }: { readonly value: string | null; readonly none: string }) {
+  return value === null ? <span class="soft">{none}</span> : <span>{grouped(value)}</span>;
+}
+
+/** A hint, not a decision: somebody else may have moved the member meanwhile. */
+function speaksFor(side: Side, later: number): string {
+  const seen = side.now ?? side.whenDoubtArose;
+  if (seen === null || side.ifPaid === null || side.ifUnpaid === null) return 'not enough known';
+  if (later > 0 && side.now !== null) return 'blurred by later orders';
+  if (seen === side.ifPaid) return 'paid';
+  if (seen === side.ifUnpaid) return 'not paid';
+  return 'neither: something else moved it';
 }

@@ -1,18 +1,14 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../../words/spelling.js';
-import type { OrderRow, TaskReply } from '../../../api/index.js';
-import { useOrders } from '../../live/orders.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
-import { Pager, RealmFilter, TextFilter } from '../../parts/filters.js';
-import { Empty } from '../../parts/notice.js';
-import { OrdersTable } from '../../parts/orders-table.js';
-import { Panel } from '../../parts/panel.js';
+import type { OrderRow, ResolveRequest, TaskReply } from '../../../api/index.js';
+import { asFailure, change, useIsOperator } from '../../live/call.js';
+import { Confirm } from '../../parts/confirm.js';
+import { RealmFilter, TextFilter } from '../../parts/filters.js';
+import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
+import { Empty, Panel } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { apiPath, useAddress } from '../../shell/address.js';
-import { Link } from '../../shell/link.js';
+import { apiPath, Link, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
 /** All doubts, to be looked at one by one, or decided together where the evidence is the same. */
 export function DoubtsPage() {
@@ -27,7 +23,7 @@ export function DoubtsPage() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState<Decision | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
-  const operator = mayChange(useStore(session));
+  const operator = useIsOperator();
   const picked = found.orders.filter(({ order }) => chosen.has(order)).map(({ order }) => order);
   const toggle = (order: string) => {
     const next = new Set(chosen);
@@ -88,7 +84,7 @@ export function DoubtsPage() {
           {...(operator ? { choose: (order) => <Choose {...{ order, chosen, toggle }} /> } : {})}
           act={(order) => <Link to={`/doubts/${encodeURIComponent(order.order)}`}>Evidence</Link>}
         />
-        <Pager found={found} />
+        <OrdersPager found={found} />
       </Panel>
       {asking !== null && (
         <ResolveDoubts
@@ -116,5 +112,59 @@ function Choose({ order, chosen, toggle }: ChooseProps) {
       checked={chosen.has(order.order)}
       onChange={() => toggle(order.order)}
     />
+  );
+}
+
+export type Decision = ResolveRequest['decision'];
+
+type ResolveDoubtsProps = {
+  readonly orders: readonly string[];
+  readonly decision: Decision;
+  /** What the server says this decision does, where it was asked. */
+  readonly does?: string;
+  readonly onStarted: (task: TaskReply) => void;
+  readonly onClose: () => void;
+};
+
+const DOES: Readonly<Record<Decision, string>> = {
+  paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
+  unpaid:
+    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
+};
+
+export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: ResolveDoubtsProps) {
+  const [arriving, setArriving] = useState(false);
+  const many = counted(orders.length, 'order');
+  const settle = decision === 'paid' ? `Settle ${many} as paid` : `Settle ${many} as not paid`;
+  return (
+    <Confirm
+      title={decision === 'paid' ? `${many}: was paid?` : `${many}: was not paid?`}
+      verb={arriving ? `${settle} all the same` : settle}
+      danger={arriving}
+      reason="must"
+      act={async (reason) => {
+        const request: ResolveRequest = {
+          orders,
+          decision,
+          reason,
+          expect: orders.length,
+          mayArrive: arriving,
+        };
+        try {
+          onStarted(await change<TaskReply>('/api/doubts/resolve', request));
+        } catch (error) {
+          // Said once; the same button then means that the person knows.
+          setArriving(asFailure(error).code === 'ALM_BATCH_MAY_ARRIVE');
+          throw error;
+        }
+      }}
+      onClose={onClose}
+    >
+      <p>{does ?? DOES[decision]}</p>
+      <p class="soft">
+        This cannot be taken back. Say in the reason what you saw: the member’s balance, the upstream log, the
+        request id.
+      </p>
+    </Confirm>
   );
 }

@@ -1,7 +1,6 @@
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
-import { Notice } from '../../parts/notice.js';
-import { Panel, Scroll } from '../../parts/panel.js';
+import { Notice, Panel, Table } from '../../parts/panel.js';
 import type { Draft } from './plan-options.js';
 
 /** Every fault with line and column, as `almoner plan` lists them. */
@@ -36,38 +35,20 @@ export function FaultList({ file, plan }: { readonly file: UploadReply; readonly
   );
 }
 
-function Findings({
-  findings,
-  label,
-}: {
-  readonly findings: readonly FindingReply[];
-  readonly label: string;
-}) {
+type FindingsProps = { readonly findings: readonly FindingReply[]; readonly label: string };
+
+function Findings({ findings, label }: FindingsProps) {
   return (
-    <Scroll label={label}>
-      <table class="findings">
-        <thead>
-          <tr>
-            <th scope="col" class="n">
-              Line
-            </th>
-            <th scope="col">Column</th>
-            <th scope="col">What is wrong</th>
-            <th scope="col">Code</th>
-          </tr>
-        </thead>
-        <tbody>
-          {findings.map(({ line, column, code, message }, at) => (
-            <tr key={`${line} ${code} ${at}`}>
-              <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
-              <td class="mono">{column ?? ''}</td>
-              <td class="what">{inWordsOfThePage(message)}</td>
-              <td class="mono soft small">{code}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label={label} css="findings" heads={[['Line', 'n'], 'Column', 'What is wrong', 'Code']}>
+      {findings.map(({ line, column, code, message }, at) => (
+        <tr key={`${line} ${code} ${at}`}>
+          <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
+          <td class="mono">{column ?? ''}</td>
+          <td class="what">{inWordsOfThePage(message)}</td>
+          <td class="mono soft small">{code}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytesWords, counted, percent } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
-import { asFailure, type CallFailed, change, upload } from '../../live/call.js';
-import { mayChange, session } from '../../live/session.js';
+import { asFailure, type CallFailed, change, upload, useIsOperator } from '../../live/call.js';
 import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
-import { Failure, Notice } from '../../parts/notice.js';
+import { Failure, Notice } from '../../parts/panel.js';
 import { announce, Page } from '../../shell/page.js';
 import { FaultList, Stopped } from './fault-list.js';
 import { ChooseFile, type Draft, keptForNext, NOTHING_SAID, PlanOptions, requestOf } from './plan-options.js';
@@ -31,7 +30,7 @@ export function ImportPage() {
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const sending = useRef<AbortController | null>(null);
   const held = useRef<string | null>(null);
-  const operator = mayChange(useStore(session));
+  const operator = useIsOperator();
   useStore(live);
   const realms = configuredRealms();
 
@@ -107,7 +106,7 @@ export function ImportPage() {
           the operator role.
         </Notice>
       )}
-      {failure !== null && <Failure failure={failure} />}
+      <Failure failure={failure} />
       {operator && stage.at === 'choosing' && <ChooseFile onFile={choose} />}
       {stage.at === 'sending' && (
         <Notice tone="plain">

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { bytesWords } from '../../../../words/spelling.js';
 import type { PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
+import { Check, Choice, TextField } from '../../parts/fields.js';
 import { Panel } from '../../parts/panel.js';
 
 type PlanOptionsProps = {
@@ -39,60 +40,46 @@ export function PlanOptions(props: PlanOptionsProps) {
     >
       <form class="filters flat" onSubmit={submit}>
         {realms.length > 1 && (
-          <div class="field">
-            <label for="plan-realm">Realm</label>
-            <select
-              id="plan-realm"
-              required
-              value={draft.realm}
-              // An address is meant of one realm.
-              onChange={(event) => say({ realm: event.currentTarget.value, newAddress: false })}
-            >
-              <option value="">choose which one</option>
-              {realms.map((card) => (
-                <option key={card.realm} value={card.realm}>
-                  {card.realm}
-                  {card.rehearsal ? ' (REHEARSAL)' : ''}
-                </option>
-              ))}
-            </select>
-          </div>
+          <Choice
+            label="Realm"
+            required
+            value={draft.realm}
+            // An address is meant of one realm.
+            onChoice={(realm) => say({ realm, newAddress: false })}
+          >
+            <option value="">choose which one</option>
+            {realms.map((card) => (
+              <option key={card.realm} value={card.realm}>
+                {card.realm}
+                {card.rehearsal ? ' (REHEARSAL)' : ''}
+              </option>
+            ))}
+          </Choice>
         )}
-        <div class="field">
-          <label for="plan-map">Columns by other names</label>
-          <input
-            id="plan-map"
-            type="text"
-            placeholder="tokens=Punkte member=Id"
-            value={draft.map}
-            onInput={(event) => say({ map: event.currentTarget.value })}
-          />
-        </div>
-        <div class="field">
-          <label for="plan-again">Again on purpose</label>
-          <input
-            id="plan-again"
-            type="text"
-            placeholder="label, when it looks paid"
-            value={draft.again}
-            onInput={(event) => say({ again: event.currentTarget.value })}
-          />
-        </div>
+        <TextField
+          label="Columns by other names"
+          placeholder="tokens=Punkte member=Id"
+          value={draft.map}
+          onText={(map) => say({ map })}
+        />
+        <TextField
+          label="Again on purpose"
+          placeholder="label, when it looks paid"
+          value={draft.again}
+          onText={(again) => say({ again })}
+        />
         <Check
-          id="plan-new-rows"
           label="Only new rows: leave out what was paid before"
           on={draft.newRowsOnly}
           onChange={(newRowsOnly) => say({ newRowsOnly })}
         />
         <Check
-          id="plan-skip"
           label="Take the good rows, carry the bad ones as invalid"
           on={draft.skipInvalid}
           onChange={(skipInvalid) => say({ skipInvalid })}
         />
         {asksAddress && (
           <Check
-            id="plan-address"
             label="The new address is meant"
             on={draft.newAddress}
             onChange={(newAddress) => say({ newAddress })}
@@ -103,27 +90,6 @@ export function PlanOptions(props: PlanOptionsProps) {
         </button>
       </form>
     </Panel>
-  );
-}
-
-type CheckProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly on: boolean;
-  readonly onChange: (on: boolean) => void;
-};
-
-function Check({ id, label, on, onChange }: CheckProps) {
-  return (
-    <div class="field check">
-      <input
-        id={id}
-        type="checkbox"
-        checked={on}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <label for={id}>{label}</label>
-    </div>
   );
 }
 

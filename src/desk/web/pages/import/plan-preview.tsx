@@ -1,13 +1,12 @@
 import { counted, duration, grouped } from '../../../../words/spelling.js';
 import type { PlanReply } from '../../../api/index.js';
+import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Panel } from '../../parts/panel.js';
-import { RehearsalChip } from '../../parts/state.js';
-import { Time } from '../../parts/time.js';
-import { BatchLink, MemberLink } from '../../shell/link.js';
+import { BatchLink, MemberLink } from '../../shell/address.js';
+import { opFacts } from '../batch/batch-files.js';
 
 /** What the file would do: the same preview as on the command line. */
 export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
-  const ops = (['credit', 'debit', 'transfer'] as const).filter((op) => plan.orders[op] > 0);
   return (
     <div class="halves">
       <Panel title="What it would do" aside={<RehearsalChip on={plan.rehearsal} />}>
@@ -16,13 +15,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
             ['Would pay', <b class="n">{counted(plan.payable.orders, 'order')}</b>],
             ['Total', <b class="n">{grouped(plan.payable.tokens)} tokens</b>],
             ['Rows', grouped(plan.rows)],
-            ...ops.map(
-              (op) =>
-                [
-                  op.charAt(0).toUpperCase() + op.slice(1),
-                  `${counted(plan.orders[op], 'order')}, ${grouped(plan.tokens[op])} tokens`,
-                ] as const,
-            ),
+            ...opFacts(plan),
             ['Members', grouped(plan.members)],
             ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
             ...(plan.looksPaid.length === 0

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api/index.js';
-import { asFailure, type CallFailed, change } from '../../live/call.js';
-import { Failure, Notice } from '../../parts/notice.js';
-import { Panel } from '../../parts/panel.js';
-import { go } from '../../shell/address.js';
-import { BatchLink } from '../../shell/link.js';
+import { change } from '../../live/call.js';
+import { useChange } from '../../live/resource.js';
+import { Check } from '../../parts/fields.js';
+import { Failure, Notice, Panel } from '../../parts/panel.js';
+import { BatchLink, go } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
 
 type StartPlanProps = {
@@ -22,8 +22,7 @@ type StartPlanProps = {
 export function StartPlan({ file, plan, options, busy, stale, onStarted }: StartPlanProps) {
   const [typed, setTyped] = useState('');
   const [inOrder, setInOrder] = useState(false);
-  const [starting, setStarting] = useState(false);
-  const [failure, setFailure] = useState<CallFailed | null>(null);
+  const { busy: starting, failure, attempt } = useChange();
   const { payable } = plan;
   if (plan.faultCount > 0) return null;
   if (plan.existing)
@@ -40,11 +39,9 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
       <Notice tone="warn">Nothing in this file would be paid: every row is a duplicate or invalid.</Notice>
     );
   const right = typedDigits(typed) === payable.tokens;
-  const start = async (event: Event) => {
+  const start = (event: Event) => {
     event.preventDefault();
-    setStarting(true);
-    setFailure(null);
-    try {
+    attempt(async () => {
       const reply = await change<StartReply>(`/api/uploads/${encodeURIComponent(file.upload)}/start`, {
         ...options,
         rows: plan.rows,
@@ -54,10 +51,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
       onStarted();
       announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
       go(`/batches/${encodeURIComponent(reply.summary.batch)}`);
-    } catch (error) {
-      setFailure(asFailure(error));
-      setStarting(false);
-    }
+    });
   };
   return (
     <Panel title={plan.rehearsal ? 'Start the REHEARSAL' : 'Start it'}>
@@ -79,15 +73,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
               onInput={(event) => setTyped(event.currentTarget.value)}
             />
           </div>
-          <div class="field check">
-            <input
-              id="in-order"
-              type="checkbox"
-              checked={inOrder}
-              onChange={(event) => setInOrder(event.currentTarget.checked)}
-            />
-            <label for="in-order">Strictly in file order (slower)</label>
-          </div>
+          <Check label="Strictly in file order (slower)" on={inOrder} onChange={setInOrder} />
           <button type="submit" class="primary" disabled={!right || starting || busy || stale}>
             {starting ? 'Enqueuing…' : `Pay ${counted(payable.orders, 'order')}`}
           </button>
@@ -95,7 +81,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
         <p id="total-state" class="small soft" role="status">
           {hint(stale, typed === '' || right)}
         </p>
-        {failure !== null && <Failure failure={failure} />}
+        <Failure failure={failure} />
       </form>
     </Panel>
   );

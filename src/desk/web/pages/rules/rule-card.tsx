@@ -3,12 +3,10 @@ import { counted } from '../../../../words/spelling.js';
 import type { ExplainReply, RuleRow } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
-import { Failure, Loading, Notice } from '../../parts/notice.js';
-import { Facts, Panel } from '../../parts/panel.js';
-import { RehearsalChip } from '../../parts/state.js';
-import { Time } from '../../parts/time.js';
-import { apiPath } from '../../shell/address.js';
-import { BatchLink } from '../../shell/link.js';
+import { Choice, TextField } from '../../parts/fields.js';
+import { RehearsalChip, Time } from '../../parts/marks.js';
+import { Facts, Failure, Loading, Notice, Panel } from '../../parts/panel.js';
+import { apiPath, BatchLink } from '../../shell/address.js';
 
 type RuleCardProps = {
   readonly rule: RuleRow;
@@ -114,31 +112,19 @@ export function ExplainMember({ rules }: { readonly rules: readonly RuleRow[] })
           setAsked(apiPath(`/api/rule-runs/${encodeURIComponent(run)}/explain`, { member: member.trim() }));
         }}
       >
-        <div class="field">
-          <label for="explain-run">Run</label>
-          <select id="explain-run" value={run} onChange={(event) => setRun(event.currentTarget.value)}>
-            {runs.map((entry) => (
-              <option key={entry.run} value={entry.run}>
-                {entry.rule}: {entry.run}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="explain-member">Member</label>
-          <input
-            id="explain-member"
-            type="text"
-            required
-            value={member}
-            onInput={(event) => setMember(event.currentTarget.value)}
-          />
-        </div>
+        <Choice label="Run" value={run} onChoice={setRun}>
+          {runs.map((entry) => (
+            <option key={entry.run} value={entry.run}>
+              {entry.rule}: {entry.run}
+            </option>
+          ))}
+        </Choice>
+        <TextField label="Member" required value={member} onText={setMember} />
         <button type="submit">Explain</button>
       </form>
       <div aria-live="polite">
         {loading && asked !== null && value === null && <Loading rows={3} />}
-        {failure !== null && <Failure failure={failure} />}
+        <Failure failure={failure} />
         {value !== null && failure === null && (
           <div class="stack">
             <p>

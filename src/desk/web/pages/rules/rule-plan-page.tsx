@@ -1,30 +1,28 @@
 import { useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api/index.js';
-import { change } from '../../live/call.js';
+import { change, useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Empty, Failure, Loading, Notice } from '../../parts/notice.js';
-import { Panel, Scroll } from '../../parts/panel.js';
+import { Time } from '../../parts/marks.js';
+import { CursorPager } from '../../parts/pager.js';
+import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { Time } from '../../parts/time.js';
-import { apiPath, go, useAddress, withQuery } from '../../shell/address.js';
-import { Link, MemberLink } from '../../shell/link.js';
+import { apiPath, go, Link, MemberLink, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
 /** Who would get what and why. Running it pays exactly this plan, without reading anybody again. */
 export function RulePlanPage({ plan }: { readonly plan: string }) {
   const { query } = useAddress();
   const cursor = query.get('cursor');
-  const { value, failure, reload } = useResource<Plan>(
+  const page = useResource<Plan>(
     apiPath(`/api/rule-plans/${encodeURIComponent(plan)}`, { cursor, limit: '100' }),
   );
+  const { value } = page;
   const [asking, setAsking] = useState(false);
   const [task, setTask] = useState<TaskReply | null>(null);
-  const operator = mayChange(useStore(session));
+  const operator = useIsOperator();
   const isRehearsal = useIsRehearsal();
   return (
     <Page
@@ -53,7 +51,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
         )
       }
     >
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
+      <Pending of={page} rows={10} />
       {value?.edited === true && task === null && (
         <Notice tone="warn">
           The rule was edited after this plan was made. Plan it again; this one can only be paid on the
@@ -69,26 +67,13 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           }}
         />
       )}
-      {value === null ? (
-        failure === null && <Loading rows={10} />
-      ) : (
+      {value !== null && (
         <Panel
           title={`${counted(value.awarded, 'member')} of ${grouped(value.members)} would get ${grouped(value.tokens)} tokens`}
           flush
         >
           <Awards plan={value} />
-          <div class="pager">
-            <button type="button" disabled={cursor === null} onClick={() => history.back()}>
-              Back
-            </button>
-            <button
-              type="button"
-              disabled={value.next === null}
-              onClick={() => go(withQuery({ cursor: value.next }))}
-            >
-              Next
-            </button>
-          </div>
+          <CursorPager next={value.next} />
         </Panel>
       )}
       {asking && value !== null && (
@@ -120,31 +105,16 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
 function Awards({ plan }: { readonly plan: Plan }) {
   if (plan.awards.length === 0) return <Empty title="Nobody is in the audience." />;
   return (
-    <Scroll label="Awards">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Member</th>
-            <th scope="col" class="n">
-              Tokens
-            </th>
-            <th scope="col">Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {plan.awards.map((award) => (
-            <tr key={award.member}>
-              <td>
-                <MemberLink member={award.member} />
-              </td>
-              <td class="n">
-                {award.awarded ? grouped(award.tokens ?? 0) : <span class="soft">nothing</span>}
-              </td>
-              <td class="what">{award.why}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Awards" heads={['Member', ['Tokens', 'n'], 'Why']}>
+      {plan.awards.map((award) => (
+        <tr key={award.member}>
+          <td>
+            <MemberLink member={award.member} />
+          </td>
+          <td class="n">{award.awarded ? grouped(award.tokens ?? 0) : <span class="soft">nothing</span>}</td>
+          <td class="what">{award.why}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api/index.js';
-import { asFailure, type CallFailed, change } from '../../live/call.js';
-import { useResource } from '../../live/resource.js';
-import { mayChange, session } from '../../live/session.js';
-import { useStore } from '../../live/store.js';
+import { change, useIsOperator } from '../../live/call.js';
+import { useChange, useResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Empty, Failure, Loading } from '../../parts/notice.js';
-import { Scroll } from '../../parts/panel.js';
+import { Empty, Failure, Pending, Scroll } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { go } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
@@ -14,23 +11,20 @@ import { ExplainMember, RuleCard } from './rule-card.js';
 
 /** Reward rules: when they run next, what they did last, and a plan before anything is paid. */
 export function RulesPage() {
-  const { value, failure, reload } = useResource<RulesReply>('/api/rules');
+  const rules = useResource<RulesReply>('/api/rules');
+  const { value, reload } = rules;
   const [task, setTask] = useState<TaskReply | null>(null);
-  const [refused, setRefused] = useState<CallFailed | null>(null);
+  const planning = useChange();
   const [approving, setApproving] = useState<RuleRow | null>(null);
-  const operator = mayChange(useStore(session));
-  const plan = async (rule: RuleRow) => {
-    setRefused(null);
-    try {
-      setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(rule.rule)}/plan`, {}));
-    } catch (error) {
-      setRefused(asFailure(error));
-    }
-  };
+  const operator = useIsOperator();
+  const plan = ({ rule }: RuleRow) =>
+    planning.attempt(async () =>
+      setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(rule)}/plan`)),
+    );
   return (
     <Page title="Rules" lead="Awards by condition and schedule. A run makes a batch like any other.">
-      {failure !== null && <Failure failure={failure} onRetry={reload} />}
-      {refused !== null && <Failure failure={refused} />}
+      <Pending of={rules} rows={10} />
+      <Failure failure={planning.failure} />
       {task !== null && (
         <TaskProgress
           key={task.task}
@@ -41,7 +35,6 @@ export function RulesPage() {
           onClose={() => setTask(null)}
         />
       )}
-      {value === null && failure === null && <Loading rows={10} />}
       {value?.rules.length === 0 && (
         <section class="panel">
           <Empty title="No rules yet.">

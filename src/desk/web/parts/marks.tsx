@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { BatchState, OrderMark, OrderState } from '../../../core/states.js';
+import { clockTime, dayAndClock, duration, utcTime } from '../../../words/spelling.js';
 import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../../words/states.js';
 import type { BatchSummary } from '../../api/index.js';
 
@@ -17,13 +18,13 @@ const SHAPES: Readonly<Record<OrderState, string>> = {
   cancelled: 'M2.5 6h7',
 };
 
-export function StateMark({ state, bare = false }: { readonly state: OrderState; readonly bare?: boolean }) {
+export function StateMark({ state }: { readonly state: OrderState }) {
   return (
     <span class="state" title={STATE_WORDS[state]}>
       <svg class={`s-${state}`} viewBox="0 0 12 12" aria-hidden="true">
         <path d={SHAPES[state]} />
       </svg>
-      <span class={bare ? 'unseen' : undefined}>{state}</span>
+      <span>{state}</span>
     </span>
   );
 }
@@ -64,4 +65,31 @@ export function useSeenStates({ counts, state }: BatchSummary): readonly OrderSt
   for (const each of STATES_SHOWN) if ((counts[each] ?? 0) > 0) seen.current.add(each);
   if (state !== 'running') return STATES_SHOWN.filter((each) => (counts[each] ?? 0) > 0);
   return STATES_SHOWN.filter((each) => seen.current.has(each) || MOVING.has(each));
+}
+
+type TimeProps = { readonly at: string | number | null; readonly none?: string };
+
+/** A moment in the viewer's zone, with UTC for whoever compares it with a log. */
+export function Time({ at, none = 'not yet' }: TimeProps) {
+  if (at === null) return <span class="soft">{none}</span>;
+  const moment = new Date(at);
+  return (
+    <time class="n" dateTime={moment.toISOString()} title={utcTime(moment.getTime())}>
+      {dayAndClock(moment, new Date())}
+    </time>
+  );
+}
+
+/** How long it will take, and what the clock will show then. */
+export function Eta({ seconds }: { readonly seconds: number | null }) {
+  if (seconds === null) return <span class="soft">no estimate</span>;
+  if (seconds === 0) return <span>any moment</span>;
+  const end = new Date(Date.now() + seconds * 1_000);
+  const far = seconds > 20 * 3_600;
+  return (
+    <span class="n" title={`About ${utcTime(end.getTime())}`}>
+      {duration(seconds * 1_000)} left, about{' '}
+      {far ? dayAndClock(end, new Date()).slice(0, -3) : clockTime(end).slice(0, 5)}
+    </span>
+  );
 }

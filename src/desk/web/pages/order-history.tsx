@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { duration, grouped } from '../../../words/spelling.js';
 import type { OrderReply } from '../../api/index.js';
-import { Time } from './time.js';
+import { Time } from '../parts/marks.js';
 
 type Detail = OrderReply['history'][number];
 

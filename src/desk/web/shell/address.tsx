@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { createStore, useStore } from '../live/store.js';
 
 /** Where the viewer is: path and query of the address bar, so that every view can be shared as a link. */
@@ -46,4 +47,52 @@ export function apiPath(path: string, parameters: Readonly<Record<string, string
     if (value !== null && value !== '') query.set(name, value);
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+type LinkProps = {
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly onFollow?: () => void;
+};
+
+/** A real link (new tab, copy address, middle click all work) that changes the page without loading it anew. */
+export function Link({ to, children, current, onFollow, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+    onFollow?.();
+  };
+  return (
+    <a href={to} onClick={follow} aria-current={current === true ? 'page' : undefined} {...rest}>
+      {children}
+    </a>
+  );
+}
+
+export function BatchLink({ batch }: { readonly batch: string }) {
+  return (
+    <Link to={`/batches/${encodeURIComponent(batch)}`} class="mono">
+      {batch}
+    </Link>
+  );
+}
+
+export function OrderLink({ order }: { readonly order: string }) {
+  return (
+    <Link to={`/orders/${encodeURIComponent(order)}`} class="mono">
+      {order}
+    </Link>
+  );
+}
+
+export function MemberLink({ member }: { readonly member: string | null }) {
+  if (member === null) return <span class="soft">none</span>;
+  return (
+    <Link to={`/members/${encodeURIComponent(member)}`} class="mono">
+      {member}
+    </Link>
+  );
 }

@@ -1,10 +1,8 @@
 import { duration, grouped } from '../../../words/spelling.js';
 import type { RealmCard } from '../../api/index.js';
-import { PaceChart } from './charts.js';
-import { Notice } from './notice.js';
-import { Panel, Prose } from './panel.js';
-import { RehearsalChip } from './state.js';
-import { Time } from './time.js';
+import { AllowedKey, PaceChart } from '../parts/charts.js';
+import { RehearsalChip, Time } from '../parts/marks.js';
+import { Notice, Panel, Prose } from '../parts/panel.js';
 
 /** One realm: pace used against allowed, what waits, and why it stands still. */
 export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
@@ -53,12 +51,7 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
         </p>
         <p class="legend">
           <i class="key k-requests" /> sent
-          {pace.allowed !== null && (
-            <>
-              {' '}
-              <i class="key dash" /> allowed
-            </>
-          )}
+          {pace.allowed !== null && <AllowedKey />}
         </p>
       </div>
       <PaceChart pace={pace} realm={realm.realm} />

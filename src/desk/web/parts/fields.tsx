@@ -1,0 +1,84 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+type TextFieldProps = {
+  readonly label: ComponentChildren;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  readonly maxLength?: number;
+  /** A search takes the room that is left, and acts on Enter. */
+  readonly onSearch?: () => void;
+};
+
+/** A line of text under its name. */
+export function TextField({ label, onText, onSearch, ...input }: TextFieldProps) {
+  const id = useId();
+  const search = {
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: false,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === 'Enter') onSearch?.();
+    },
+  } as const;
+  return (
+    <div class={onSearch === undefined ? 'field' : 'field grow'}>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        {...(onSearch === undefined ? { type: 'text' as const } : search)}
+        {...input}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+type CheckProps = {
+  readonly label: string;
+  readonly on: boolean;
+  readonly onChange: (on: boolean) => void;
+};
+
+export function Check({ label, on, onChange }: CheckProps) {
+  const id = useId();
+  return (
+    <div class="field check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={on}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+    </div>
+  );
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly required?: boolean;
+  readonly onChoice: (value: string) => void;
+  readonly children: ComponentChildren;
+};
+
+/** One of several options, which are the children. */
+export function Choice({ label, value, required, onChoice, children }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        required={required}
+        value={value}
+        onChange={(event) => onChoice(event.currentTarget.value)}
+      >
+        {children}
+      </select>
+    </div>
+  );
+}

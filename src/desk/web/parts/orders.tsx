@@ -1,0 +1,190 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { grouped, percent } from '../../../words/spelling.js';
+import type { OrderRow, OrdersPage } from '../../api/index.js';
+import { asFailure, type CallFailed, read } from '../live/call.js';
+import { useIsRehearsal } from '../live/stream.js';
+import { go, MemberLink, OrderLink, useAddress, withQuery } from '../shell/address.js';
+import { Marks, RehearsalChip, StateMark, Time } from './marks.js';
+import { CursorPager } from './pager.js';
+import { Failure, Loading, Table } from './panel.js';
+
+type OrdersTableProps = {
+  readonly label: string;
+  readonly found: OrdersFound;
+  readonly empty: ComponentChildren;
+  /** Rows come from several realms: those of a rehearsal say so. */
+  readonly mixed?: boolean;
+  readonly choose?: (order: OrderRow) => ComponentChildren;
+  readonly act?: (order: OrderRow) => ComponentChildren;
+};
+
+export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
+  const isRehearsal = useIsRehearsal();
+  const withReference = found.orders.some(({ reference }) => reference !== null);
+  const none = found.orders.length === 0;
+  if (none && found.looking) return found.scanned === 0 ? <Loading rows={8} /> : null;
+  return (
+    <>
+      <Failure failure={found.failure} />
+      {none ? (
+        found.failure === null && empty
+      ) : (
+        <Table
+          label={label}
+          css="orders"
+          heads={[
+            ...(choose === undefined ? [] : [['Choose', 'unseen'] as const]),
+            ['Line', 'n'],
+            'State',
+            'What',
+            ['Tokens', 'n'],
+            'Member',
+            ...(withReference ? ['Reference'] : []),
+            'Error, or balance after',
+            'Settled',
+            'Order',
+            ...(act === undefined ? [] : ['Do']),
+          ]}
+        >
+          {found.orders.map((order) => (
+            <tr key={order.order}>
+              {choose !== undefined && <td class="o-choose">{choose(order)}</td>}
+              <td class="o-line n soft">{grouped(order.line)}</td>
+              <td>
+                <StateMark state={order.state} /> <Marks marks={order.marks} />
+              </td>
+              <td class="o-op">{order.op ?? <span class="soft">no order</span>}</td>
+              <td class="o-tokens n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
+              <td class="o-wide">
+                <MemberLink member={order.member} />
+                {order.recipient !== null && (
+                  <>
+                    {' '}
+                    <span class="soft">to</span> <MemberLink member={order.recipient} />
+                  </>
+                )}
+              </td>
+              {withReference && <td class="o-reference what soft">{order.reference ?? ''}</td>}
+              <td class="o-wide what">
+                <Outcome order={order} />
+              </td>
+              <td>
+                <Time at={order.settledAt} none="" />
+              </td>
+              <td>
+                {mixed && <RehearsalChip on={isRehearsal(order.realm)} />} <OrderLink order={order.order} />
+              </td>
+              {act !== undefined && <td class="do">{act(order)}</td>}
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function Outcome({ order }: { readonly order: OrderRow }) {
+  if (order.message !== null || order.class !== null)
+    return (
+      <>
+        <span>{order.message ?? ''}</span>{' '}
+        <span class="soft small mono">
+          {order.class}
+          {order.status !== null && ` · ${order.status}`}
+        </span>
+      </>
+    );
+  if (order.balanceAfter !== null) return <span class="n">balance {grouped(order.balanceAfter)}</span>;
+  return null;
+}
+
+export function OrdersPager({ found }: { readonly found: OrdersFound }) {
+  const { query } = useAddress();
+  return (
+    <CursorPager next={found.looking ? null : found.next}>
+      <span class="n soft" role="status">
+        {wordsOf(found)}
+      </span>
+      <button
+        type="button"
+        disabled={query.get('cursor') === null}
+        onClick={() => go(withQuery({ cursor: null }))}
+      >
+        First
+      </button>
+    </CursorPager>
+  );
+}
+
+function wordsOf({ looking, orders, scanned, of }: OrdersFound): string {
+  if (looking && of === 0) return 'Looking…';
+  if (looking) return `Looking: ${grouped(scanned)} of ${grouped(of)} rows (${percent(scanned, of)})`;
+  return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${grouped(of)} rows looked at`;
+}
+
+/** One screen of orders, and how far the search for them got. */
+export type OrdersFound = {
+  readonly orders: readonly OrderRow[];
+  readonly next: string | null;
+  readonly scanned: number;
+  readonly of: number;
+  /** Still looking: the server searches a bounded number of rows per request, so that nobody else waits. */
+  readonly looking: boolean;
+  readonly failure: CallFailed | null;
+};
+
+export const NONE_FOUND: OrdersFound = {
+  orders: [],
+  next: null,
+  scanned: 0,
+  of: 0,
+  looking: true,
+  failure: null,
+};
+export const SCREEN_ROWS = 50;
+
+type Pages = Pick<OrdersPage, 'orders' | 'next' | 'scanned' | 'of'>;
+
+/**
+ * Reads pages until a screen is full or all rows were looked at. `path` without its cursor; `round` asks again
+ * for the same screen, leaving the old rows in place until the new ones are there.
+ */
+export function useOrders(path: string, cursor: string | null, round: number): OrdersFound {
+  const [found, setFound] = useState<OrdersFound & { readonly at: string }>({ ...NONE_FOUND, at: '' });
+  const at = `${path} ${cursor ?? ''}`;
+  useEffect(() => {
+    const ended = new AbortController();
+    const fresh = found.at !== at;
+    if (fresh) setFound({ ...NONE_FOUND, orders: found.orders, at: found.at });
+    collect(path, cursor, ended.signal, (so) => {
+      // On a fresh search partial results are shown at once; a refresh replaces the screen in one go.
+      if (!ended.signal.aborted && (fresh || !so.looking)) setFound({ ...so, at });
+    });
+    return () => ended.abort();
+  }, [at, round]);
+  return found;
+}
+
+async function collect(
+  path: string,
+  cursor: string | null,
+  signal: AbortSignal,
+  report: (found: OrdersFound) => void,
+): Promise<void> {
+  let found: OrdersFound = { ...NONE_FOUND, next: cursor };
+  try {
+    do {
+      const joint = path.includes('?') ? '&' : '?';
+      const from = found.next === null ? '' : `&cursor=${encodeURIComponent(found.next)}`;
+      const limit = SCREEN_ROWS - found.orders.length;
+      const page = await read<Pages>(`${path}${joint}limit=${limit}${from}`, signal);
+      const orders = [...found.orders, ...page.orders];
+      const looking = page.next !== null && orders.length < SCREEN_ROWS;
+      found = { orders, next: page.next, scanned: page.scanned, of: page.of, looking, failure: null };
+      report(found);
+    } while (found.looking && !signal.aborted);
+  } catch (error) {
+    if (!signal.aborted) report({ ...found, looking: false, failure: asFailure(error) });
+  }
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact';
+import { go, useAddress, withQuery } from '../shell/address.js';
+
+type PagerProps = {
+  readonly onBack: (() => void) | null;
+  readonly onNext: (() => void) | null;
+  readonly children?: ComponentChildren;
+};
+
+/** Null where there is nothing that way. */
+export function Pager({ onBack, onNext, children }: PagerProps) {
+  return (
+    <div class="pager">
+      {children}
+      <button type="button" disabled={onBack === null} onClick={() => onBack?.()}>
+        Back
+      </button>
+      <button type="button" disabled={onNext === null} onClick={() => onNext?.()}>
+        Next
+      </button>
+    </div>
+  );
+}
+
+type CursorPagerProps = { readonly next: string | null; readonly children?: ComponentChildren };
+
+/**
+ * Pages of the address. Forwards goes by cursor, which costs the same on page 2 and on page 20,000; backwards goes by
+ * the browser's history, because a cursor knows one direction only.
+ */
+export function CursorPager({ next, children }: CursorPagerProps) {
+  const { query } = useAddress();
+  return (
+    <Pager
+      onBack={query.get('cursor') === null ? null : () => history.back()}
+      onNext={next === null ? null : () => go(withQuery({ cursor: next }))}
+    >
+      {children}
+    </Pager>
+  );
+}
