@@ -56,15 +56,10 @@ async function exchange<Reply>(path: string, init: RequestInit): Promise<Reply> 
     throw UNREACHABLE;
   }
   if (response.ok) return response.json();
-  throw await refusal(response);
+  throw refusalFrom(response.status, await response.text().catch(() => ''));
 }
 
-async function refusal(response: Response): Promise<CallFailed> {
-  const text = await response.text().catch(() => '');
-  return refusalFrom(response.status, text);
-}
-
-export function refusalFrom(status: number, text: string): CallFailed {
+function refusalFrom(status: number, text: string): CallFailed {
   const said = errorIn(text);
   const failed =
     said === null

@@ -13,7 +13,7 @@ export type Resource<Value> = {
  * that comes after the address changed is thrown away.
  */
 export function useResource<Value>(path: string | null): Resource<Value> {
-  const [held, setHeld] = useState<{ path: string; value: Value } | null>(null);
+  const [value, setValue] = useState<Value | null>(null);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const [loading, setLoading] = useState(path !== null);
   const [round, setRound] = useState(0);
@@ -22,9 +22,9 @@ export function useResource<Value>(path: string | null): Resource<Value> {
     const ended = new AbortController();
     setLoading(true);
     read<Value>(path, ended.signal).then(
-      (value) => {
+      (reply) => {
         if (ended.signal.aborted) return;
-        setHeld({ path, value });
+        setValue(() => reply);
         setFailure(null);
         setLoading(false);
       },
@@ -38,7 +38,7 @@ export function useResource<Value>(path: string | null): Resource<Value> {
     // A new round asks the same address again.
   }, [path, round]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
-  return { value: held?.value ?? null, failure, loading, reload };
+  return { value, failure, loading, reload };
 }
 
 /** A change that a person asked for: whether it is under way, and with what it was refused. */

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AuditPage as Audit } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
+import { Button } from '../parts/fields.js';
 import { Time } from '../parts/marks.js';
 import { CursorPager } from '../parts/pager.js';
 import { Empty, Panel, Pending, Table } from '../parts/panel.js';
@@ -19,11 +20,7 @@ export function AuditPage() {
         <Panel
           title={cursor === null ? 'Newest' : 'Earlier'}
           flush
-          aside={
-            <button type="button" class="quiet" onClick={audit.reload}>
-              Refresh
-            </button>
-          }
+          aside={<Button name="Refresh" look="quiet" onPress={audit.reload} />}
         >
           <AuditTable entries={value.entries} label="Audit of the desk" withBatch />
           <CursorPager next={value.next} />

@@ -5,6 +5,7 @@ import type { OrderReply, TaskReply } from '../../api/index.js';
 import { useIsOperator } from '../live/call.js';
 import { useResource } from '../live/resource.js';
 import { useIsRehearsal } from '../live/stream.js';
+import { Button } from '../parts/fields.js';
 import { Marks, StateMark, Time } from '../parts/marks.js';
 import { Empty, Facts, Panel, Pending } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
@@ -28,24 +29,16 @@ export function OrderPage({ order }: { readonly order: string }) {
       rehearsal={value !== null && isRehearsal(value.order.realm)}
       actions={
         <>
-          {may('retry') && (
-            <button type="button" class="primary" onClick={() => setAsking('retry')}>
-              Retry
-            </button>
-          )}
+          {may('retry') && <Button name="Retry" look="primary" onPress={() => setAsking('retry')} />}
           {may('discard') && (
-            <button type="button" class="danger-quiet" onClick={() => setAsking('discard')}>
-              Discard
-            </button>
+            <Button name="Discard" look="danger-quiet" onPress={() => setAsking('discard')} />
           )}
           {may('resolve') && (
             <Link class="button primary" to={`/doubts/${encodeURIComponent(order)}`}>
               Decide the doubt
             </Link>
           )}
-          <button type="button" onClick={reload}>
-            Refresh
-          </button>
+          <Button name="Refresh" onPress={reload} />
         </>
       }
     >

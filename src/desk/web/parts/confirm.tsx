@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useChange } from '../live/resource.js';
-import { TextField } from './fields.js';
+import { Button, TextField } from './fields.js';
 import { Failure } from './panel.js';
 
 type ConfirmProps = {
@@ -12,7 +12,7 @@ type ConfirmProps = {
   readonly reason: 'must' | 'may';
   /** Whether there is anything to act on. */
   readonly ready?: boolean;
-  readonly act: (reason: string) => Promise<void>;
+  readonly act: (said: { readonly reason?: string }) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 };
@@ -24,7 +24,8 @@ export function Confirm(props: ConfirmProps) {
   const { busy, failure, attempt } = useChange();
   const submit = (event: Event) => {
     event.preventDefault();
-    attempt(() => act(text.trim()).then(onClose));
+    const reason = text.trim();
+    attempt(() => act(reason === '' ? {} : { reason }).then(onClose));
   };
   return (
     <Dialog title={title} onClose={onClose}>
@@ -46,9 +47,7 @@ export function Confirm(props: ConfirmProps) {
         />
         <Failure failure={failure} />
         <div class="buttons">
-          <button type="button" onClick={onClose} disabled={busy}>
-            Go back
-          </button>
+          <Button name="Go back" disabled={busy} onPress={onClose} />
           <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy || !ready}>
             {busy ? 'Working…' : verb}
           </button>

@@ -1,6 +1,24 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
+type ButtonProps = {
+  readonly name: string;
+  readonly look?: string | undefined;
+  /** What is heard, where the name alone does not say of what. */
+  readonly label?: string | undefined;
+  readonly disabled?: boolean;
+  readonly onPress: () => void;
+};
+
+/** A button that submits nothing. */
+export function Button({ name, look, label, disabled, onPress }: ButtonProps) {
+  return (
+    <button type="button" class={look} aria-label={label} disabled={disabled} onClick={() => onPress()}>
+      {name}
+    </button>
+  );
+}
+
 type TextFieldProps = {
   readonly label: ComponentChildren;
   readonly value: string;

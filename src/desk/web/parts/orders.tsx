@@ -5,6 +5,7 @@ import type { OrderRow, OrdersPage } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { useIsRehearsal } from '../live/stream.js';
 import { go, MemberLink, OrderLink, useAddress, withQuery } from '../shell/address.js';
+import { Button } from './fields.js';
 import { Marks, RehearsalChip, StateMark, Time } from './marks.js';
 import { CursorPager } from './pager.js';
 import { Failure, Loading, Table } from './panel.js';
@@ -15,8 +16,8 @@ type OrdersTableProps = {
   readonly empty: ComponentChildren;
   /** Rows come from several realms: those of a rehearsal say so. */
   readonly mixed?: boolean;
-  readonly choose?: (order: OrderRow) => ComponentChildren;
-  readonly act?: (order: OrderRow) => ComponentChildren;
+  readonly choose?: ((order: OrderRow) => ComponentChildren) | undefined;
+  readonly act?: ((order: OrderRow) => ComponentChildren) | undefined;
 };
 
 export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
@@ -106,13 +107,11 @@ export function OrdersPager({ found }: { readonly found: OrdersFound }) {
       <span class="n soft" role="status">
         {wordsOf(found)}
       </span>
-      <button
-        type="button"
+      <Button
+        name="First"
         disabled={query.get('cursor') === null}
-        onClick={() => go(withQuery({ cursor: null }))}
-      >
-        First
-      </button>
+        onPress={() => go(withQuery({ cursor: null }))}
+      />
     </CursorPager>
   );
 }
@@ -147,10 +146,10 @@ export const SCREEN_ROWS = 50;
 type Pages = Pick<OrdersPage, 'orders' | 'next' | 'scanned' | 'of'>;
 
 /**
- * Reads pages until a screen is full or all rows were looked at. `path` without its cursor; `round` asks again
- * for the same screen, leaving the old rows in place until the new ones are there.
+ * Reads pages until a screen is full or all rows were looked at. `path` comes without its cursor; another `round` asks
+ * again for the same screen, leaving the old rows in place until the new ones are there.
  */
-export function useOrders(path: string, cursor: string | null, round: number): OrdersFound {
+export function useOrders(path: string, cursor: string | null, round: unknown): OrdersFound {
   const [found, setFound] = useState<OrdersFound & { readonly at: string }>({ ...NONE_FOUND, at: '' });
   const at = `${path} ${cursor ?? ''}`;
   useEffect(() => {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { go, useAddress, withQuery } from '../shell/address.js';
+import { Button } from './fields.js';
 
 type PagerProps = {
   readonly onBack: (() => void) | null;
@@ -12,12 +13,8 @@ export function Pager({ onBack, onNext, children }: PagerProps) {
   return (
     <div class="pager">
       {children}
-      <button type="button" disabled={onBack === null} onClick={() => onBack?.()}>
-        Back
-      </button>
-      <button type="button" disabled={onNext === null} onClick={() => onNext?.()}>
-        Next
-      </button>
+      <Button name="Back" disabled={onBack === null} onPress={() => onBack?.()} />
+      <Button name="Next" disabled={onNext === null} onPress={() => onNext?.()} />
     </div>
   );
 }

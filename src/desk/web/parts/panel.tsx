@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { CallFailed } from '../live/call.js';
 import type { Resource } from '../live/resource.js';
+import { Button } from './fields.js';
 
 type PanelProps = {
   readonly title: string;
@@ -138,11 +139,7 @@ export function Failure({ failure, onRetry }: FailureProps) {
       <p class="small soft">
         <code>{failure.code}</code>
       </p>
-      {onRetry !== undefined && (
-        <button type="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry !== undefined && <Button name="Try again" onPress={onRetry} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { TaskReply } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { BatchLink, OrderLink } from '../shell/address.js';
 import { announce } from '../shell/page.js';
+import { Button } from './fields.js';
 import { Notice, Said } from './panel.js';
 
 type TaskProgressProps = {
@@ -58,9 +59,7 @@ export function TaskProgress({ started, onEnd, onClose }: TaskProgressProps) {
           </details>
         )}
         {task.state !== 'running' && onClose !== undefined && (
-          <button type="button" class="quiet" onClick={onClose}>
-            Close
-          </button>
+          <Button name="Close" look="quiet" onPress={onClose} />
         )}
       </div>
     </Notice>

@@ -5,6 +5,7 @@ import type { SessionReply } from '../../api/index.js';
 import { change, session } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
+import { Button } from '../parts/fields.js';
 import { Link } from './address.js';
 import { Announcer } from './page.js';
 import { Search } from './search.js';
@@ -68,9 +69,7 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
         <Connection />
         <ThemeChoice />
         <span class="who soft small">{who.name}</span>
-        <button type="button" class="quiet" onClick={signOut}>
-          Sign out
-        </button>
+        <Button name="Sign out" look="quiet" onPress={signOut} />
       </header>
       {children}
       <LostBanner />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FindReply } from '../../api/index.js';
 import { asFailure, read } from '../live/call.js';
+import { Button } from '../parts/fields.js';
 import { go, Link } from './address.js';
 import { announce } from './page.js';
 
@@ -79,9 +80,7 @@ export function Search() {
               </li>
             ))}
           </ul>
-          <button type="button" class="quiet small" onClick={close}>
-            Close
-          </button>
+          <Button name="Close" look="quiet small" onPress={close} />
         </div>
       )}
     </search>

@@ -3,6 +3,7 @@ import { bytesWords, counted, grouped } from '../../../../words/spelling.js';
 import type { BatchReply, FilesReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
 import { useChange, useResource } from '../../live/resource.js';
+import { Button } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
 import { Empty, Facts, Failure, Loading, Panel } from '../../parts/panel.js';
 import { announce } from '../../shell/page.js';
@@ -42,9 +43,12 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
       aside={
         operator &&
         reply.can.includes('report') && (
-          <button type="button" class="quiet" disabled={writing.busy} onClick={write}>
-            {writing.busy ? 'Writing…' : files.length === 0 ? 'Write the report' : 'Write again'}
-          </button>
+          <Button
+            name={writing.busy ? 'Writing…' : files.length === 0 ? 'Write the report' : 'Write again'}
+            look="quiet"
+            disabled={writing.busy}
+            onPress={write}
+          />
         )
       }
     >

@@ -3,6 +3,7 @@ import { grouped } from '../../../../words/spelling.js';
 import type { BatchReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
+import { Button } from '../../parts/fields.js';
 import { announce } from '../../shell/page.js';
 
 const ACTIONS = {
@@ -31,11 +32,8 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
   const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
   const waiting = summary.counts.planned ?? 0;
   const doubts = summary.counts.doubt ?? 0;
-  const act = async (action: Action, reason: string) => {
-    await change<BatchReply>(
-      `/api/batches/${encodeURIComponent(summary.batch)}/${action}`,
-      reason === '' ? {} : { reason },
-    );
+  const act = async (action: Action, said: { readonly reason?: string }) => {
+    await change<BatchReply>(`/api/batches/${encodeURIComponent(summary.batch)}/${action}`, said);
     announce(`${ACTIONS[action].verb}: done`);
     onDone();
   };
@@ -43,14 +41,12 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
     <>
       {operator &&
         possible.map((action) => (
-          <button
+          <Button
             key={action}
-            type="button"
-            class={action === 'cancel' ? 'danger-quiet' : 'primary'}
-            onClick={() => setAsking(action)}
-          >
-            {ACTIONS[action].verb}
-          </button>
+            name={ACTIONS[action].verb}
+            look={action === 'cancel' ? 'danger-quiet' : 'primary'}
+            onPress={() => setAsking(action)}
+          />
         ))}
       {reply.can.includes('undo') && (
         <a class="button" href={`/api/batches/${encodeURIComponent(summary.batch)}/undo`} download>
@@ -63,7 +59,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
           verb={ACTIONS[asking].verb}
           danger={asking === 'cancel'}
           reason="may"
-          act={(reason) => act(asking, reason)}
+          act={(said) => act(asking, said)}
           onClose={() => setAsking(null)}
         >
           <p>

@@ -3,11 +3,34 @@ import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, type CallFailed, change } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Check } from '../../parts/fields.js';
+import { Button, Check } from '../../parts/fields.js';
 import { Pending } from '../../parts/panel.js';
 
-export type DeadVerb = 'retry' | 'discard';
+const VERBS = { retry: 'Retry', discard: 'Discard' } as const;
+export type DeadVerb = keyof typeof VERBS;
 export type Ask = (verb: DeadVerb, selection: DeadSelection, what: string) => void;
+
+type DeadButtonsProps = {
+  readonly ask: Ask;
+  readonly selection: DeadSelection;
+  readonly what: string;
+  /** How many are meant, behind the verb. */
+  readonly many?: string;
+  /** One row among others: what is heard names it. */
+  readonly row?: boolean;
+};
+
+export function DeadButtons({ ask, selection, what, many = '', row = false }: DeadButtonsProps) {
+  return (['retry', 'discard'] as const).map((verb) => (
+    <Button
+      key={verb}
+      name={`${VERBS[verb]}${many}`}
+      look={row ? 'quiet' : verb === 'discard' ? 'danger-quiet' : undefined}
+      label={row ? `${VERBS[verb]} ${what}` : undefined}
+      onPress={() => ask(verb, selection, what)}
+    />
+  ));
+}
 
 type DeadActionProps = {
   readonly verb: DeadVerb;
@@ -32,12 +55,12 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
     );
   };
   useEffect(ask, []);
-  const act = async (reason: string) => {
+  const act = async (said: { readonly reason?: string }) => {
     try {
       const body = {
         ...selection,
+        ...said,
         expect: count?.count ?? 0,
-        ...(reason === '' ? {} : { reason }),
         ...(moved === 'meant' ? { newAddress: true } : {}),
       };
       onStarted(await change<TaskReply>(`/api/dead/${verb}`, body));
@@ -51,8 +74,8 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
   const many = count === null ? 'orders' : counted(count.count, 'order');
   return (
     <Confirm
-      title={verb === 'retry' ? `Retry ${what}?` : `Discard ${what}?`}
-      verb={`${verb === 'retry' ? 'Retry' : 'Discard'} ${count === null ? '' : many}`}
+      title={`${VERBS[verb]} ${what}?`}
+      verb={`${VERBS[verb]} ${count === null ? '' : many}`}
       danger={verb === 'discard'}
       reason={verb === 'retry' ? 'may' : 'must'}
       ready={count !== null && count.count > 0}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
@@ -12,7 +12,7 @@ import { Empty, Pending } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { apiPath, BatchLink, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { type Ask, DeadAction } from './dead-action.js';
+import { type Ask, DeadAction, DeadButtons } from './dead-action.js';
 
 /** Orders that ended unpaid, by cause: most of the time one decision fits a whole group. */
 export function DeadPage() {
@@ -37,18 +37,12 @@ export function DeadPage() {
         operator &&
         isFiltered &&
         total > 0 && (
-          <>
-            <button type="button" onClick={() => ask('retry', selection, 'all that match the filter')}>
-              Retry all {grouped(total)} filtered
-            </button>
-            <button
-              type="button"
-              class="danger-quiet"
-              onClick={() => ask('discard', selection, 'all that match the filter')}
-            >
-              Discard all {grouped(total)} filtered
-            </button>
-          </>
+          <DeadButtons
+            ask={ask}
+            selection={selection}
+            what="all that match the filter"
+            many={` all ${grouped(total)} filtered`}
+          />
         )
       }
     >
@@ -153,16 +147,7 @@ function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
           <span class="dead-tokens soft small">{grouped(group.tokens)} tokens</span>
         </p>
         <div class="actions">
-          {operator && (
-            <>
-              <button type="button" onClick={() => ask('retry', selection, what)}>
-                Retry
-              </button>
-              <button type="button" class="danger-quiet" onClick={() => ask('discard', selection, what)}>
-                Discard
-              </button>
-            </>
-          )}
+          {operator && <DeadButtons ask={ask} selection={selection} what={what} />}
           <button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? 'Hide orders' : 'Show orders'}
           </button>
@@ -176,9 +161,7 @@ function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
 function GroupOrders({ group, filter, operator, ask, round }: DeadGroupProps) {
   const path = apiPath('/api/dead/orders', { ...filter, class: group.class, message: group.message });
   const [cursors, setCursors] = useState<readonly (string | null)[]>([null]);
-  const [count, setCount] = useState(0);
-  useEffect(() => setCount((before) => before + 1), [round]);
-  const found = useOrders(path, cursors.at(-1) ?? null, count);
+  const found = useOrders(path, cursors.at(-1) ?? null, round);
   return (
     <>
       <OrdersTable
@@ -186,30 +169,13 @@ function GroupOrders({ group, filter, operator, ask, round }: DeadGroupProps) {
         found={found}
         mixed
         empty={<Empty title="None left in this group." />}
-        {...(operator
-          ? {
-              act: (order) => (
-                <>
-                  <button
-                    type="button"
-                    class="quiet"
-                    aria-label={`Retry order ${order.order}`}
-                    onClick={() => ask('retry', { orders: [order.order] }, `order ${order.order}`)}
-                  >
-                    Retry
-                  </button>
-                  <button
-                    type="button"
-                    class="quiet"
-                    aria-label={`Discard order ${order.order}`}
-                    onClick={() => ask('discard', { orders: [order.order] }, `order ${order.order}`)}
-                  >
-                    Discard
-                  </button>
-                </>
-              ),
-            }
-          : {})}
+        act={
+          operator
+            ? ({ order }) => (
+                <DeadButtons row ask={ask} selection={{ orders: [order] }} what={`order ${order}`} />
+              )
+            : undefined
+        }
       />
       {group.count > SCREEN_ROWS && (
         <Pager

@@ -4,6 +4,7 @@ import type { DoubtReply, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
+import { Button } from '../../parts/fields.js';
 import { StateMark, Time } from '../../parts/marks.js';
 import { NONE_FOUND, OrdersTable } from '../../parts/orders.js';
 import { Empty, Facts, Notice, Panel, Pending, Scroll } from '../../parts/panel.js';
@@ -60,14 +61,12 @@ export function DoubtPage({ order }: { readonly order: string }) {
                   <div class="stack">
                     <p>{does}</p>
                     <div>
-                      <button
-                        type="button"
-                        class="primary"
+                      <Button
+                        name={decision === 'paid' ? 'It was paid' : 'It was not paid'}
+                        look="primary"
                         disabled={!operator || !isOpen}
-                        onClick={() => setAsking(decision)}
-                      >
-                        {decision === 'paid' ? 'It was paid' : 'It was not paid'}
-                      </button>
+                        onPress={() => setAsking(decision)}
+                      />
                       {!operator && <span class="soft small"> An operator may decide.</span>}
                     </div>
                   </div>
@@ -160,9 +159,7 @@ function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
       flush
       aside={
         onAskRealm !== null && (
-          <button type="button" disabled={busy} onClick={onAskRealm}>
-            {busy ? 'Reading…' : 'Read the balance now'}
-          </button>
+          <Button name={busy ? 'Reading…' : 'Read the balance now'} disabled={busy} onPress={onAskRealm} />
         )
       }
     >

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../../words/spelling.js';
-import type { OrderRow, ResolveRequest, TaskReply } from '../../../api/index.js';
+import type { ResolveRequest, TaskReply } from '../../../api/index.js';
 import { asFailure, change, useIsOperator } from '../../live/call.js';
 import { Confirm } from '../../parts/confirm.js';
+import { Button } from '../../parts/fields.js';
 import { RealmFilter, TextFilter } from '../../parts/filters.js';
 import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
 import { Empty, Panel } from '../../parts/panel.js';
@@ -37,12 +38,16 @@ export function DoubtsPage() {
       actions={
         operator && (
           <>
-            <button type="button" disabled={picked.length === 0} onClick={() => setAsking('paid')}>
-              Chosen were paid
-            </button>
-            <button type="button" disabled={picked.length === 0} onClick={() => setAsking('unpaid')}>
-              Chosen were not paid
-            </button>
+            <Button
+              name="Chosen were paid"
+              disabled={picked.length === 0}
+              onPress={() => setAsking('paid')}
+            />
+            <Button
+              name="Chosen were not paid"
+              disabled={picked.length === 0}
+              onPress={() => setAsking('unpaid')}
+            />
           </>
         )
       }
@@ -61,11 +66,7 @@ export function DoubtsPage() {
       <Panel
         title={found.looking ? 'Doubts' : counted(found.orders.length, 'doubt')}
         flush
-        aside={
-          <button type="button" class="quiet" onClick={() => setRound(round + 1)}>
-            Refresh
-          </button>
-        }
+        aside={<Button name="Refresh" look="quiet" onPress={() => setRound(round + 1)} />}
       >
         <div class="filters">
           <RealmFilter />
@@ -81,7 +82,7 @@ export function DoubtsPage() {
               state.
             </Empty>
           }
-          {...(operator ? { choose: (order) => <Choose {...{ order, chosen, toggle }} /> } : {})}
+          choose={operator ? ({ order }) => <Choose {...{ order, chosen, toggle }} /> : undefined}
           act={(order) => <Link to={`/doubts/${encodeURIComponent(order.order)}`}>Evidence</Link>}
         />
         <OrdersPager found={found} />
@@ -99,7 +100,7 @@ export function DoubtsPage() {
 }
 
 type ChooseProps = {
-  readonly order: OrderRow;
+  readonly order: string;
   readonly chosen: ReadonlySet<string>;
   readonly toggle: (order: string) => void;
 };
@@ -108,9 +109,9 @@ function Choose({ order, chosen, toggle }: ChooseProps) {
   return (
     <input
       type="checkbox"
-      aria-label={`Choose order ${order.order}`}
-      checked={chosen.has(order.order)}
-      onChange={() => toggle(order.order)}
+      aria-label={`Choose order ${order}`}
+      checked={chosen.has(order)}
+      onChange={() => toggle(order)}
     />
   );
 }
@@ -142,7 +143,7 @@ export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: Re
       verb={arriving ? `${settle} all the same` : settle}
       danger={arriving}
       reason="must"
-      act={async (reason) => {
+      act={async ({ reason = '' }) => {
         const request: ResolveRequest = {
           orders,
           decision,

@@ -1,5 +1,6 @@
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
+import { Button } from '../../parts/fields.js';
 import { Notice, Panel, Table } from '../../parts/panel.js';
 import type { Draft } from './plan-options.js';
 
@@ -78,11 +79,7 @@ export function Stopped({ plan, busy, onSay }: StoppedProps) {
           <p>
             <b>{what}</b> {go}
           </p>
-          {button !== null && (
-            <button type="button" disabled={busy} onClick={() => onSay(said)}>
-              {button}
-            </button>
-          )}
+          {button !== null && <Button name={button} disabled={busy} onPress={() => onSay(said)} />}
         </Notice>
       ))}
       {codes.size > decisions.length && (

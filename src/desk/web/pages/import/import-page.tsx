@@ -4,6 +4,7 @@ import type { PlanReply, PlanRequest, RealmCard, UploadReply } from '../../../ap
 import { asFailure, type CallFailed, change, upload, useIsOperator } from '../../live/call.js';
 import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
+import { Button } from '../../parts/fields.js';
 import { Failure, Notice } from '../../parts/panel.js';
 import { announce, Page } from '../../shell/page.js';
 import { FaultList, Stopped } from './fault-list.js';
@@ -120,9 +121,7 @@ export function ImportPage() {
           />
           <p class="n">
             {bytesWords(stage.sent)} of {bytesWords(stage.bytes)} ({percent(stage.sent, stage.bytes)}){' '}
-            <button type="button" class="quiet" onClick={again}>
-              Stop
-            </button>
+            <Button name="Stop" look="quiet" onPress={again} />
           </p>
         </Notice>
       )}

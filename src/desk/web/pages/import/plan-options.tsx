@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { bytesWords } from '../../../../words/spelling.js';
 import type { PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
-import { Check, Choice, TextField } from '../../parts/fields.js';
+import { Button, Check, Choice, TextField } from '../../parts/fields.js';
 import { Panel } from '../../parts/panel.js';
 
 type PlanOptionsProps = {
@@ -32,9 +32,7 @@ export function PlanOptions(props: PlanOptionsProps) {
       aside={
         <>
           <span class="soft n">{bytesWords(file.bytes)}</span>
-          <button type="button" class="quiet" onClick={onOther}>
-            Another file
-          </button>
+          <Button name="Another file" look="quiet" onPress={onOther} />
         </>
       }
     >
@@ -132,9 +130,7 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
         accept=".csv,text/csv"
         onChange={(event) => take(event.currentTarget.files)}
       />
-      <button type="button" class="primary" onClick={() => field.current?.click()}>
-        Choose a file
-      </button>
+      <Button name="Choose a file" look="primary" onPress={() => field.current?.click()} />
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { counted } from '../../../../words/spelling.js';
 import type { ExplainReply, RuleRow } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
-import { Choice, TextField } from '../../parts/fields.js';
+import { Button, Choice, TextField } from '../../parts/fields.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Failure, Loading, Notice, Panel } from '../../parts/panel.js';
 import { apiPath, BatchLink } from '../../shell/address.js';
@@ -28,14 +28,10 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
           <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
           {operator && rule.text !== null && (
-            <button type="button" aria-label={`Approve ${rule.rule}`} onClick={onApprove}>
-              Approve
-            </button>
+            <Button name="Approve" label={`Approve ${rule.rule}`} onPress={onApprove} />
           )}
           {operator && rule.state !== 'faulty' && (
-            <button type="button" class="primary" aria-label={`Plan and run ${rule.rule}`} onClick={onPlan}>
-              Plan and run
-            </button>
+            <Button name="Plan and run" look="primary" label={`Plan and run ${rule.rule}`} onPress={onPlan} />
           )}
         </>
       }

@@ -5,6 +5,7 @@ import { change, useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Confirm } from '../../parts/confirm.js';
+import { Button } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
 import { CursorPager } from '../../parts/pager.js';
 import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
@@ -44,11 +45,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
         value !== null &&
         value.awarded > 0 &&
         !value.edited &&
-        task === null && (
-          <button type="button" class="primary" onClick={() => setAsking(true)}>
-            Run now
-          </button>
-        )
+        task === null && <Button name="Run now" look="primary" onPress={() => setAsking(true)} />
       }
     >
       <Pending of={page} rows={10} />
@@ -81,12 +78,12 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           title={`Run ${value.rule} now?`}
           verb={`Pay ${counted(value.awarded, 'member')}`}
           reason="may"
-          act={async (reason) => {
+          act={async (said) => {
             const request: RuleRunRequest = {
               plan: value.plan,
               members: value.awarded,
               tokens: value.tokens,
-              ...(reason === '' ? {} : { reason }),
+              ...said,
             };
             setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(value.rule)}/run`, request));
           }}

@@ -58,11 +58,8 @@ export function RulesPage() {
           title={`Let ${approving.rule} run by its schedule?`}
           verb="Approve"
           reason="may"
-          act={async (reason) => {
-            const request: RuleApproveRequest = {
-              hash: approving.text?.hash ?? '',
-              ...(reason === '' ? {} : { reason }),
-            };
+          act={async (said) => {
+            const request: RuleApproveRequest = { hash: approving.text?.hash ?? '', ...said };
             // Also where it was refused: the list then shows the rule as it stands now.
             await change(`/api/rules/${encodeURIComponent(approving.rule)}/approve`, request).finally(reload);
           }}
