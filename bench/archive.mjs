@@ -19,9 +19,7 @@ const { batch } = await operator.json('run', file, '--yes');
 const before = await redis.memoryBytes();
 const digests = await reportDigests('before');
 
-const { ScriptClient } = await load('ledger/script-client.js');
-const { findBatch } = await load('ledger/batches.js');
-const { archiveBatch } = await load('ledger/archive.js');
+const { archiveBatch, findBatch, ScriptClient } = await load('ledger/index.js');
 const folder = join(operator.env.ALMONER_DATA, 'archive');
 const scripts = new ScriptClient(redis.client, 10_000, () => {}, folder);
 const begin = performance.now();

@@ -98,7 +98,7 @@ const SABOTAGES = [
   },
   {
     name: 'results-not-merged',
-    file: 'src/ledger/journal/merge.ts',
+    file: 'src/ledger/moves/roll-forward.ts',
     find: '  if (result !== null) return result.record;',
     put: '',
     test: 'test/chaos/recovery.model.test.ts',
@@ -378,7 +378,7 @@ const SABOTAGES = [
   },
   {
     name: 'old-rows-under-a-new-past',
-    file: 'src/ledger/moves/put-block.ts',
+    file: 'src/ledger/read/plan-reader.ts',
     find: '    this.blocks = newCache();\n    this.named = newCache();',
     put: '    this.blocks = newCache();',
     test: 'test/queue/rows-of-a-forgotten-batch.test.ts',

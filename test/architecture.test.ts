@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
@@ -167,6 +167,31 @@ describe('imports point one way', () => {
         .map((specifier) => `${source.path} imports ${specifier}`),
     );
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('scripts of the ledger', () => {
+  const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.lua') && !path.startsWith('includes/'))
+    .map((path) => ({ name: basename(path, '.lua'), folder: join('src/ledger', dirname(path)) }));
+  /** A name as the argument of a call, alone on its line or not. */
+  const callers = (name: string) =>
+    SRC.filter(({ text }) =>
+      new RegExp(`(script|askScript|askTogether)\\((\\s*[\\w.]*ledger,)?\\s*'${name}'`).test(text),
+    );
+
+  test('each is called by one file, which lies beside it', () => {
+    const wrong = scripts
+      .map(({ name, folder }) => ({ name, folder, by: callers(name).map(({ path }) => path) }))
+      .filter(
+        ({ folder, by: [first, ...more] }) =>
+          first === undefined || more.length > 0 || dirname(first) !== folder,
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test('no two have one name', () => {
+    expect(new Set(scripts.map(({ name }) => name)).size).toBe(scripts.length);
   });
 });
 

@@ -71,12 +71,13 @@ export type {
   RowView,
   RunSeries,
 } from './views.js';
+export { decodeManifest } from './views.js';
 
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
-export { standIn, standInText } from './moves/stand-in.js';
+export { standIn, standInText } from './moves/retry.js';
 export { type Balances, type OrderEvent, orderEvent } from './order-event.js';
-export { ordersTouching } from './read/member-orders.js';
+export { ordersTouching } from './read/plan-reader.js';
 export {
   lastTrouble,
   type RowContext,
@@ -88,8 +89,13 @@ export {
   stateOf,
 } from './read/rows.js';
 export { type RealmLook, readBatchStanding, readRealmStanding } from './read/standing.js';
-export { attention, attentionRows } from './read/unsettled.js';
-export { attentionCount, attentionPage, isUnsettledState } from './read/unsettled-page.js';
+export {
+  attention,
+  attentionCount,
+  attentionPage,
+  attentionRows,
+  isUnsettledState,
+} from './read/unsettled.js';
 export {
   CODE_OF_STATE,
   decodeRecord,
@@ -108,20 +114,15 @@ export {
   overLimits,
   overLimitText,
 } from './accounts.js';
+export { dropBatch, type Opened, openBatch, type SealedRun, sealBatch } from './moves/import-batch.js';
 export {
   type BlockClaims,
   type BlockConflict,
   blockClaims,
   DUPLICATE_RECORD,
-  dropBatch,
-  findSpent,
   NO_CLAIMS,
-  type Opened,
-  openBatch,
-  PlanReader,
   putBlock,
 } from './moves/put-block.js';
-export { type SealedRun, sealBatch } from './moves/seal-batch.js';
 export {
   decodePlanBlock,
   encodePlanBlock,
@@ -130,9 +131,18 @@ export {
   type PlanRow,
 } from './plan-block.js';
 export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses } from './read/addresses.js';
-export { type EarlierOrder, judgeReplaced } from './read/earlier-orders.js';
-export { judgedAt, judgedBeside, LOOK_BACK_MS, spentPlaces } from './read/judged-again.js';
-export { type Arrivals, readArrivals } from './read/may-arrive.js';
+export {
+  type Arrivals,
+  type EarlierOrder,
+  findSpent,
+  judgedAt,
+  judgedBeside,
+  judgeReplaced,
+  LOOK_BACK_MS,
+  readArrivals,
+  spentPlaces,
+} from './read/earlier.js';
+export { PlanReader } from './read/plan-reader.js';
 export {
   type ReferenceHolder,
   referenceKey,
@@ -148,6 +158,7 @@ export {
   type NotBegun,
   type OrderRef,
 } from './moves/begin-sending.js';
+export { type Conclusion, conclude, type TurnDown, turnDown } from './moves/conclude.js';
 export {
   closeIfIdle,
   dispatched,
@@ -157,10 +168,16 @@ export {
   openBatches,
   overdue,
   redispatch,
-  storeNowMs,
 } from './moves/feed.js';
-export { type Allowed, answerSlots, type Learnt, type SlotAnswer, takeSlots } from './moves/pace-slots.js';
-export { type PaceState, readPaceState } from './moves/pace-state.js';
+export {
+  type Allowed,
+  answerSlots,
+  type Learnt,
+  type PaceState,
+  readPaceState,
+  type SlotAnswer,
+  takeSlots,
+} from './moves/pace-slots.js';
 export {
   endReadback,
   expectedBalances,
@@ -171,22 +188,30 @@ export {
   readbackEnded,
 } from './moves/readback-marks.js';
 export { discardOrder, type Refusal, type RetriedBy, retryOrder, writeAudit } from './moves/retry.js';
-export { type Conclusion, conclude, type Settled } from './moves/settle.js';
-export { type TurnDown, turnDown } from './moves/turn-down.js';
+export type { Settled } from './moves/settle.js';
+export { storeNowMs } from './realm-ledger.js';
 
 // Sessions and recovery: who may send, and what is known after a death or a rollback.
 
 export { listJournals } from './journal/folder.js';
 export type { JournalLimits } from './journal/journal.js';
 export { journalOf, localJournals } from './journal/local-journals.js';
-export { type MergeContext, mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
+export { mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
 export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './journal/parked.js';
+export type { MergeContext } from './moves/roll-forward.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
 export { arm, disarm, type Fence, type Rollback, readFence, sayDisarmed } from './sessions/fence.js';
 export { Here, type Liveness } from './sessions/liveness.js';
 export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
-export { givenUp, JOURNAL_FOLDER, listSessions, Session, type SessionEntry } from './sessions/session.js';
-export { readSigns, workersAtWork } from './sessions/signs.js';
+export {
+  givenUp,
+  JOURNAL_FOLDER,
+  listSessions,
+  readSigns,
+  Session,
+  type SessionEntry,
+  workersAtWork,
+} from './sessions/session.js';
 
 // What other folders keep beside the ledger.
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { CallBatcher } from './call-batcher.js';
 import { ledgerId, REALMS_KEY, realmKey } from './keys.js';
-import type { Argument, ScriptClient } from './script-client.js';
+import { type Argument, type ScriptClient, texts } from './script-client.js';
 
 /** The books of one realm: its key in the store and the way to call its scripts. */
 export type RealmLedger = {
@@ -11,13 +10,11 @@ export type RealmLedger = {
   readonly id: string;
   readonly realm: KnownRealm;
   readonly mark: FenceMark;
-  /** What every order passes, many in a call; see the scripts for what is asked. */
-  readonly claims: CallBatcher<OrderAsk, string[]>;
-  readonly begins: CallBatcher<OrderAsk, string[]>;
-  readonly settles: CallBatcher<OrderAsk, string[]>;
+  /** By script: what is asked of it together (see `askTogether`). */
+  readonly batchers: Map<string, CallBatcher<OrderAsk, string[]>>;
 };
 
-export type OrderAsk = readonly unknown[];
+type OrderAsk = readonly unknown[];
 
 /** A call with so many orders takes Redis a few milliseconds. */
 const ORDERS_IN_A_CALL = 64;
@@ -47,29 +44,46 @@ const knownRealm = z.object({
 export type KnownRealm = z.infer<typeof knownRealm>;
 
 export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedger {
-  const keyPrefix = realmKey(realm);
   const mark: FenceMark = { seen: 0, era: '', session: '' };
-  const gathered = (script: 'claim' | 'begin-sending' | 'settle', head: () => Argument[]) =>
-    new CallBatcher(
-      (asks: readonly OrderAsk[]) => scripts.orders(script, keyPrefix, head(), asks),
-      ORDERS_IN_A_CALL,
-    );
-  return {
-    scripts,
-    keyPrefix,
-    id: ledgerId(realm),
-    realm,
-    mark,
-    claims: gathered('claim', () => [mark.seen, mark.era, mark.session]),
-    begins: gathered('begin-sending', () => [mark.seen, mark.era, mark.session]),
-    settles: gathered('settle', () => []),
-  };
+  return { scripts, keyPrefix: realmKey(realm), id: ledgerId(realm), realm, mark, batchers: new Map() };
+}
+
+/** Asks a script of the realm that answers with a list. */
+export async function askScript(
+  { scripts, keyPrefix }: RealmLedger,
+  script: string,
+  args: readonly Argument[],
+): Promise<string[]> {
+  return texts(await scripts.script(script, keyPrefix, args));
+}
+
+/** Asks a script about one order, in one call with the others that are asked about at the same moment. */
+export function askTogether(
+  { scripts, keyPrefix, batchers }: RealmLedger,
+  script: string,
+  order: OrderAsk,
+  head: () => readonly Argument[] = () => [],
+): Promise<string[]> {
+  const known = batchers.get(script);
+  if (known !== undefined) return known.ask(order);
+  const batcher = new CallBatcher(
+    (orders: readonly OrderAsk[]) => scripts.orders(script, keyPrefix, head(), orders),
+    ORDERS_IN_A_CALL,
+  );
+  batchers.set(script, batcher);
+  return batcher.ask(order);
+}
+
+/** Due times are the store's: this machine's clock may be another one, or be stepped. */
+export async function storeNowMs({ scripts }: RealmLedger): Promise<number> {
+  const [seconds, micros] = await scripts.retryWhileAway('read the clock', (redis) => redis.time());
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
 /** Notes the realm in the store; done before its first batch is opened. */
 export async function registerRealm(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.retryWhileAway('register realm', () =>
-    ledger.scripts.redis.hset(REALMS_KEY, ledger.id, JSON.stringify(ledger.realm)),
+  await ledger.scripts.retryWhileAway('register realm', (redis) =>
+    redis.hset(REALMS_KEY, ledger.id, JSON.stringify(ledger.realm)),
   );
 }
 
@@ -87,6 +101,56 @@ export async function dropLedger({ scripts, keyPrefix, id }: RealmLedger): Promi
 
 /** All realms that ever had a batch in this store. */
 export async function allLedgers(scripts: ScriptClient): Promise<RealmLedger[]> {
-  const entries = await scripts.retryWhileAway('list realms', () => scripts.redis.hgetall(REALMS_KEY));
+  const entries = await scripts.retryWhileAway('list realms', (redis) => redis.hgetall(REALMS_KEY));
   return Object.values(entries).map((json) => openLedger(scripts, knownRealm.parse(JSON.parse(json))));
 }
+
+/**
+ * Calls that come while another is under way leave together in the next one. Sixty orders under way make a
+ * handful of script calls instead of sixty, and share their fsync; a single order waits for nobody.
+ */
+export class CallBatcher<Ask, Answer> {
+  private waiting: Waiting<Ask, Answer>[] = [];
+  private underWay = false;
+
+  constructor(
+    /** Answers each ask, in the order asked. An Error is the answer of that ask alone. */
+    private readonly call: (asks: readonly Ask[]) => Promise<readonly (Answer | Error)[]>,
+    /** So that no call holds the store up. */
+    private readonly most: number,
+  ) {}
+
+  ask(ask: Ask): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ ask, resolve, reject });
+      if (this.underWay) return;
+      this.underWay = true;
+      // What became ready in the same moment shares the first call too.
+      setImmediate(() => void this.work());
+    });
+  }
+
+  private async work(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const some = this.waiting.splice(0, this.most);
+      try {
+        const answers = await this.call(some.map(({ ask }) => ask));
+        some.forEach(({ resolve, reject }, i) => {
+          const answer = answers[i];
+          if (answer === undefined) reject(new Error('the script gave fewer answers than it was asked'));
+          else if (answer instanceof Error) reject(answer);
+          else resolve(answer);
+        });
+      } catch (error) {
+        for (const { reject } of some) reject(error);
+      }
+    }
+    this.underWay = false;
+  }
+}
+
+type Waiting<Ask, Answer> = {
+  readonly ask: Ask;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+};

@@ -149,8 +149,32 @@ export function encodeRecord(
   ].join('|');
 }
 
+/** The record of an attempt that is under way. */
+export function encodeSending(
+  record: Pick<OrderRecord, 'keyNumber' | 'keyFirstAt' | 'attempts' | 'tries'> & {
+    readonly sentAt: number;
+    readonly session: string;
+    readonly nonce: string;
+    readonly resend: boolean;
+  },
+): string {
+  const { attempts, tries, session, nonce, sentAt, resend } = record;
+  return [
+    's',
+    encodeKey(record),
+    attempts,
+    tries,
+    session,
+    nonce,
+    toBase36(sentAt),
+    resend ? 'u' : '',
+    '',
+    '',
+  ].join('|');
+}
+
 /** The key's number and, where it was first used at another time than `sentAt`, when. */
-export function encodeKey({
+function encodeKey({
   keyNumber,
   keyFirstAt,
   sentAt,
@@ -165,7 +189,7 @@ export function decodeKey(text: string, sentAt: number | null): [number: number,
   return [Number(number), firstAt === undefined ? sentAt : fromBase36(firstAt)];
 }
 
-export function toBase36(ms: number): string {
+function toBase36(ms: number): string {
   return Math.round(ms).toString(36);
 }
 

@@ -1,12 +1,13 @@
-import { referenceHash } from '../core/reference.js';
+import { CONTENT_DIGEST_CHARACTERS, REFERENCE_HASH_BYTES, referenceHash } from '../core/reference.js';
 
 /** Where a reference stands in the store: see core/reference. */
-export type ReferenceKey = { readonly shard: string; readonly field: Buffer };
-
-export function referenceKey(reference: string): ReferenceKey {
+export function referenceKey(reference: string): { readonly shard: string; readonly fieldHex: string } {
   const packed = referenceHash(reference);
-  return { shard: packed.slice(0, 4), field: Buffer.from(packed.slice(4), 'latin1') };
+  return { shard: packed.slice(0, 4), fieldHex: Buffer.from(packed.slice(4), 'latin1').toString('hex') };
 }
+
+/** Bytes of a packed row: where in its block it stands, its reference's hash and its content's digest. */
+export const REF_BYTES = 1 + REFERENCE_HASH_BYTES + CONTENT_DIGEST_CHARACTERS;
 
 export type ReferenceHolder = {
   readonly digest: string;

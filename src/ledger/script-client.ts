@@ -125,11 +125,11 @@ export class ScriptClient {
   }
 
   /** For reads, and for writes that do no harm when done twice. */
-  async retryWhileAway<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  async retryWhileAway<T>(what: string, ask: (redis: Redis) => Promise<T>): Promise<T> {
     const end = performance.now() + this.patienceMs;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       try {
-        return await ask();
+        return await ask(this.redis);
       } catch (error) {
         if (!isPassing(error)) throw error;
         if (performance.now() > end)

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import type { BatchId, OrderId } from '../core/ids.js';
+import { isBatchId, type OrderId } from '../core/ids.js';
 import type { Op } from '../core/order.js';
-import type { Certainty, Rate } from '../core/profile.js';
+import { CERTAINTIES, type Rate } from '../core/profile.js';
 import type { BatchState, OrderMark, OrderState, StateCounts, StateSums } from '../core/states.js';
 
 /**
@@ -9,39 +10,54 @@ import type { BatchState, OrderMark, OrderState, StateCounts, StateSums } from '
  * values only, whether they come from Redis or from an archive.
  */
 
-/** Written when the batch is sealed and never changed. */
-export type Manifest = {
-  readonly batch: BatchId;
-  readonly realm: string;
-  readonly realmId: string;
-  readonly baseUrl: string;
-  readonly rehearsal: boolean;
-  readonly certainty: Certainty;
-  readonly currency: string | null;
+const digits = z
+  .string()
+  .regex(/^[0-9]+$/)
+  .transform((text) => BigInt(text));
+
+const manifest = z.object({
+  batch: z.string().refine(isBatchId),
+  realm: z.string(),
+  realmId: z.string(),
+  baseUrl: z.string(),
+  rehearsal: z.boolean(),
+  certainty: z.enum(CERTAINTIES),
+  currency: z.string().nullable(),
   /** Null where it was sealed by 0.1.0, which did not note it. */
-  readonly keyLifetimeMs: number | null;
+  keyLifetimeMs: z.number().nullable().default(null),
   /** The file's name, or `-`, or the rule's name; for people only. */
-  readonly source: string;
-  readonly delimiter: ',' | ';' | '\t';
-  readonly header: readonly string[];
+  source: z.string(),
+  delimiter: z.enum([',', ';', '\t']),
+  header: z.array(z.string()).readonly(),
   /** Rows of the input, `invalid` and `duplicate` ones included. */
-  readonly rows: number;
-  readonly orders: Readonly<Record<Op, number>>;
-  readonly tokens: Readonly<Record<Op, bigint>>;
-  readonly members: number;
-  readonly duplicates: number;
-  readonly invalid: number;
+  rows: z.number(),
+  orders: z.object({ credit: z.number(), debit: z.number(), transfer: z.number() }),
+  tokens: z.object({ credit: digits, debit: digits, transfer: digits }),
+  members: z.number(),
+  duplicates: z.number(),
+  invalid: z.number(),
   /** Hash of realm and orders with their references: the batch's identity. */
-  readonly sha256: string;
-  readonly again: string | null;
-  readonly inOrder: boolean;
-  /** Width of a slice in the chart of the run, chosen from the expected duration so that charts stay small. */
-  readonly sliceMs: number;
+  sha256: z.string(),
+  again: z.string().nullable(),
+  inOrder: z.boolean(),
   /** `run`: worked by the process that made it; `import`: by the workers. */
-  readonly mode: 'run' | 'import';
-  readonly createdAt: number;
-  readonly createdBy: string;
-};
+  mode: z.enum(['run', 'import']),
+  /** Width of a slice in the chart of the run, chosen from the expected duration so that charts stay small. */
+  sliceMs: z.number(),
+  createdAt: z.number(),
+  createdBy: z.string(),
+});
+
+/** Written when the batch is sealed and never changed. */
+export type Manifest = Readonly<z.infer<typeof manifest>>;
+
+export function encodeManifest(value: Manifest): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
+}
+
+export function decodeManifest(json: string): Manifest {
+  return manifest.parse(JSON.parse(json));
+}
 
 export type Reason = { readonly code: ErrorCode; readonly message: string; readonly next: string };
 
@@ -56,7 +72,7 @@ export type BatchView = {
   readonly rateLimited: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** Milliseconds in which requests were under way; with `requests` it gives the pace really used. */
+  /** The rate that the realm's profile allows, as a report is told it; null where there is none, or nobody said. */
   readonly rate: Rate | null;
   readonly archived: boolean;
   /** What a person must know beside the numbers: read-back ended, orders that may have been paid twice. */
@@ -89,12 +105,17 @@ export type RowView = {
   readonly cells: readonly string[];
 };
 
-export type AuditEntry = {
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-  readonly why: string | null;
-};
+const auditEntry = z.object({
+  at: z.number(),
+  who: z.string(),
+  what: z.string(),
+  why: z.string().nullable(),
+});
+export type AuditEntry = Readonly<z.infer<typeof auditEntry>>;
+
+export function decodeAudit(json: string): AuditEntry {
+  return auditEntry.parse(JSON.parse(json));
+}
 
 /** Latencies of a batch's requests, counted in buckets so that the size does not grow with the batch. */
 export type LatencyHistogram = readonly { readonly upToMs: number; readonly count: number }[];

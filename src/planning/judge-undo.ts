@@ -70,7 +70,7 @@ export class UndoJudge {
     const key = original.reference === null ? null : referenceKey(original.reference);
     return {
       shard: key?.shard ?? '',
-      fieldHex: key?.field.toString('hex') ?? '',
+      fieldHex: key?.fieldHex ?? '',
       no: batch.no,
       index: String(named.index),
       account: accountOf(original) ?? undefined,

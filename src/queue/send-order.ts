@@ -8,7 +8,6 @@ import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type Attempts,
   type Begun,
-  claim,
   FENCED,
   isPlannedOrder,
   type Manifest,
@@ -98,7 +97,7 @@ export class OrderSender {
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
-      const answer = await claim(this.parts.ledger, ref, this.parts.owner, held);
+      const answer = await this.parts.door.claim(ref, this.parts.owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;

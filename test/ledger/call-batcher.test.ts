@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CallBatcher } from '../../src/ledger/call-batcher.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { CallBatcher } from '../../src/ledger/realm-ledger.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';

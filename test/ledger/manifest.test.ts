@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { decodeManifest, encodeManifest } from '../../src/ledger/manifest.js';
 import { decodeEvent, encodeEvent, type OrderEvent } from '../../src/ledger/order-event.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
+import { decodeManifest, encodeManifest } from '../../src/ledger/views.js';
 import { ledgerBench, manifestOf, planRow } from '../support/ledger.js';
 
 const bench = ledgerBench();

@@ -14,13 +14,13 @@ describe('a reference', () => {
       fc.property(fc.string({ unit: 'grapheme' }), (reference) => {
         const key = referenceKey(reference);
         expect(key.shard).toMatch(/^[0-9a-f]{4}$/);
-        expect(key.field).toHaveLength(10);
+        expect(key.fieldHex).toMatch(/^[0-9a-f]{20}$/);
         expect(referenceKey(reference)).toEqual(key);
       }),
     );
     expect(referenceKey('spring-1')).toEqual({
       shard: '8555',
-      field: Buffer.from('c0d21d89b57e19d72e9a', 'hex'),
+      fieldHex: 'c0d21d89b57e19d72e9a',
     });
   });
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { findSpent, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
+import { openBatch } from '../../src/ledger/moves/import-batch.js';
+import { putBlock } from '../../src/ledger/moves/put-block.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
+import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';

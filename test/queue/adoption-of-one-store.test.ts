@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rollForward } from '../../src/ledger/journal/merge.js';
+import { rollForward } from '../../src/ledger/moves/roll-forward.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf, type Order } from '../../src/core/order.js';
 import { claim } from '../../src/ledger/moves/begin-sending.js';
-import { storeNowMs } from '../../src/ledger/moves/feed.js';
 import { readbackEnded } from '../../src/ledger/moves/readback-marks.js';
 import type { Balances } from '../../src/ledger/order-event.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { BalanceWatch } from '../../src/queue/balance-watch.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';

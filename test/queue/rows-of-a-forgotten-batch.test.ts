@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { openBatch } from '../../src/ledger/moves/put-block.js';
+import { openBatch } from '../../src/ledger/moves/import-batch.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { newNonce } from '../../src/ledger/script-client.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { REALM_HALTED } from '../../src/core/classify.js';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { findSpent } from '../../src/ledger/moves/put-block.js';
 import { pauseBatch, realmState } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
+import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Unread } from '../../src/queue/unread.js';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { orderId } from '../../src/core/ids.js';
-import { storeNowMs } from '../../src/ledger/moves/feed.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { attemptOf, merge } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { SETTLE_MS } from '../support/little-realm.js';

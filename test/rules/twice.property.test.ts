@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
 import { decodePlanBlock } from '../../src/ledger/plan-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';

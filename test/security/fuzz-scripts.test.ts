@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { encodeManifest } from '../../src/ledger/manifest.js';
 import { utcDay } from '../../src/ledger/moves/begin-sending.js';
-import { blockClaims, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
+import { openBatch } from '../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
+import { encodeManifest } from '../../src/ledger/views.js';
 import { HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {
   countersOf,

@@ -1,6 +1,6 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import type { OrderRow } from '../../src/csv/row.js';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';

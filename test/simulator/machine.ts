@@ -1,6 +1,5 @@
 import { Here } from '../../src/ledger/sessions/liveness.js';
-import type { Machine as Identity } from '../../src/ledger/sessions/machine.js';
-import { readPlace } from '../../src/ledger/sessions/place.js';
+import { type Machine as Identity, readPlace } from '../../src/ledger/sessions/place.js';
 import { type Clocks, MachineClocks, readClocksOf } from './clocks.js';
 
 /** A machine: a folder of its own, clocks of its own, and what the program is told of where it runs. */

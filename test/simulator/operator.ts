@@ -1,9 +1,9 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
-import { conclude } from '../../src/ledger/moves/settle.js';
+import { conclude } from '../../src/ledger/moves/conclude.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/moves/steer.js';
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';

@@ -2,7 +2,7 @@ import { memberId, type OrderId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { accountName, awardReference } from '../../src/core/reference.js';
 import { heldOf } from '../../src/ledger/accounts.js';
-import type { SealedRun } from '../../src/ledger/moves/seal-batch.js';
+import type { SealedRun } from '../../src/ledger/moves/import-batch.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { alreadyAwarded } from '../../src/rules/awarded.js';
 import { runNumber } from '../../src/rules/run-store.js';

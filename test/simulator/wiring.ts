@@ -2,7 +2,7 @@ import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { RealmProfile } from '../../src/core/profile.js';
 import type { JournalLimits } from '../../src/ledger/journal/journal.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { type KnownRealm, openLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import type { Session } from '../../src/ledger/sessions/session.js';

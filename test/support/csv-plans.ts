@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { openSource } from '../../src/csv/open.js';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';

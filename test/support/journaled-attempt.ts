@@ -1,8 +1,9 @@
 import type { Certainty } from '../../src/core/profile.js';
 import type { Intent } from '../../src/ledger/journal/line.js';
-import { type MergeContext, type Merged, mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
+import { type Merged, mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
 import type { JournaledAttempt } from '../../src/ledger/journal/reader.js';
-import { PlanReader } from '../../src/ledger/moves/put-block.js';
+import type { Merging } from '../../src/ledger/moves/roll-forward.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { START, type TestBatch } from './ledger.js';
 
 /** Attempts as a journal tells them, and their way into a ledger. */
@@ -50,7 +51,7 @@ export function mergeContext(
   { ledger }: TestBatch,
   certainty: Certainty,
   underWay: readonly string[] = [],
-): MergeContext {
+): Merging {
   return {
     ledger,
     plans: new PlanReader(ledger),

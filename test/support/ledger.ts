@@ -4,8 +4,13 @@ import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../s
 import { OPS, type Op, type Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
-import { blockClaims, type FormerIdentity, openBatch, putBlock } from '../../src/ledger/moves/put-block.js';
-import { type SealedRun, sealBatch } from '../../src/ledger/moves/seal-batch.js';
+import {
+  type FormerIdentity,
+  openBatch,
+  type SealedRun,
+  sealBatch,
+} from '../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
 import type { BatchRef } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';

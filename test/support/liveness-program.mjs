@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const dist = resolve(process.env.ALMONER_TEST_DIST ?? 'dist');
-const { Here } = await import(pathToFileURL(resolve(dist, 'ledger/liveness.js')).href);
+const { Here } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
 const [dataFolder = ''] = process.argv.slice(2);
 
 const here = new Here(dataFolder);

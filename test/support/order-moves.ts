@@ -1,14 +1,9 @@
 import type { ErrorCode } from '../../src/core/errors/catalogue.js';
 import { membersOf } from '../../src/core/order.js';
 import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/moves/begin-sending.js';
+import { type Conclusion, conclude } from '../../src/ledger/moves/conclude.js';
 import { feed } from '../../src/ledger/moves/feed.js';
-import {
-  type Conclusion,
-  conclude,
-  type Settled,
-  type Settlement,
-  settle,
-} from '../../src/ledger/moves/settle.js';
+import { type Settled, type Settlement, settle } from '../../src/ledger/moves/settle.js';
 import type { OrderEvent } from '../../src/ledger/order-event.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { StateCode } from '../../src/ledger/record.js';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const dist = resolve(process.env.ALMONER_TEST_DIST ?? 'dist');
-const { Session } = await import(pathToFileURL(resolve(dist, 'ledger/sessions.js')).href);
+const { Session } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
 const [dataFolder = ''] = process.argv.slice(2);
 
 const session = await Session.open('run', dataFolder);

@@ -1,13 +1,13 @@
 import { membersOf } from '../../src/core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../src/core/states.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { decodeManifest } from '../../src/ledger/manifest.js';
 import { utcDay } from '../../src/ledger/moves/begin-sending.js';
-import { storeNowMs } from '../../src/ledger/moves/feed.js';
-import { findSpent, PlanReader } from '../../src/ledger/moves/put-block.js';
 import { type BatchRef, listBatches } from '../../src/ledger/read/batches.js';
-import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { findSpent } from '../../src/ledger/read/earlier.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
+import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../../src/ledger/record.js';
+import { decodeManifest } from '../../src/ledger/views.js';
 import type { PlannedRow } from './ledger.js';
 
 /**

@@ -1,20 +1,10 @@
-import { z } from 'zod';
-import { type OrderId, orderId } from '../../core/ids.js';
-import { membersOf, type Order } from '../../core/order.js';
-import type { Certainty } from '../../core/profile.js';
-import { contentDigest } from '../../core/reference.js';
-import type { Terms } from '../../core/terms.js';
+import { batchId, type OrderId, orderId } from '../../core/ids.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
-import type { PlanReader } from '../moves/put-block.js';
-import { undoneOrder } from '../moves/settle.js';
-import { decodeEvent, encodeEvent } from '../order-event.js';
+import { type FoundAttempt, isAnswer, type Merging, rollForward } from '../moves/roll-forward.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { decodeRecord, encodeKey, isStateCode, type StateCode, toBase36 } from '../record.js';
-import { referenceKey } from '../reference.js';
-import { texts } from '../script-client.js';
-import { type FoundAttempt, foundByFormerId } from './former-id.js';
-import type { Intent, JournalResult } from './line.js';
+import { decodeRecord } from '../record.js';
+import type { Intent } from './line.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { JournaledAttempt } from './reader.js';
 
@@ -32,15 +22,6 @@ export type Merged = {
   readonly parked: number;
   /** Attempts on orders that were paid, or called duplicate, without them: a second payment cannot be ruled out. */
   readonly second: readonly OrderId[];
-};
-
-export type MergeContext = {
-  readonly ledger: RealmLedger;
-  readonly plans: PlanReader;
-  /** Of the batch with this number. */
-  readonly termsOf: (no: string) => Promise<Terms>;
-  /** Nonces of attempts that a living process is sending right now. */
-  readonly underWay: ReadonlySet<string>;
 };
 
 /** What the ledger has of an attempt: nothing, no answer to it, or all there is to know. */
@@ -78,8 +59,7 @@ export async function tidingsFor(
 
 /** In the order in which the ledger saw them: what released a member comes before what held it next. */
 async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
-  const { redis } = ledger.scripts;
-  const numbers = await ledger.scripts.retryWhileAway('list batches', () =>
+  const numbers = await ledger.scripts.retryWhileAway('list batches', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:batches`),
   );
   const found = await foundByFormerId(ledger, attempts, numbers);
@@ -127,11 +107,11 @@ async function standingOf(ledger: RealmLedger, { attempt, no }: Placed): Promise
  * The batch has other rows than when the attempt was made, under the same orders or the same name: which of its orders
  * were sent is not known.
  */
-async function doubtAll(context: MergeContext, no: string, intent: Intent): Promise<number> {
+async function doubtAll(context: Merging, no: string, intent: Intent): Promise<number> {
   const { scripts, keyPrefix } = context.ledger;
   const { orders } = await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
   const key = batchKeys(keyPrefix, no).attempts(intent.index);
-  await scripts.retryWhileAway('note attempt', () => scripts.redis.sadd(key, intent.nonce));
+  await scripts.retryWhileAway('note attempt', (redis) => redis.sadd(key, intent.nonce));
   return orders;
 }
 
@@ -140,19 +120,14 @@ const MISFIT =
 const INCOMPLETE =
   'the store had forgotten this batch, and a person has accepted that not all that was sent of it is known';
 
-/** A time-out is a result, and no answer. */
-function isAnswer(result: JournalResult | null): boolean {
-  return result !== null && !['u', 'D'].includes(decodeRecord(result.record).code);
-}
-
-export async function mergeTidings(context: MergeContext, tidings: readonly Tidings[]): Promise<Merged> {
+export async function mergeTidings(context: Merging, tidings: readonly Tidings[]): Promise<Merged> {
   const second: OrderId[] = [];
   let [moved, unknown, parked] = [0, 0, 0];
   for (const { attempt, no } of tidings) {
     const { intent } = attempt;
     const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
     if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
-    else if (answer === 'gone' || answer === 'misfit') {
+    else if (answer === 'gone') {
       await park(context.ledger, attempt);
       parked += 1;
     } else if (answer === 'second') second.push(orderId(intent.batch, intent.index));
@@ -165,7 +140,7 @@ export async function mergeTidings(context: MergeContext, tidings: readonly Tidi
 }
 
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
-export async function mergeParked(context: MergeContext): Promise<number> {
+export async function mergeParked(context: Merging): Promise<number> {
   let moved = 0;
   for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger)) {
     const placed = await placesOf(context.ledger, attempts);
@@ -183,83 +158,21 @@ export async function mergeParked(context: MergeContext): Promise<number> {
   return moved;
 }
 
-/** One attempt, whatever the ledger knows of it. */
-export async function rollForward(
-  context: MergeContext,
-  no: string,
-  attempt: FoundAttempt,
-): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
-  const { ledger } = context;
-  const { intent, result, foundAs } = attempt;
-  const batch = foundAs ?? intent.batch;
-  // By name: a reader may still remember what another batch had under this number in another past.
-  const row = await context.plans.rowOf(no, intent.index, batch);
-  if (row === undefined) return 'gone';
-  if (row?.order == null || !fits(intent, row.order)) return 'misfit';
-  const certainty = foundAs === undefined ? (await context.termsOf(no)).certainty : 'manual';
-  const key = row.reference === null ? null : referenceKey(row.reference);
-  const [answer = '', code = ''] = texts(
-    await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
-      no,
-      batch,
-      intent.index,
-      intent.nonce,
-      intent.attempts,
-      intent.tokens,
-      recordOf(context.underWay, certainty, attempt),
-      result?.dueInMs ?? 0,
-      context.underWay.has(intent.nonce) ? '' : detailOf(attempt),
-      JSON.stringify({
-        ref: key === null ? null : [key.shard, key.field.toString('hex'), contentDigest(row.order)],
-        undoes: undoneOrder(row),
-        members: certainty === 'readback' ? membersOf(row.order) : [],
-        unknown: certainty === 'manual' ? 'D' : 'u',
-        honoured: certainty === 'idempotent',
-        answered: isAnswer(result),
-        requests: result?.requests ?? 1,
-        retries: intent.attempts > 1 ? 1 : 0,
-        limited: result?.limited === true ? 1 : 0,
-      }),
-    ]),
+async function foundByFormerId(
+  ledger: RealmLedger,
+  attempts: readonly JournaledAttempt[],
+  numbers: Readonly<Record<string, string>>,
+): Promise<readonly FoundAttempt[]> {
+  if (attempts.every(({ intent }) => numbers[intent.batch] !== undefined)) return attempts;
+  const formers = await ledger.scripts.retryWhileAway('list batches', (redis) =>
+    redis.hgetall(`${ledger.keyPrefix}:former`),
   );
-  const told = z.enum(['ok', 'ahead', 'second', 'gone']).parse(answer);
-  return told !== 'ok' ? told : isStateCode(code) ? code : 'u';
-}
-
-/** Journals of 0.1.0 only tell how much it was. */
-function fits({ content, tokens }: Intent, order: Order): boolean {
-  return tokens === order.tokens && (content === undefined || content === contentDigest(order));
-}
-
-function recordOf(
-  underWay: ReadonlySet<string>,
-  certainty: Certainty,
-  { session, intent, result, foundAs }: FoundAttempt,
-): string {
-  if (result !== null) return result.record;
-  const { attempts, tries, nonce, firstSentAt, keyNumber, keyFirstAt = firstSentAt } = intent;
-  const key = encodeKey({ keyNumber, keyFirstAt, sentAt: firstSentAt });
-  const counts = `${key}|${attempts}|${tries}`;
-  const sent = toBase36(firstSentAt);
-  if (underWay.has(nonce) && foundAs === undefined)
-    return `s|${counts}|${session}|${nonce}|${sent}|${intent.resend ? 'u' : ''}||`;
-  return `${certainty === 'manual' ? 'D' : 'u'}|${counts}|||${sent}|||`;
-}
-
-/** Names the attempt, so that the ledger knows it from now on; journals of 0.1.0 do not in what they tell. */
-function detailOf({ session, intent, result }: JournaledAttempt): string {
-  const told = result === null || result.detail === '' ? null : decodeEvent(result.detail);
-  if (told?.event === 'attempt') return encodeEvent({ ...told, attempt: intent.nonce });
-  return encodeEvent({
-    event: 'orphaned',
-    at: Date.now(),
-    key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,
-    attempt: intent.nonce,
-    session,
-    code: result === null ? 'ALM_SEND_OWNER_DIED' : null,
-    message:
-      result === null
-        ? 'the journal says that it was about to be sent, and not what became of it'
-        : 'the journal says what became of an attempt that the store had forgotten',
+  const ids = new Map(Object.entries(numbers).map(([id, no]) => [no, batchId(id)]));
+  return attempts.map((attempt): FoundAttempt => {
+    const { intent, result } = attempt;
+    const foundAs = numbers[intent.batch] === undefined ? ids.get(formers[intent.batch] ?? '') : undefined;
+    if (foundAs === undefined) return attempt;
+    const definite = result === null ? null : { ...result, record: result.record.replace(/^u/, 'D') };
+    return { ...attempt, result: definite, foundAs };
   });
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
-import { storeNowMs } from '../moves/feed.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { decodeEntry, encodeEntry, type Intent } from './line.js';
 import type { JournaledAttempt } from './reader.js';
 
@@ -45,8 +44,7 @@ export type ParkedBatch = {
  * were judged before are judged again at their seal.
  */
 export async function markForgotten(ledger: RealmLedger): Promise<void> {
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('mark parked', async () => {
+  await ledger.scripts.retryWhileAway('mark parked', async (redis) => {
     const at = await storeNowMs(ledger);
     await redis.multi().hset(ledger.keyPrefix, 'gap', at).hincrby(ledger.keyPrefix, 'seals', 1).exec();
     for (const batch of await redis.hkeys(`${ledger.keyPrefix}:${PARKED}`))
@@ -56,16 +54,14 @@ export async function markForgotten(ledger: RealmLedger): Promise<void> {
 
 /** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
 export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
-  const { redis } = ledger.scripts;
-  const at = await ledger.scripts.retryWhileAway('read loss', () => redis.hget(ledger.keyPrefix, 'gap'));
+  const at = await ledger.scripts.retryWhileAway('read loss', (redis) => redis.hget(ledger.keyPrefix, 'gap'));
   return at === null ? null : Number(at);
 }
 
 /** Whether payments of this batch are kept for the day it is imported again. */
 export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<boolean> {
-  const { redis } = ledger.scripts;
   return (
-    (await ledger.scripts.retryWhileAway('find parked', () =>
+    (await ledger.scripts.retryWhileAway('find parked', (redis) =>
       redis.hexists(`${ledger.keyPrefix}:${PARKED}`, batch),
     )) === 1
   );
@@ -73,21 +69,21 @@ export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<bo
 
 /** The ids of all batches that payments are kept of. */
 export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<string>> {
-  const { redis } = ledger.scripts;
   return new Set(
-    await ledger.scripts.retryWhileAway('list parked', () => redis.hkeys(`${ledger.keyPrefix}:${PARKED}`)),
+    await ledger.scripts.retryWhileAway('list parked', (redis) =>
+      redis.hkeys(`${ledger.keyPrefix}:${PARKED}`),
+    ),
   );
 }
 
 export async function parkedAttempts(ledger: RealmLedger): Promise<ParkedBatch[]> {
-  const { redis } = ledger.scripts;
-  const batches = await ledger.scripts.retryWhileAway('list parked', () =>
+  const batches = await ledger.scripts.retryWhileAway('list parked', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:${PARKED}`),
   );
   return Promise.all(
     Object.entries(batches).map(async ([text, mark]) => {
       const batch = batchId(text);
-      const values = await ledger.scripts.retryWhileAway('read parked', () =>
+      const values = await ledger.scripts.retryWhileAway('read parked', (redis) =>
         redis.hvals(keyOf(ledger, batch)),
       );
       return { batch, attempts: values.map(decodeParked), incomplete: mark === INCOMPLETE };

@@ -1,27 +1,29 @@
 import { failPoint } from '../../core/fail-point.js';
 import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
-import type { Order } from '../../core/order.js';
 import { contentDigest } from '../../core/reference.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { type MergeContext, rollForward } from '../journal/merge.js';
 import { park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
-import type { PlanRow } from '../plan-block.js';
+import type { PlannedOrder } from '../plan-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { encodeRecord } from '../record.js';
 import {
   type BeginRequest,
   type Begun,
   beginSending,
+  type Claim,
+  claim,
   type NotBegun,
   type OrderRef,
 } from './begin-sending.js';
+import { type MergeContext, rollForward } from './roll-forward.js';
 import { type Settled, type Settlement, settle } from './settle.js';
 
 /**
  * The one way out: what passes `begin` may be sent, and nothing else may.
  *
+ *   claim   may it be worked on at all, before a slot of the pace is spent on it
  *   begin   the ledger says `sending` and has fsynced it, then the intent is fsynced in the journal
  *   send    by the caller
  *   settle  the result goes into the journal, then the ledger; where the ledger has forgotten the attempt
@@ -35,7 +37,7 @@ export type AttemptsDeps = {
   readonly ledger: RealmLedger;
   readonly journal: Journal;
   readonly session: string;
-  readonly context: Omit<MergeContext, 'underWay'>;
+  readonly context: MergeContext;
   /** The ledger refused because of the fence: recovery should look at once. */
   readonly onFenced: (why: string) => void;
   /** The ledger keeps it; whoever watches this process should hear it as well. */
@@ -59,6 +61,10 @@ export class Attempts {
   async merging(): Promise<void> {
     this.merges += 1;
     await this.parts.journal.written();
+  }
+
+  claim(ref: OrderRef, owner: string, hold: readonly string[]): Promise<Claim> {
+    return claim(this.parts.ledger, ref, owner, hold);
   }
 
   async begin(
@@ -93,12 +99,7 @@ export class Attempts {
     return again;
   }
 
-  async settle(
-    ref: OrderRef,
-    nonce: string,
-    row: PlanRow & { readonly order: Order },
-    settlement: Settlement,
-  ): Promise<Settled> {
+  async settle(ref: OrderRef, nonce: string, row: PlannedOrder, settlement: Settlement): Promise<Settled> {
     const { ledger, journal } = this.parts;
     const result: JournalResult = {
       nonce,

@@ -1,9 +1,9 @@
 import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
-import { noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { decodeKey, fromBase36 } from '../record.js';
-import { newNonce, texts } from '../script-client.js';
+import type { Argument } from '../script-client.js';
 import type { Reason } from '../views.js';
 
 /** An order's way from planned to being sent. Each step is one script; the script decides. */
@@ -23,12 +23,12 @@ export async function claim(
   owner: string,
   hold: readonly string[],
 ): Promise<Claim> {
-  const [answer, more = '', token = ''] = await ledger.claims.ask([
-    ref.no,
-    String(ref.index),
-    owner,
-    ...hold,
-  ]);
+  const [answer, more = '', token = ''] = await askTogether(
+    ledger,
+    'claim',
+    [ref.no, String(ref.index), owner, ...hold],
+    () => asker(ledger),
+  );
   switch (answer) {
     case 'go':
       return { answer, unknown: more === 'u', hold: token };
@@ -89,7 +89,7 @@ export async function beginSending(
   request: BeginRequest,
 ): Promise<Begun | NotBegun> {
   const { resend } = request;
-  const reply = await ledger.begins.ask([
+  const order = [
     ref.no,
     String(ref.index),
     request.nonce,
@@ -100,7 +100,8 @@ export async function beginSending(
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
     request.batch ?? '',
-  ]);
+  ];
+  const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go') return { refusal: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
   noteSeq(ledger, reply[5]);
   const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
@@ -120,35 +121,13 @@ export async function beginSending(
   };
 }
 
-function knownMs(ms: number | null): number {
-  return ms === null ? -1 : Math.max(0, Math.floor(ms));
+/** What the fence asks of whoever wants to send. */
+function asker({ mark }: RealmLedger): Argument[] {
+  return [mark.seen, mark.era, mark.session];
 }
 
-/** An order of a session that is proven dead becomes unknown, or a doubt where nothing can be asked. */
-export async function orphan(
-  ledger: RealmLedger,
-  ref: OrderRef,
-  session: string,
-  tokens: number,
-  detail: OrderEvent,
-  toDoubt: boolean,
-  nonce: string = newNonce(),
-  /** The store for which the session's journal was merged. */
-  store = '',
-): Promise<boolean> {
-  const [status] = texts(
-    await ledger.scripts.script('orphan', ledger.keyPrefix, [
-      ref.no,
-      ref.index,
-      session,
-      tokens,
-      encodeEvent(detail, nonce),
-      toDoubt ? 'D' : 'u',
-      '',
-      store,
-    ]),
-  );
-  return status === 'ok';
+function knownMs(ms: number | null): number {
+  return ms === null ? -1 : Math.max(0, Math.floor(ms));
 }
 
 let lastDay = { number: Number.NaN, text: '' };

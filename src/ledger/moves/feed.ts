@@ -1,7 +1,6 @@
 import { LONGEST_PAUSE_MS } from '../../core/backoff.js';
 import { batchKeys } from '../keys.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import { texts } from '../script-client.js';
+import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 
 /** What feeder and sweeper ask of the ledger: which batches have work, what is due, who dispatches it. */
 
@@ -18,8 +17,7 @@ export type OpenBatch = {
 };
 
 export async function openBatches(ledger: RealmLedger, horizonMs: number): Promise<OpenBatch[]> {
-  const { redis } = ledger.scripts;
-  return ledger.scripts.retryWhileAway('list open batches', async () => {
+  return ledger.scripts.retryWhileAway('list open batches', async (redis) => {
     const [numbers, nowMs] = await Promise.all([
       redis.smembers(`${ledger.keyPrefix}:open`),
       storeNowMs(ledger),
@@ -51,7 +49,7 @@ export async function openBatches(ledger: RealmLedger, horizonMs: number): Promi
 
 /** Takes up to `most` planned orders for dispatch. */
 export async function feed(ledger: RealmLedger, no: string, most: number, owner: string): Promise<number[]> {
-  return texts(await ledger.scripts.script('feed', ledger.keyPrefix, [no, most, owner])).map(Number);
+  return (await askScript(ledger, 'feed', [no, most, owner])).map(Number);
 }
 
 /** What should have been worked on by now, and what a clock that was stepped back has put off for too long. */
@@ -61,9 +59,8 @@ export async function overdue(
   lateByMs: number,
   most: number,
 ): Promise<number[]> {
-  const { redis } = ledger.scripts;
   const key = batchKeys(ledger.keyPrefix, no).due;
-  return ledger.scripts.retryWhileAway('list overdue', async () => {
+  return ledger.scripts.retryWhileAway('list overdue', async (redis) => {
     const nowMs = await storeNowMs(ledger);
     const [late, strayed] = await Promise.all([
       redis.zrangebyscore(key, '-inf', nowMs - lateByMs, 'LIMIT', 0, most),
@@ -73,20 +70,13 @@ export async function overdue(
   });
 }
 
-/** Due times are the store's: this machine's clock may be another one, or be stepped. */
-export async function storeNowMs({ scripts }: RealmLedger): Promise<number> {
-  const [seconds, micros] = await scripts.retryWhileAway('read the clock', () => scripts.redis.time());
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-}
-
 /** Everything dispatched and not settled, whenever it is due, with the time it is due. */
 export async function dispatched(
   ledger: RealmLedger,
   no: string,
 ): Promise<{ index: number; dueAt: number }[]> {
-  const { redis } = ledger.scripts;
   const key = batchKeys(ledger.keyPrefix, no).due;
-  const flat = await ledger.scripts.retryWhileAway('list dispatched', () =>
+  const flat = await ledger.scripts.retryWhileAway('list dispatched', (redis) =>
     redis.zrange(key, 0, '-1', 'WITHSCORES'),
   );
   const entries: { index: number; dueAt: number }[] = [];
@@ -102,9 +92,8 @@ export async function generationsOf(
   indexes: readonly number[],
 ): Promise<number[]> {
   if (indexes.length === 0) return [];
-  const { redis } = ledger.scripts;
   const key = batchKeys(ledger.keyPrefix, no).generations;
-  const found = await ledger.scripts.retryWhileAway('read generations', () =>
+  const found = await ledger.scripts.retryWhileAway('read generations', (redis) =>
     redis.hmget(key, ...indexes.map(String)),
   );
   return found.map((text) => Number(text ?? 0));
@@ -116,17 +105,16 @@ export async function redispatch(
   owner: string,
   indexes: readonly number[],
 ): Promise<{ generation: number; indexes: number[] }> {
-  const [generation = 0, ...open] = texts(
-    await ledger.scripts.script('redispatch', ledger.keyPrefix, [no, owner, ...indexes]),
-  ).map(Number);
+  const [generation = 0, ...open] = (await askScript(ledger, 'redispatch', [no, owner, ...indexes])).map(
+    Number,
+  );
   return { generation, indexes: open };
 }
 
 /** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
 export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
   const keys = batchKeys(ledger.keyPrefix, no);
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('close batch', async () => {
+  await ledger.scripts.retryWhileAway('close batch', async (redis) => {
     const [sending, unknown] = await redis.hmget(keys.counters, 'c:s', 'c:u');
     if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${ledger.keyPrefix}:open`, no);
   });

@@ -1,31 +1,69 @@
 import { encodeEvent, type OrderEvent } from '../order-event.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import { texts } from '../script-client.js';
+import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { newNonce } from '../script-client.js';
 import { type OrderRef, utcDay } from './begin-sending.js';
 
-/**
- * The ledger says `sending`, the session is dead, and its journal, read whole, has no such intent: nothing
- * is sent before its intent is fsynced, so this never left. It goes back to where it was, without a doubt.
- */
-export async function unsend(
+/** What becomes of an order whose sender will not settle it. */
+export type Orphaned =
+  /** Nobody can say whether it was applied. */
+  | 'u'
+  /** Nobody can say, and nothing can be asked. */
+  | 'D'
+  /**
+   * Its session is dead, and the session's journal, read whole, has no such intent: nothing is sent before its intent
+   * is fsynced, so this never left. It goes back to where it was, without a doubt.
+   */
+  | 'w';
+
+/** An order of a session that is proven dead. False where it is not that session's any more. */
+export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
-  session: string,
-  attempt: { readonly tokens: number; readonly sentAt: number; readonly detail: OrderEvent },
-  /** The store for which the journal was merged. */
+  of: { readonly session: string; readonly tokens: number; readonly sentAt?: number | null },
+  detail: OrderEvent,
+  to: Orphaned,
+  /** The store for which the session's journal was merged; empty where any will do. */
   store = '',
+  nonce: string = newNonce(),
 ): Promise<boolean> {
-  const [status] = texts(
-    await ledger.scripts.script('orphan', ledger.keyPrefix, [
-      ref.no,
-      ref.index,
-      session,
-      attempt.tokens,
-      encodeEvent(attempt.detail, session),
-      'w',
-      utcDay(attempt.sentAt),
-      store,
-    ]),
-  );
+  const [status] = await askScript(ledger, 'orphan', [
+    ref.no,
+    ref.index,
+    of.session,
+    of.tokens,
+    encodeEvent(detail, nonce),
+    to,
+    to === 'w' ? utcDay(of.sentAt ?? 0) : '',
+    store,
+  ]);
   return status === 'ok';
+}
+
+export type LostOrder = OrderRef & {
+  readonly tokens: number;
+  readonly detail: OrderEvent;
+  readonly to: Extract<Orphaned, 'u' | 'D'>;
+};
+
+/** Gives a session up for good, with what it was sending. `wide`: the store may have forgotten what else it sent. */
+export async function acceptLost(
+  ledger: RealmLedger,
+  session: string,
+  by: { readonly who: string; readonly at: number },
+  orders: readonly LostOrder[],
+): Promise<'wide' | 'gone' | { readonly moved: number }> {
+  const [answer, moved = '0'] = await askScript(ledger, 'accept-lost', [
+    session,
+    JSON.stringify(by),
+    JSON.stringify(
+      orders.map(({ no, index, tokens, detail, to }) => [
+        no,
+        String(index),
+        String(tokens),
+        encodeEvent(detail),
+        to,
+      ]),
+    ),
+  ]);
+  return answer === 'wide' || answer === 'gone' ? answer : { moved: Number(moved) };
 }

@@ -16,9 +16,7 @@ export function expectedBalances(
   { scripts, keyPrefix }: RealmLedger,
   members: readonly string[],
 ): Promise<(string | null)[]> {
-  return scripts.retryWhileAway('read balances', () =>
-    scripts.redis.hmget(`${keyPrefix}:expected`, ...members),
-  );
+  return scripts.retryWhileAway('read balances', (redis) => redis.hmget(`${keyPrefix}:expected`, ...members));
 }
 
 /** Never over what another order has left since: this process may have been frozen, and its hold given up. */
@@ -26,10 +24,8 @@ export async function noteBalances(
   { scripts, keyPrefix }: RealmLedger,
   balances: readonly (readonly [member: string, balance: string])[],
 ): Promise<void> {
-  await scripts.retryWhileAway('note balances', () =>
-    Promise.all(
-      balances.map(([member, balance]) => scripts.redis.hsetnx(`${keyPrefix}:expected`, member, balance)),
-    ),
+  await scripts.retryWhileAway('note balances', (redis) =>
+    Promise.all(balances.map(([member, balance]) => redis.hsetnx(`${keyPrefix}:expected`, member, balance))),
   );
 }
 
@@ -42,8 +38,7 @@ export function isOvertaken(
   members: readonly string[],
   sentAt: number,
 ): Promise<boolean> {
-  const { redis } = scripts;
-  return scripts.retryWhileAway('read void marks', async () => {
+  return scripts.retryWhileAway('read void marks', async (redis) => {
     const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
       redis.hmget(`${keyPrefix}:void`, ...members),
       redis.hmget(keyPrefix, 'unheldAt', 'settleMs', 'steppedUntil'),
@@ -59,8 +54,8 @@ export function isOvertaken(
 
 /** The store's clock went ahead: until then, by that clock, nothing of before is over. */
 export async function noteClockStep({ scripts, keyPrefix }: RealmLedger, untilMs: number): Promise<void> {
-  await scripts.retryWhileAway('note the clock', () =>
-    scripts.redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)),
+  await scripts.retryWhileAway('note the clock', (redis) =>
+    redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)),
   );
 }
 
@@ -71,7 +66,7 @@ export async function noteEvent(
   event: OrderEvent,
 ): Promise<void> {
   const key = batchKeys(keyPrefix, ref.no).details(ref.index);
-  await scripts.retryWhileAway('note evidence', () => scripts.redis.rpush(key, encodeEvent(event)));
+  await scripts.retryWhileAway('note evidence', (redis) => redis.rpush(key, encodeEvent(event)));
 }
 
 /** Said once, kept with the batch and in its audit. */
@@ -81,9 +76,8 @@ export async function endReadback(
   message: string,
   at: number,
 ): Promise<boolean> {
-  const { redis } = ledger.scripts;
   const keys = batchKeys(ledger.keyPrefix, no);
-  return ledger.scripts.retryWhileAway('end read-back', async () => {
+  return ledger.scripts.retryWhileAway('end read-back', async (redis) => {
     if ((await redis.hsetnx(keys.meta, 'readbackEnded', message)) === 0) return false;
     await redis.rpush(
       keys.audit,
@@ -95,8 +89,7 @@ export async function endReadback(
 
 /** The reason it ended, or null while it is sound. */
 export async function readbackEnded(ledger: RealmLedger, no: string): Promise<string | null> {
-  const { redis } = ledger.scripts;
-  return ledger.scripts.retryWhileAway('read batch', () =>
+  return ledger.scripts.retryWhileAway('read batch', (redis) =>
     redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'readbackEnded'),
   );
 }

@@ -1,17 +1,15 @@
 import { type BatchId, batchId } from '../../core/ids.js';
-import type { Order } from '../../core/order.js';
 import { contentDigest } from '../../core/reference.js';
 import { overLimitText, parseOverLimit } from '../accounts.js';
 import { batchKeys } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
-import type { PlanRow } from '../plan-block.js';
+import type { PlannedOrder } from '../plan-block.js';
 import { type BatchRef, batchNumber } from '../read/batches.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { askScript, type RealmLedger } from '../realm-ledger.js';
 import { isStateCode, STATE_CODES } from '../record.js';
 import { referenceKey } from '../reference.js';
-import { listFromLua, texts } from '../script-client.js';
+import { listFromLua } from '../script-client.js';
 import type { AuditEntry } from '../views.js';
-import { standIn, standInText } from './stand-in.js';
 
 /** What a person does to dead letters. A doubt is touched by neither of these. */
 
@@ -27,24 +25,22 @@ export type RetriedBy = {
 export async function retryOrder(
   ref: BatchRef,
   index: number,
-  row: PlanRow & { readonly order: Order },
+  row: PlannedOrder,
   by: RetriedBy,
   /** The realm's numbers when other batches and addresses were looked at (see judged-again); null where nobody did. */
   judged: string | null = null,
 ): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
-  const [status, why = '', more = ''] = texts(
-    await ref.ledger.scripts.script('retry', ref.ledger.keyPrefix, [
-      ref.no,
-      index,
-      row.order.tokens,
-      encodeEvent({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
-      key?.shard ?? '',
-      key?.field.toString('hex') ?? '',
-      contentDigest(row.order),
-      judged ?? '',
-    ]),
-  );
+  const [status, why = '', more = ''] = await askScript(ref.ledger, 'retry', [
+    ref.no,
+    index,
+    row.order.tokens,
+    encodeEvent({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
+    key?.shard ?? '',
+    key?.fieldHex ?? '',
+    contentDigest(row.order),
+    judged ?? '',
+  ]);
   if (status === 'ok') return 'ok';
   if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
   return why === 'moved' ? why : { why: retryRefusal(why, more) };
@@ -83,20 +79,41 @@ export async function discardOrder(
   index: number,
   by: { who: string; why: string; at: number },
 ): Promise<'ok' | Refusal> {
-  const [status, code = ''] = texts(
-    await ref.ledger.scripts.script('discard', ref.ledger.keyPrefix, [
-      ref.no,
-      index,
-      encodeEvent({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
-    ]),
-  );
+  const [status, code = ''] = await askScript(ref.ledger, 'discard', [
+    ref.no,
+    index,
+    encodeEvent({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
+  ]);
   if (status === 'ok') return 'ok';
   if (code === 'D') return { why: 'it is in doubt; resolve it first with `almoner doubt resolve`' };
   return { why: `it is ${isStateCode(code) ? STATE_CODES[code] : code}, not a dead letter` };
 }
 
 export async function writeAudit(ref: BatchRef, entry: AuditEntry): Promise<void> {
-  const { redis } = ref.ledger.scripts;
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).audit;
-  await ref.ledger.scripts.retryWhileAway('write audit', () => redis.rpush(key, JSON.stringify(entry)));
+  await ref.ledger.scripts.retryWhileAway('write audit', (redis) => redis.rpush(key, JSON.stringify(entry)));
+}
+
+/** The file that a dead letter's row was put into. Of an import that was never sealed nothing is ever paid. */
+type StandIn = {
+  readonly batch: BatchId;
+  readonly unfinished: boolean;
+  readonly cancelled: boolean;
+};
+
+export async function standIn({ scripts, keyPrefix }: RealmLedger, no: string): Promise<StandIn> {
+  const [id, state] = await scripts.retryWhileAway('find batch', (redis) =>
+    redis.hmget(batchKeys(keyPrefix, no).meta, 'id', 'state'),
+  );
+  return {
+    batch: batchId(id ?? 'unknown'),
+    unfinished: state === 'importing',
+    cancelled: state === 'cancelled',
+  };
+}
+
+export function standInText({ batch, unfinished }: Pick<StandIn, 'batch' | 'unfinished'>): string {
+  return unfinished
+    ? `its row was put into another file (batch ${batch}), whose import has not finished, so that nothing pays it: import that file again, or give it up with \`almoner cancel ${batch}\``
+    : `its row was put into another file: an order of batch ${batch} stands in for it, and only that one can be paid or retried (\`almoner status ${batch}\`)`;
 }

@@ -1,18 +1,15 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../core/errors/catalogue.js';
-import type { Order } from '../../core/order.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
-import type { PlanRow } from '../plan-block.js';
-import { noteSeq, type RealmLedger } from '../realm-ledger.js';
-import { EVIDENCE_CODE, type Evidence, encodeRecord, isStateCode, type StateCode } from '../record.js';
+import type { PlannedOrder, PlanRow } from '../plan-block.js';
+import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { type Evidence, encodeRecord, isStateCode, type StateCode } from '../record.js';
 import { referenceKey } from '../reference.js';
-import { listFromLua, newNonce, texts } from '../script-client.js';
+import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
 import { type OrderRef, utcDay } from './begin-sending.js';
-import { latencyBucket } from './latency-buckets.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
-
 export type Settlement = {
   readonly code: Extract<StateCode, 'P' | 'R' | 'X' | 'w' | 'u' | 'D'>;
   readonly keyNumber: number;
@@ -57,11 +54,11 @@ export async function settle(
   ledger: RealmLedger,
   ref: OrderRef,
   nonce: string,
-  row: PlanRow & { readonly order: Order },
+  row: PlannedOrder,
   result: Settlement,
 ): Promise<Settled> {
   const settledAt = result.sentAt + result.tookMs;
-  const reply = await ledger.settles.ask([
+  const reply = await askTogether(ledger, 'settle', [
     ref.no,
     String(ref.index),
     nonce,
@@ -105,60 +102,10 @@ export function refusalLimits(reason: Reason | null) {
   return { ...REFUSALS, reason: JSON.stringify(reason) };
 }
 
-export type Conclusion = {
-  readonly from: 'u' | 'D';
-  readonly to: 'P' | 'X' | 'w' | 'D';
-  readonly evidence: Evidence | null;
-  readonly detail: OrderEvent;
-  readonly sentAt: number;
-  readonly dueInMs: number;
-  readonly audit: string | null;
-  readonly balance: string | null;
-  readonly tries: number | null;
-  /** In which the evidence was read; what a person decides has none. */
-  readonly era?: string;
-  /** For how long after its last attempt a request may still arrive: asked where a person says unpaid. */
-  readonly settleMs?: number;
-};
-
-/** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
-export async function conclude(
-  ledger: RealmLedger,
-  ref: OrderRef,
-  row: PlanRow & { readonly order: Order },
-  conclusion: Conclusion,
-  nonce: string = newNonce(),
-): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
-  const reply = texts(
-    await ledger.scripts.script('conclude', ledger.keyPrefix, [
-      ref.no,
-      ref.index,
-      conclusion.from,
-      conclusion.to,
-      row.order.tokens,
-      conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
-      encodeEvent(conclusion.detail, nonce),
-      utcDay(conclusion.sentAt),
-      conclusion.dueInMs,
-      conclusion.audit ?? '',
-      JSON.stringify({
-        ref: ownReference(row),
-        undoes: undoneOrder(row),
-        balance: conclusion.balance ?? '',
-        tries: conclusion.tries,
-        settleMs: conclusion.settleMs ?? null,
-      }),
-      conclusion.era ?? '',
-    ]),
-  );
-  const concluded = reply[0] === 'ok';
-  return { concluded, state: reply[1] ?? '', next: concluded ? handedOver(reply[2] ?? '[]') : [] };
-}
-
 export function ownReference({ reference }: PlanRow) {
   if (reference === null) return null;
-  const { shard, field } = referenceKey(reference);
-  return [shard, field.toString('hex')];
+  const { shard, fieldHex } = referenceKey(reference);
+  return [shard, fieldHex];
 }
 
 /** What a paid undo gives back: see includes/reference.lua. */
@@ -177,4 +124,13 @@ export function handedOver(json: string): OrderRef[] {
       const [no = '', index = ''] = text.split(':');
       return { no, index: Number(index) };
     });
+}
+
+/** Quarter powers of two from 1 ms: 12 % wide at most, some sixty buckets for any latency. */
+function latencyBucket(ms: number): number {
+  return Math.max(0, Math.ceil(4 * Math.log2(Math.max(1, ms))));
+}
+
+export function latencyOfBucket(bucket: number): number {
+  return 2 ** (bucket / 4);
 }

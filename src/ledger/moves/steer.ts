@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import { texts } from '../script-client.js';
+import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import type { AuditEntry, Reason } from '../views.js';
-import { storeNowMs } from './feed.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
 
@@ -33,14 +31,12 @@ async function steer(
   audit: AuditEntry | null,
   rest: readonly string[],
 ): Promise<Steered> {
-  const [status, state = ''] = texts(
-    await ledger.scripts.script('steer', ledger.keyPrefix, [
-      no,
-      verb,
-      audit === null ? '' : JSON.stringify(audit),
-      ...rest,
-    ]),
-  );
+  const [status, state = ''] = await askScript(ledger, 'steer', [
+    no,
+    verb,
+    audit === null ? '' : JSON.stringify(audit),
+    ...rest,
+  ]);
   return { done: status === 'ok', state };
 }
 
@@ -102,8 +98,7 @@ export type RealmState = {
 };
 
 export async function realmState(ledger: RealmLedger): Promise<RealmState> {
-  const { redis } = ledger.scripts;
-  const [halt, breaker, disarmed] = await ledger.scripts.retryWhileAway('read realm', () =>
+  const [halt, breaker, disarmed] = await ledger.scripts.retryWhileAway('read realm', (redis) =>
     redis.hmget(ledger.keyPrefix, 'halt', 'breaker', 'fenceReason'),
   );
   return {
@@ -114,8 +109,7 @@ export async function realmState(ledger: RealmLedger): Promise<RealmState> {
 }
 
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('halt realm', async () => {
+  await ledger.scripts.retryWhileAway('halt realm', async (redis) => {
     const nowMs = await storeNowMs(ledger);
     if ((await redis.hsetnx(ledger.keyPrefix, 'halt', JSON.stringify(why))) === 1)
       await redis.hset(ledger.keyPrefix, 'haltAt', nowMs);
@@ -124,8 +118,7 @@ export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void>
 
 /** Lets a halted realm go on; the caller has tried the key with one read first. */
 export async function releaseRealm(ledger: RealmLedger): Promise<void> {
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('release realm', () =>
+  await ledger.scripts.retryWhileAway('release realm', (redis) =>
     redis.hdel(ledger.keyPrefix, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }
@@ -147,8 +140,7 @@ export async function askProbe(
 }
 
 export async function closeBreaker(ledger: RealmLedger): Promise<void> {
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('close breaker', () =>
+  await ledger.scripts.retryWhileAway('close breaker', (redis) =>
     redis.hdel(ledger.keyPrefix, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }

@@ -1,7 +1,12 @@
 import { batchKeys } from '../keys.js';
-import { decodeManifest } from '../manifest.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import type { BatchView, LatencyHistogram, Manifest, RunSeries } from '../views.js';
+import {
+  type BatchView,
+  decodeManifest,
+  type LatencyHistogram,
+  type Manifest,
+  type RunSeries,
+} from '../views.js';
 import type { BatchRef } from './batches.js';
 import { histogram, series } from './snapshot.js';
 
@@ -10,14 +15,14 @@ import { histogram, series } from './snapshot.js';
 type Place = Pick<BatchRef, 'ledger' | 'no'>;
 
 function facts({ ledger: { scripts, keyPrefix }, no }: Place, ...fields: readonly string[]) {
-  return scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hmget(batchKeys(keyPrefix, no).meta, ...fields),
+  return scripts.retryWhileAway('read batch', (redis) =>
+    redis.hmget(batchKeys(keyPrefix, no).meta, ...fields),
   );
 }
 
 /** The number of the batch with this content; null where there is none. */
 export function batchOfContent({ scripts, keyPrefix }: RealmLedger, content: string): Promise<string | null> {
-  return scripts.retryWhileAway('find batch', () => scripts.redis.hget(`${keyPrefix}:content`, content));
+  return scripts.retryWhileAway('find batch', (redis) => redis.hget(`${keyPrefix}:content`, content));
 }
 
 /** Null while its import is not sealed. */
@@ -44,16 +49,14 @@ export async function begunImport(ref: Place): Promise<BegunImport | null> {
 
 /** One word of each row's content; null for a batch of an older version, or one archived long ago. */
 export function readSketch({ ledger: { scripts, keyPrefix }, no }: Place): Promise<Buffer | null> {
-  return scripts.retryWhileAway('read sketch', () =>
-    scripts.redis.getBuffer(batchKeys(keyPrefix, no).sketch),
-  );
+  return scripts.retryWhileAway('read sketch', (redis) => redis.getBuffer(batchKeys(keyPrefix, no).sketch));
 }
 
 /** The orders that were over and were retried, or put right by a journal, and at which number of the realm's seals. */
 export async function retriedOrders({ ledger, no }: Place): Promise<ReadonlyMap<number, number>> {
   const { scripts, keyPrefix } = ledger;
-  const found = await scripts.retryWhileAway('read retries', () =>
-    scripts.redis.hgetall(batchKeys(keyPrefix, no).again),
+  const found = await scripts.retryWhileAway('read retries', (redis) =>
+    redis.hgetall(batchKeys(keyPrefix, no).again),
   );
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
@@ -80,7 +83,7 @@ export async function batchStamp({ ledger, no }: Place) {
   const { scripts, keyPrefix } = ledger;
   const [stamp, dispatched] = await Promise.all([
     facts({ ledger, no }, 'version', 'state', 'reason', 'owner', 'startedAt'),
-    scripts.retryWhileAway('list batches', () => scripts.redis.zcard(batchKeys(keyPrefix, no).due)),
+    scripts.retryWhileAway('list batches', (redis) => redis.zcard(batchKeys(keyPrefix, no).due)),
   ]);
   return { stamp: JSON.stringify(stamp), dispatched };
 }
@@ -89,12 +92,12 @@ export async function batchStamp({ ledger, no }: Place) {
 export async function batchLatency({ ledger, no }: Place): Promise<LatencyHistogram> {
   const { scripts, keyPrefix } = ledger;
   const { latency } = batchKeys(keyPrefix, no);
-  return histogram(await scripts.retryWhileAway('read latency', () => scripts.redis.hgetall(latency)));
+  return histogram(await scripts.retryWhileAway('read latency', (redis) => redis.hgetall(latency)));
 }
 
 /** The chart of a batch in the store. */
 export async function batchSeries({ ledger, no }: Place, view: BatchView): Promise<RunSeries> {
   const { scripts, keyPrefix } = ledger;
   const { run } = batchKeys(keyPrefix, no);
-  return series(await scripts.retryWhileAway('read run', () => scripts.redis.hgetall(run)), view);
+  return series(await scripts.retryWhileAway('read run', (redis) => redis.hgetall(run)), view);
 }

@@ -23,8 +23,8 @@ type Place = Pick<BatchRef, 'ledger' | 'no'>;
 
 export async function batchSource(ref: Place): Promise<BatchSource> {
   const { scripts, keyPrefix } = ref.ledger;
-  const [state, id] = await scripts.retryWhileAway('read batch', () =>
-    scripts.redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'id'),
+  const [state, id] = await scripts.retryWhileAway('read batch', (redis) =>
+    redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'id'),
   );
   return state === 'archived' ? archiveSource(ref, id ?? '') : storeSource(ref);
 }
@@ -32,14 +32,14 @@ export async function batchSource(ref: Place): Promise<BatchSource> {
 export function storeSource({ ledger, no }: Place): BatchSource {
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
-  const { redis } = scripts;
   return {
-    plan: (block) => scripts.retryWhileAway('read plan', () => redis.getBuffer(keys.plan(block))),
-    records: (block) => scripts.retryWhileAway('read orders', () => redis.hgetall(keys.records(block))),
-    details: (index) => scripts.retryWhileAway('read order', () => redis.lrange(keys.details(index), 0, -1)),
-    audit: () => scripts.retryWhileAway('read audit', () => redis.lrange(keys.audit, 0, -1)),
-    latency: () => scripts.retryWhileAway('read latency', () => redis.hgetall(keys.latency)),
-    run: () => scripts.retryWhileAway('read run', () => redis.hgetall(keys.run)),
+    plan: (block) => scripts.retryWhileAway('read plan', (redis) => redis.getBuffer(keys.plan(block))),
+    records: (block) => scripts.retryWhileAway('read orders', (redis) => redis.hgetall(keys.records(block))),
+    details: (index) =>
+      scripts.retryWhileAway('read order', (redis) => redis.lrange(keys.details(index), 0, -1)),
+    audit: () => scripts.retryWhileAway('read audit', (redis) => redis.lrange(keys.audit, 0, -1)),
+    latency: () => scripts.retryWhileAway('read latency', (redis) => redis.hgetall(keys.latency)),
+    run: () => scripts.retryWhileAway('read run', (redis) => redis.hgetall(keys.run)),
   };
 }
 

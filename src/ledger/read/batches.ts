@@ -2,12 +2,11 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
-import { decodeManifest } from '../manifest.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
-import type { BatchView, Reason } from '../views.js';
+import { type BatchView, decodeManifest, type Reason } from '../views.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
@@ -20,8 +19,7 @@ export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRe
 
 /** After a rollback a number may stand for another batch; null where it stands for none. */
 export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchId | null> {
-  const { redis } = ledger.scripts;
-  const id = await ledger.scripts.retryWhileAway('find batch', () =>
+  const id = await ledger.scripts.retryWhileAway('find batch', (redis) =>
     redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'),
   );
   return id === null ? null : batchId(id);
@@ -29,8 +27,7 @@ export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchI
 
 /** All batches of a realm, oldest first. */
 export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
-  const { redis } = ledger.scripts;
-  const found = await ledger.scripts.retryWhileAway('list batches', () =>
+  const found = await ledger.scripts.retryWhileAway('list batches', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:batches`),
   );
   return Object.entries(found)
@@ -39,8 +36,9 @@ export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
 }
 
 export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
-  const { redis } = ledger.scripts;
-  return ledger.scripts.retryWhileAway('find batch', () => redis.hget(`${ledger.keyPrefix}:batches`, id));
+  return ledger.scripts.retryWhileAway('find batch', (redis) =>
+    redis.hget(`${ledger.keyPrefix}:batches`, id),
+  );
 }
 
 /** All batches of all realms of the store, or of one, by its name or id. */
@@ -83,9 +81,8 @@ export async function findBatch(scripts: ScriptClient, wanted: string, realm?: s
 }
 
 async function createdAt(ref: BatchRef): Promise<number> {
-  const { redis } = ref.ledger.scripts;
   return Number(
-    await ref.ledger.scripts.retryWhileAway('read batch', () =>
+    await ref.ledger.scripts.retryWhileAway('read batch', (redis) =>
       redis.hget(batchKeys(ref.ledger.keyPrefix, ref.no).meta, 'createdAt'),
     ),
   );
@@ -102,9 +99,8 @@ export type StoredBatch = BatchView & {
 
 /** Undefined for a batch whose import has not been sealed. */
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
-  const { redis } = ref.ledger.scripts;
   const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
-  return ref.ledger.scripts.retryWhileAway('read batch', async () => {
+  return ref.ledger.scripts.retryWhileAway('read batch', async (redis) => {
     const [meta, counters, realm] = await Promise.all([
       redis.hgetall(keys.meta),
       redis.hgetall(keys.counters),
@@ -164,8 +160,7 @@ function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
 
 /** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
 export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
-  const { redis } = ref.ledger.scripts;
-  const fields = await ref.ledger.scripts.retryWhileAway('read run', () =>
+  const fields = await ref.ledger.scripts.retryWhileAway('read run', (redis) =>
     redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
   );
   const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));

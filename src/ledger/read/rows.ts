@@ -3,13 +3,13 @@ import { orderId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import type { PlanReader } from '../moves/put-block.js';
 import { decodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlanRow } from '../plan-block.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import type { RowView } from '../views.js';
 import { batchSource, storeSource } from './batch-source.js';
 import { type BatchRef, readBatch } from './batches.js';
+import type { PlanReader } from './plan-reader.js';
 
 /** Rows of a batch as views: plan and record put together, with the last trouble of those that met any. */
 
@@ -20,10 +20,11 @@ export async function rowContext(ref: BatchRef, plans: PlanReader): Promise<RowC
 }
 
 export async function readRecord(ref: Pick<BatchRef, 'ledger' | 'no'>, index: number): Promise<OrderRecord> {
-  const { redis } = ref.ledger.scripts;
   const block = Math.floor((index - 1) / BLOCK_ORDERS);
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).records(block);
-  const stored = await ref.ledger.scripts.retryWhileAway('read order', () => redis.hget(key, String(index)));
+  const stored = await ref.ledger.scripts.retryWhileAway('read order', (redis) =>
+    redis.hget(key, String(index)),
+  );
   if (stored !== null) return decodeRecord(stored);
   const records = await (await batchSource(ref)).records(block);
   return decodeRecord(records[String(index)]);

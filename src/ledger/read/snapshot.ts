@@ -1,25 +1,24 @@
-import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { ORDER_STATES, type OrderState } from '../../core/states.js';
-import { latencyOfBucket } from '../moves/latency-buckets.js';
-import type { PlanReader } from '../moves/put-block.js';
-import type { AuditEntry, BatchRecord, BatchView, LatencyHistogram, RunSeries } from '../views.js';
+import { latencyOfBucket } from '../moves/settle.js';
+import {
+  type AuditEntry,
+  type BatchRecord,
+  type BatchView,
+  decodeAudit,
+  type LatencyHistogram,
+  type RunSeries,
+} from '../views.js';
 import { batchSource } from './batch-source.js';
 import { type BatchRef, readBatch } from './batches.js';
+import type { PlanReader } from './plan-reader.js';
 import { RecordSnapshot, snapshotRows } from './rows.js';
 
 /** Everything a report is made of, at one moment, also while the batch is running. */
 
-const auditEntry = z.object({
-  at: z.number(),
-  who: z.string(),
-  what: z.string(),
-  why: z.string().nullable(),
-});
-
 export async function readAudit(ref: BatchRef): Promise<AuditEntry[]> {
   const lines = await (await batchSource(ref)).audit();
-  return lines.map((line) => auditEntry.parse(JSON.parse(line)));
+  return lines.map(decodeAudit);
 }
 
 export async function snapshotBatch(

@@ -2,15 +2,14 @@ import { LONGEST_PAUSE_MS } from '../../core/backoff.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/standing.js';
 import { isAtWork } from '../../core/what-waits.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
-import { PlanReader } from '../moves/put-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../record.js';
 import { readFence } from '../sessions/fence.js';
-import { readSigns } from '../sessions/signs.js';
+import { readSigns } from '../sessions/session.js';
 import type { BatchView } from '../views.js';
 import type { BatchRef } from './batches.js';
-import type { UnsettledState } from './unsettled.js';
-import { attentionPage } from './unsettled-page.js';
+import { PlanReader } from './plan-reader.js';
+import { attentionPage, type UnsettledState } from './unsettled.js';
 
 /**
  * Reads how a realm and a batch stand, for core/what-waits. Counters say how many; only what was dispatched or
@@ -29,11 +28,10 @@ export type RealmLook = RealmStanding & {
 
 export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook> {
   const { scripts, keyPrefix, realm } = ledger;
-  const { redis } = scripts;
   const [fence, { signs, nowMs }, [facts, pace]] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
-    scripts.retryWhileAway('read realm', () =>
+    scripts.retryWhileAway('read realm', (redis) =>
       Promise.all([
         redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
         redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
@@ -67,10 +65,10 @@ export async function readBatchStanding(
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
   const { manifest } = view;
-  const [[stoodAt], parked] = await scripts.retryWhileAway('read batch', () =>
+  const [[stoodAt], parked] = await scripts.retryWhileAway('read batch', (redis) =>
     Promise.all([
-      scripts.redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
-      scripts.redis.hexists(`${key}:parked`, ref.id),
+      redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
+      redis.hexists(`${key}:parked`, ref.id),
     ]),
   );
   const look = new BatchLook(ref, view, realm);
@@ -264,7 +262,7 @@ class BatchLook {
 
   private ask<T>(question: (redis: RealmLedger['scripts']['redis']) => Promise<T>): Promise<T> {
     const { scripts } = this.ref.ledger;
-    return scripts.retryWhileAway('look at what waits', () => question(scripts.redis));
+    return scripts.retryWhileAway('look at what waits', (redis) => question(redis));
   }
 }
 

@@ -29,18 +29,16 @@ export async function storeInfo({ redis }: ScriptClient): Promise<{
 export async function tokensOfDay({ scripts, keyPrefix }: RealmLedger, atMs: number): Promise<bigint> {
   const day = utcDay(atMs);
   return BigInt(
-    (await scripts.retryWhileAway('read day', () => scripts.redis.hget(`${keyPrefix}:days`, day))) ?? 0,
+    (await scripts.retryWhileAway('read day', (redis) => redis.hget(`${keyPrefix}:days`, day))) ?? 0,
   );
 }
 
 /** Attempts by the status of their answer. */
 export function answersByStatus({ scripts, keyPrefix }: RealmLedger): Promise<Record<string, string>> {
-  return scripts.retryWhileAway('read statuses', () => scripts.redis.hgetall(`${keyPrefix}:statuses`));
+  return scripts.retryWhileAway('read statuses', (redis) => redis.hgetall(`${keyPrefix}:statuses`));
 }
 
 /** Slots of the pace that were ever taken, reads included. */
 export async function slotsEverTaken({ scripts, keyPrefix }: RealmLedger): Promise<number> {
-  return Number(
-    await scripts.retryWhileAway('read pace', () => scripts.redis.hget(`${keyPrefix}:pace`, 'k')),
-  );
+  return Number(await scripts.retryWhileAway('read pace', (redis) => redis.hget(`${keyPrefix}:pace`, 'k')));
 }

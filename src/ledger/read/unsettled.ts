@@ -22,12 +22,11 @@ const PAGE = 1000;
 
 /** Indexes of the orders in a state, in file order, read page by page. */
 export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGenerator<number> {
-  const { redis } = ref.ledger.scripts;
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
   const floor = RANKS[state] * SPAN;
   let after = 0;
   for (;;) {
-    const page = await ref.ledger.scripts.retryWhileAway('list orders', () =>
+    const page = await ref.ledger.scripts.retryWhileAway('list orders', (redis) =>
       redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, PAGE),
     );
     for (const member of page) yield Number(member);
@@ -51,4 +50,30 @@ export async function* attentionRows(context: RowContext, state: UnsettledState)
     if (page.length === ROWS_AT_ONCE) yield* await read();
   }
   yield* await read();
+}
+
+/** One page of the orders in a state, in file order: their indexes, beginning after the given one. */
+export async function attentionPage(
+  ref: BatchRef,
+  state: UnsettledState,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
+  const floor = RANKS[state] * SPAN;
+  const members = await ref.ledger.scripts.retryWhileAway('list orders', (redis) =>
+    redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, limit),
+  );
+  return members.map(Number);
+}
+
+/** How many of them stand at or before an index. */
+export async function attentionCount(ref: BatchRef, state: UnsettledState, upTo: number): Promise<number> {
+  const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
+  const floor = RANKS[state] * SPAN;
+  return ref.ledger.scripts.retryWhileAway('count orders', (redis) => redis.zcount(key, floor, floor + upTo));
+}
+
+export function isUnsettledState(state: string): state is UnsettledState {
+  return Object.hasOwn(RANKS, state);
 }

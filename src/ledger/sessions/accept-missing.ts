@@ -1,15 +1,14 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { orderId } from '../../core/ids.js';
-import type { MergeContext } from '../journal/merge.js';
 import { markForgotten } from '../journal/parked.js';
 import { batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
+import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import { writeAudit } from '../moves/retry.js';
-import { encodeEvent } from '../order-event.js';
+import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { texts } from '../script-client.js';
 import { sendingOf } from './adopt-orphans.js';
 import { acceptRemoved, type Removed, readFence, storeSeen } from './fence.js';
 import { forgetSession } from './session.js';
@@ -26,23 +25,21 @@ import { forgetSession } from './session.js';
 export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
 
 type By = { readonly who: string; readonly at: number };
-type Context = Omit<MergeContext, 'underWay'>;
 
 /** The name under which journals that were removed, and are missed after all, are given up. */
 export const REMOVED = 'removed';
 
 /** What giving it up would do. Changes nothing. */
-export async function lossOf(context: Context, session: string): Promise<Loss> {
+export async function lossOf(context: MergeContext, session: string): Promise<Loss> {
   const { ledger, plans } = context;
-  const { redis } = ledger.scripts;
   const { run, armed, era } = await readFence(ledger);
-  const joined = await ledger.scripts.retryWhileAway('read session', () =>
+  const joined = await ledger.scripts.retryWhileAway('read session', (redis) =>
     redis.hget(`${ledger.keyPrefix}:joined`, session),
   );
   const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
   let [orders, tokens] = [0, 0n];
   if (exact)
-    for (const { ref, index } of await sendingOf(context, new Set([session]))) {
+    for (const { ref, index } of await sendingOf(ledger, new Set([session]))) {
       orders += 1;
       tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
     }
@@ -57,7 +54,7 @@ export async function lossOf(context: Context, session: string): Promise<Loss> {
 
 /** Answers what it did: the orders that are unknown or in doubt by it. */
 export async function acceptMissing(
-  context: Context,
+  context: MergeContext,
   session: string,
   by: By,
   /** What was removed of the journals that lie here. */
@@ -87,8 +84,8 @@ async function uncertain(ledger: RealmLedger) {
     (await listBatches(ledger)).map(async (ref) => {
       const keys = batchKeys(keyPrefix, ref.no);
       const [state, counters] = await Promise.all([
-        scripts.retryWhileAway('read batch', () => scripts.redis.hget(keys.meta, 'state')),
-        scripts.retryWhileAway('read batch', () => scripts.redis.hgetall(keys.counters)),
+        scripts.retryWhileAway('read batch', (redis) => redis.hget(keys.meta, 'state')),
+        scripts.retryWhileAway('read batch', (redis) => redis.hgetall(keys.counters)),
       ]);
       return { ref, state, counters };
     }),
@@ -102,16 +99,16 @@ async function uncertain(ledger: RealmLedger) {
 }
 
 /** Null where the store may have forgotten what the session did. */
-async function acceptExactly(context: Context, session: string, by: By): Promise<Loss | null> {
+async function acceptExactly(context: MergeContext, session: string, by: By): Promise<Loss | null> {
   const { ledger, plans, termsOf } = context;
   const counted = new Map<string, { ref: BatchRef; orders: number }>();
   let [orders, tokens] = [0, 0n];
   // What it began between being listed and being given up is found by the next look; after that it begins nothing.
   for (let looks = 0; ; looks++) {
-    const found = await sendingOf(context, new Set([session]));
+    const found = await sendingOf(ledger, new Set([session]));
     if (looks > 0 && found.length === 0) break;
-    const list = await Promise.all(
-      found.map(async ({ ref, index }) => {
+    const lost = await Promise.all(
+      found.map(async ({ ref, index }): Promise<LostOrder & { ref: BatchRef }> => {
         const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
         const detail = {
           event: 'orphaned',
@@ -122,27 +119,15 @@ async function acceptExactly(context: Context, session: string, by: By): Promise
           code: 'ALM_SEND_OWNER_DIED',
           message: `session ${session} was given up as lost by ${by.who} while it was sending it; whether the request arrived is not known`,
         } as const;
-        const code = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
-        return {
-          ref,
-          amount: row.order?.tokens ?? 0,
-          ask: [ref.no, String(index), encodeEvent(detail), code],
-        };
+        const to = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
+        return { ref, no: ref.no, index, tokens: row.order?.tokens ?? 0, detail, to };
       }),
     );
-    const [answer, moved = '0'] = texts(
-      await ledger.scripts.script('accept-lost', ledger.keyPrefix, [
-        session,
-        JSON.stringify(by),
-        JSON.stringify(
-          list.map(({ amount, ask: [no, index, detail, code] }) => [no, index, String(amount), detail, code]),
-        ),
-      ]),
-    );
+    const answer = await acceptLost(ledger, session, by, lost);
     if (answer === 'wide') return null;
     if (answer === 'gone') break;
-    orders += Number(moved);
-    for (const { ref, amount } of list) {
+    orders += answer.moved;
+    for (const { ref, tokens: amount } of lost) {
       tokens += BigInt(amount);
       counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
     }
@@ -151,7 +136,7 @@ async function acceptExactly(context: Context, session: string, by: By): Promise
   return { exact: true, orders, tokens };
 }
 
-async function acceptWidely(context: Context, session: string, by: By): Promise<Loss> {
+async function acceptWidely(context: MergeContext, session: string, by: By): Promise<Loss> {
   const { ledger } = context;
   let [orders, tokens] = [0, 0n];
   for (const { ref } of await uncertain(ledger)) {

@@ -1,14 +1,14 @@
 import { orderId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
-import type { MergeContext } from '../journal/merge.js';
-import { type OrderRef, orphan } from '../moves/begin-sending.js';
+import type { OrderRef } from '../moves/begin-sending.js';
 import { openBatches } from '../moves/feed.js';
-import { unsend } from '../moves/orphan.js';
+import { orphan } from '../moves/orphan.js';
 import { freeSlots } from '../moves/pace-slots.js';
+import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, batchRef } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import { attention } from '../read/unsettled.js';
-import { newNonce } from '../script-client.js';
+import type { RealmLedger } from '../realm-ledger.js';
 import { forgetSession, type SessionEntry } from './session.js';
 
 /**
@@ -18,7 +18,7 @@ import { forgetSession, type SessionEntry } from './session.js';
  * left alone.
  */
 export type Adopting = {
-  readonly context: Omit<MergeContext, 'underWay'>;
+  readonly context: MergeContext;
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export async function adoptDead(
   for (const { id } of dead) await freeSlots(ledger, id);
   const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
   const adopted: OrderRef[] = [];
-  for (const { ref, index, session, nonce } of await sendingOf(adopting.context, ids)) {
+  for (const { ref, index, session, nonce } of await sendingOf(ledger, ids)) {
     if (own?.underWay.has(nonce)) continue;
     const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
     if (open) adopted.push({ no: ref.no, index });
@@ -58,10 +58,7 @@ export type Sending = {
 };
 
 /** The orders that these sessions are sending, in open batches: nothing is sent in others. */
-export async function sendingOf(
-  { ledger }: Pick<MergeContext, 'ledger'>,
-  sessions: ReadonlySet<string>,
-): Promise<Sending[]> {
+export async function sendingOf(ledger: RealmLedger, sessions: ReadonlySet<string>): Promise<Sending[]> {
   const found: Sending[] = [];
   for (const { no } of await openBatches(ledger, 0)) {
     const ref = await batchRef(ledger, no);
@@ -85,6 +82,7 @@ async function adoptOne(
   if (row.order === null || record.nonce === null) return false;
   const ref = { no: batch.no, index };
   const { tokens } = row.order;
+  const of = { session, tokens, sentAt: record.sentAt };
   const about = {
     event: 'orphaned',
     at: Date.now(),
@@ -93,14 +91,14 @@ async function adoptOne(
   } as const;
   if (neverSent) {
     const detail = { ...about, code: 'ALM_SEND_NOT_SENT', message: NEVER_SENT };
-    return unsend(ledger, ref, session, { tokens, sentAt: record.sentAt ?? 0, detail }, store);
+    return orphan(ledger, ref, of, detail, 'w', store);
   }
   const { certainty, currency } = await termsOf(batch.no);
-  const toDoubt = certainty === 'manual';
+  const to = certainty === 'manual' ? 'D' : 'u';
   const detail = { ...about, attempt: record.nonce, code: 'ALM_SEND_OWNER_DIED', message: OWNER_DIED };
-  const done = await orphan(ledger, ref, session, tokens, detail, toDoubt, newNonce(), store);
-  if (done && toDoubt) await onDoubt(ref, row.order, currency);
-  return done && !toDoubt;
+  const done = await orphan(ledger, ref, of, detail, to, store);
+  if (done && to === 'D') await onDoubt(ref, row.order, currency);
+  return done && to === 'u';
 }
 
 const NEVER_SENT =

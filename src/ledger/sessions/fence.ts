@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { storeNowMs } from '../moves/feed.js';
 import { decodeReason } from '../moves/steer.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import { texts } from '../script-client.js';
+import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 
 /** The fence as TypeScript sees it; includes/fence.lua tells what it is for. */
@@ -52,7 +50,7 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     lost = '',
     gap = '',
     found = seq,
-  ] = texts(await ledger.scripts.script('fence', ledger.keyPrefix, [ledger.mark.session]));
+  ] = await askScript(ledger, 'fence', [ledger.mark.session]);
   return {
     run,
     armed: armed === run,
@@ -92,9 +90,10 @@ export async function forgottenRemoved(
   removed: readonly Removed[],
 ): Promise<Missed> {
   if (removed.length === 0) return fence.missed;
-  const { redis } = ledger.scripts;
   const armings = (
-    await ledger.scripts.retryWhileAway('list eras', () => redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1))
+    await ledger.scripts.retryWhileAway('list eras', (redis) =>
+      redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1),
+    )
   ).map((line) => {
     const [era = '', found = '0'] = line.split(' ');
     return { era, found: Number(found) };
@@ -120,8 +119,7 @@ function highest(known: Missed, more: readonly Removed[]): Missed {
 }
 
 async function acceptedRemovals(ledger: RealmLedger): Promise<Missed> {
-  const { redis } = ledger.scripts;
-  const note = await ledger.scripts.retryWhileAway('read accepted', () =>
+  const note = await ledger.scripts.retryWhileAway('read accepted', (redis) =>
     redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
   );
   return note === null ? {} : missed.parse(JSON.parse(note));
@@ -162,15 +160,14 @@ export type Armed =
 
 export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
   const era = randomBytes(6).toString('hex');
-  const [answer, ...rest] = texts(await ledger.scripts.script('arm', ledger.keyPrefix, [run, era, seen]));
+  const [answer, ...rest] = await askScript(ledger, 'arm', [run, era, seen]);
   if (answer === 'armed') return { answer, era: rest[0] ?? '' };
   return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
 }
 
 /** Said in `status`, `doctor` and on the desk; arming takes it away. */
 export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
-  const { redis } = ledger.scripts;
-  await ledger.scripts.retryWhileAway('note fence', async () => {
+  await ledger.scripts.retryWhileAway('note fence', async (redis) => {
     await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));
     await redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(reason));
   });

@@ -4,8 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { type Machine, thisMachine } from './machine.js';
-import { ensurePlace } from './place.js';
+import { ensurePlace, type Machine, thisMachine } from './place.js';
 
 /**
  * Whether a sending process lives. Each listens on a unix socket in its data folder: connecting means alive,

@@ -1,9 +1,10 @@
 import type { Order } from '../../core/order.js';
 import { noteMerged } from '../journal/folder.js';
 import { journalOf, localJournals } from '../journal/local-journals.js';
-import { type MergeContext, mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
+import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
+import type { MergeContext } from '../moves/roll-forward.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { adoptDead } from './adopt-orphans.js';
@@ -38,7 +39,7 @@ import { listSessions, registerAgain, type Session, type SessionEntry } from './
  */
 export type RecoveryDeps = {
   readonly ledger: RealmLedger;
-  readonly context: Omit<MergeContext, 'underWay'>;
+  readonly context: MergeContext;
   /**
    * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
    * fence and merges must stand there until it has.

@@ -4,13 +4,15 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Sign } from '../../core/standing.js';
+import { isAtWork } from '../../core/what-waits.js';
 import { boundJournals } from '../journal/budget.js';
 import { listJournals, readHead } from '../journal/folder.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.js';
 import type { JournalHead } from '../journal/line.js';
 import { openBatches } from '../moves/feed.js';
 import { disownBatch } from '../moves/steer.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { Here, removeSpentSockets, whereabouts } from './liveness.js';
 
@@ -79,10 +81,10 @@ export class Session {
   /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
     const { scripts, keyPrefix } = ledger;
-    await scripts.retryWhileAway('say alive', async () => {
-      const [seconds, micros] = await scripts.redis.time();
+    await scripts.retryWhileAway('say alive', async (redis) => {
+      const [seconds, micros] = await redis.time();
       const ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-      await scripts.redis.hset(`${keyPrefix}:seen`, this.id, String(ms));
+      await redis.hset(`${keyPrefix}:seen`, this.id, String(ms));
     });
   }
 
@@ -147,8 +149,8 @@ export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): P
 
 /** Every folder that is here and in which a session ever kept a journal for the realm. */
 export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
-  const { redis, here } = ledger.scripts;
-  const names = await ledger.scripts.retryWhileAway('list places', () =>
+  const { here } = ledger.scripts;
+  const names = await ledger.scripts.retryWhileAway('list places', (redis) =>
     redis.smembers(`${ledger.keyPrefix}:places`),
   );
   const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
@@ -158,8 +160,8 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
 
 /** Their journals' folders as seen from here: the same volume may have another path in another container. */
 export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
-  const { redis, here } = ledger.scripts;
-  const all = await ledger.scripts.retryWhileAway('list sessions', () =>
+  const { here } = ledger.scripts;
+  const all = await ledger.scripts.retryWhileAway('list sessions', (redis) =>
     redis.hvals(`${ledger.keyPrefix}:sessions`),
   );
   return Promise.all(
@@ -202,4 +204,35 @@ function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
 /** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
 export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
   return { id: session, ...rest, journal };
+}
+
+/** The signs of life of a realm's sending processes, and the store's time. */
+type Signs = { readonly nowMs: number; readonly signs: readonly Sign[] };
+
+export async function readSigns(ledger: RealmLedger): Promise<Signs> {
+  const { scripts, keyPrefix } = ledger;
+  const [entries, [seen, nowMs]] = await Promise.all([
+    listSessions(ledger),
+    scripts.retryWhileAway('read signs of life', (redis) =>
+      Promise.all([redis.hgetall(`${keyPrefix}:seen`), storeNowMs(ledger)]),
+    ),
+  ]);
+  const signs = await Promise.all(
+    entries.map(async (entry): Promise<Sign> => {
+      const { id: session, kind, pid, machine, startedAt } = entry;
+      const beat = seen[session];
+      const seenMs = beat === undefined ? startedAt : Number(beat);
+      const life = await scripts.here.liveness(entry);
+      return { session, kind, pid, machine, life, seenMs, beats: beat !== undefined };
+    }),
+  );
+  return { nowMs, signs };
+}
+
+/** The workers of a realm that are neither dead nor silent. */
+export async function workersAtWork(ledger: RealmLedger): Promise<string[]> {
+  const { nowMs, signs } = await readSigns(ledger);
+  return signs
+    .filter((sign) => sign.kind === 'worker' && isAtWork(sign, nowMs))
+    .map(({ session }) => session);
 }

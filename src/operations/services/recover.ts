@@ -199,7 +199,7 @@ function profileOf(app: App, { realm }: RealmLedger): RealmProfile | undefined {
   );
 }
 
-function contextOf(ledger: RealmLedger, profile: RealmProfile): Omit<MergeContext, 'underWay'> {
+function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
   const seals = new Seals(ledger, profile, new KnownBatches(ledger));
   return { ledger, plans: new PlanReader(ledger), termsOf: (no) => seals.termsOf(no) };
 }

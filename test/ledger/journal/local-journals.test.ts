@@ -8,8 +8,7 @@ import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.j
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
-import { thisMachine } from '../../../src/ledger/sessions/machine.js';
-import { readPlace } from '../../../src/ledger/sessions/place.js';
+import { readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { ledgerBench } from '../../support/ledger.js';
 import { tempFolder } from '../../support/temp-folder.js';

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../../../src/ledger/keys.js';
-import {
-  blockClaims,
-  dropBatch,
-  findSpent,
-  openBatch,
-  putBlock,
-} from '../../../src/ledger/moves/put-block.js';
+import { dropBatch, openBatch } from '../../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../../support/ledger.js';
 import { feedAll, sendAs } from '../../support/order-moves.js';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Begun, orphan } from '../../../src/ledger/moves/begin-sending.js';
-import { dispatched, feed, storeNowMs } from '../../../src/ledger/moves/feed.js';
-import { PlanReader } from '../../../src/ledger/moves/put-block.js';
+import type { Begun } from '../../../src/ledger/moves/begin-sending.js';
+import { dispatched, feed } from '../../../src/ledger/moves/feed.js';
+import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
-import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
+import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { acceptMissing } from '../../../src/ledger/sessions/accept-missing.js';
 import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
 import {
@@ -110,7 +111,7 @@ describe('holding members', () => {
       code: 'c',
       message: 'died',
     } as const;
-    await orphan(ledger, { no: batch.no, index: 2 }, 'worker', 5, detail, false);
+    await orphan(ledger, { no: batch.no, index: 2 }, { session: 'worker', tokens: 5 }, detail, 'u');
     expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     expect((await claimFor(batch, 1)).answer).toBe('held');
     expect(await tieUp(ledger)).toEqual([]);
@@ -143,7 +144,7 @@ describe('holding members', () => {
       code: 'c',
       message: 'died',
     } as const;
-    await orphan(ledger, { no: batch.no, index: 1 }, 'worker', 5, detail, true);
+    await orphan(ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, detail, 'D');
     expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -162,7 +163,8 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
     ],
     [
       'a death',
-      async ({ ledger, no }: TestBatch) => orphan(ledger, { no, index: 1 }, 'worker', 5, died, true),
+      async ({ ledger, no }: TestBatch) =>
+        orphan(ledger, { no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'D'),
     ],
     [
       'a lost journal',
@@ -222,7 +224,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
       const { ledger, first, second, token, sending } = await twoBatches();
       await stop(ledger, first.no);
       expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${first.no}:2` });
-      expect(await begin(first, 1, { hold: token })).toHaveProperty('no');
+      expect(await begin(first, 1, { hold: token })).toHaveProperty('refusal');
       expect(await tieUp(ledger)).toEqual([]);
       expect(await settleAs(first, 2, 'P', sending)).toMatchObject({ next: [{ no: second.no, index: 2 }] });
       expect(await tieUp(ledger)).toEqual([]);
@@ -242,7 +244,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     const anew = await held(first, 1);
     expect(anew).not.toBe(token);
     expect(await begin(first, 1, { hold: token })).toEqual({ refusal: 'hold' });
-    expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('no');
+    expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('refusal');
     expect(await tieUp(ledger)).toEqual([]);
   });
 

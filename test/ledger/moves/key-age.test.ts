@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchKeys } from '../../../src/ledger/keys.js';
-import { orphan } from '../../../src/ledger/moves/begin-sending.js';
-import { unsend } from '../../../src/ledger/moves/orphan.js';
+import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
@@ -99,10 +98,10 @@ describe('the age of a key counts from its first use', () => {
       code: null,
       message: 'x',
     } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, false);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'u');
     await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: LIFETIME_MS });
     const order = { no: batch.no, index: 1 };
-    await unsend(batch.ledger, order, 'worker', { tokens: 5, sentAt, detail: { ...died, at: 2 } });
+    await orphan(batch.ledger, order, { session: 'worker', tokens: 5, sentAt }, { ...died, at: 2 }, 'w');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: sentAt, sentAt });
     expect(await tieUp(batch.ledger)).toEqual([]);
     await age(batch, LIFETIME_MS);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
-import { blockClaims, findSpent, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
+import { openBatch } from '../../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../../support/ledger.js';
 import { begun, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';

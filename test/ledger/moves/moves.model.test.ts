@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { membersOf } from '../../../src/core/order.js';
-import { type Begun, claim, orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { type Begun, claim } from '../../../src/ledger/moves/begin-sending.js';
 import { dispatched, feed, redispatch } from '../../../src/ledger/moves/feed.js';
+import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { Settlement } from '../../../src/ledger/moves/settle.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
@@ -157,7 +158,8 @@ class World {
         const session = step.stranger ? 'stranger' : 'worker';
         const nonce = `o${moment()}`;
         const { tokens } = batch.row(index).order;
-        return () => orphan(this.ledger, ref, session, tokens, detail, step.toDoubt, nonce);
+        return () =>
+          orphan(this.ledger, ref, { session, tokens }, detail, step.toDoubt ? 'D' : 'u', '', nonce);
       }
       case 'conclude': {
         const { sentAt } = await readRecord(batch.ref, index);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
-import { blockClaims, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
-import { sealBatch } from '../../../src/ledger/moves/seal-batch.js';
+import { openBatch, sealBatch } from '../../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';

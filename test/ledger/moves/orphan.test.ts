@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import type { OrderEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
@@ -18,7 +18,15 @@ const DIED: OrderEvent = {
   message: 'died',
 };
 const adopt = (batch: TestBatch, index: number, session = 'worker', toDoubt = false, nonce = 'one') =>
-  orphan(batch.ledger, { no: batch.no, index }, session, batch.row(index).order.tokens, DIED, toDoubt, nonce);
+  orphan(
+    batch.ledger,
+    { no: batch.no, index },
+    { session, tokens: batch.row(index).order.tokens },
+    DIED,
+    toDoubt ? 'D' : 'u',
+    '',
+    nonce,
+  );
 
 describe('orphan', () => {
   test('what a dead session was sending becomes unknown, due at once, and keeps its key and first time', async () => {

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../../../src/ledger/keys.js';
-import {
-  blockClaims,
-  findSpent,
-  openBatch,
-  PlanReader,
-  putBlock,
-} from '../../../src/ledger/moves/put-block.js';
-import { sealBatch } from '../../../src/ledger/moves/seal-batch.js';
+import { openBatch, sealBatch } from '../../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
-import { rollForward, tidingsFor } from '../../../src/ledger/journal/merge.js';
-import { orphan } from '../../../src/ledger/moves/begin-sending.js';
+import { tidingsFor } from '../../../src/ledger/journal/merge.js';
+import { orphan } from '../../../src/ledger/moves/orphan.js';
+import { rollForward } from '../../../src/ledger/moves/roll-forward.js';
 import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
@@ -229,7 +230,7 @@ describe('an attempt that the ledger knows', () => {
       code: 'ALM_SEND_OWNER_DIED',
       message: 'died',
     } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, false);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'u');
     await concludeAs(batch, 1, 'u', 'w');
     const told = attemptOf(batch, 1, null);
     expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
@@ -252,7 +253,7 @@ describe('an attempt that the ledger knows', () => {
       code: null,
       message: 'gone',
     } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, 'worker', 5, died, true);
+    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'D');
     expect(await code(batch)).toBe('D');
     expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect(await readBatch(batch.ref)).toMatchObject({ counts: { paid: 1 } });

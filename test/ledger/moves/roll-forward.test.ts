@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { parkedAttempts } from '../../../src/ledger/journal/parked.js';
-import { storeNowMs } from '../../../src/ledger/moves/feed.js';
-import { findSpent, PlanReader } from '../../../src/ledger/moves/put-block.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
+import { storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import {
   attemptOf,
   JOURNAL_SESSION,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { openBatches } from '../../../src/ledger/moves/feed.js';
-import { NO_CLAIMS, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
-import { sealBatch } from '../../../src/ledger/moves/seal-batch.js';
+import { openBatch, sealBatch } from '../../../src/ledger/moves/import-batch.js';
+import { NO_CLAIMS, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
 import { realmState } from '../../../src/ledger/moves/steer.js';
-import { type TurnDown, turnDown } from '../../../src/ledger/moves/turn-down.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
-import { blockClaims, findSpent, openBatch, putBlock } from '../../../src/ledger/moves/put-block.js';
+import { openBatch } from '../../../src/ledger/moves/import-batch.js';
+import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import type { Settlement } from '../../../src/ledger/moves/settle.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
 import { ledgerBench, planRow, sealed } from '../../support/ledger.js';
 import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
@@ -73,8 +75,7 @@ describe('find-spent', () => {
     const first = await sealed(ledger, [{ reference: 'a' }]);
     await feedAll(first);
     await sendAs(first, 1, 'P');
-    const { shard, field } = referenceKey('a');
-    const undoes = { shard, fieldHex: field.toString('hex'), no: first.no, index: '1' };
+    const undoes = { ...referenceKey('a'), no: first.no, index: '1' };
     const undo = await sealed(ledger, [{ op: 'debit', member: '9001', undoes }]);
     await feedAll(undo);
     expect((await findSpent(ledger, ['a'])).has('a')).toBe(true);

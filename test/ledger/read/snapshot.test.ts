@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderState } from '../../../src/core/states.js';
 import { feed } from '../../../src/ledger/moves/feed.js';
-import { PlanReader } from '../../../src/ledger/moves/put-block.js';
 import { discardOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readRecord, readRow, rowContext } from '../../../src/ledger/read/rows.js';
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { attention } from '../../../src/ledger/read/unsettled.js';

@@ -15,7 +15,7 @@ import { tempFolder } from '../../support/temp-folder.js';
  */
 const APART = ['--user', '--map-root-user', '--pid', '--net', '--mount', '--mount-proc', '--fork'];
 const inContainers = spawnSync('unshare', [...APART, '--kill-child', 'true']).status === 0;
-const support = (name: string) => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
+const support = (name: string) => fileURLToPath(new URL(`../../support/${name}`, import.meta.url));
 
 type Container = { readonly lines: Interface; say(line: string): void; kill(): Promise<void> };
 

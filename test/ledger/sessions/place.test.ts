@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
-import { type Machine, thisMachine } from '../../../src/ledger/sessions/machine.js';
-import { ensurePlace, readPlace } from '../../../src/ledger/sessions/place.js';
+import { ensurePlace, type Machine, readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

@@ -1,0 +1,114 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import { encodeEvent, type OrderEvent } from '../order-event.js';
+import type { PlannedOrder } from '../plan-block.js';
+import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { EVIDENCE_CODE, type Evidence, isStateCode, type StateCode } from '../record.js';
+import { newNonce } from '../script-client.js';
+import type { Reason } from '../views.js';
+import { type OrderRef, utcDay } from './begin-sending.js';
+import { handedOver, ownReference, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './settle.js';
+
+/** What moves an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
+
+export type Conclusion = {
+  readonly from: 'u' | 'D';
+  readonly to: 'P' | 'X' | 'w' | 'D';
+  readonly evidence: Evidence | null;
+  readonly detail: OrderEvent;
+  readonly sentAt: number;
+  readonly dueInMs: number;
+  readonly audit: string | null;
+  readonly balance: string | null;
+  readonly tries: number | null;
+  /** The era in which the evidence was read; what a person decides has none. */
+  readonly era?: string;
+  /** How long after its last attempt a request may still arrive; asked where a person says unpaid. */
+  readonly settleMs?: number;
+};
+
+/** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
+export async function conclude(
+  ledger: RealmLedger,
+  ref: OrderRef,
+  row: PlannedOrder,
+  conclusion: Conclusion,
+  nonce: string = newNonce(),
+): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
+  const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
+    ref.no,
+    ref.index,
+    conclusion.from,
+    conclusion.to,
+    row.order.tokens,
+    conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
+    encodeEvent(conclusion.detail, nonce),
+    utcDay(conclusion.sentAt),
+    conclusion.dueInMs,
+    conclusion.audit ?? '',
+    JSON.stringify({
+      ref: ownReference(row),
+      undoes: undoneOrder(row),
+      balance: conclusion.balance ?? '',
+      tries: conclusion.tries,
+      settleMs: conclusion.settleMs ?? null,
+    }),
+    conclusion.era ?? '',
+  ]);
+  const concluded = answer === 'ok';
+  return { concluded, state, next: concluded ? handedOver(handed) : [] };
+}
+
+/** An order whose member could not be read: put off, or ended before anything was sent. */
+export type TurnDown = {
+  /** `D` is asked for and not done: the conclusion that ends an unknown has evidence of its own. */
+  readonly move:
+    | { readonly from: 'w'; readonly to: 'w' | 'R' | 'X'; readonly hold: string }
+    | { readonly from: 'u'; readonly to: 'u' | 'D' };
+  /** Reads of this order that have failed, this one included where it counts against the order. */
+  readonly tries: number;
+  readonly status: number | null;
+  readonly errorCode: ErrorCode;
+  /** The realm gave no definite answer: the breaker counts it. */
+  readonly silent: boolean;
+  readonly dueInMs: number;
+  readonly detail: OrderEvent | null;
+  readonly evidence: Evidence | null;
+  readonly refusalReason: Reason;
+  readonly slice: number;
+};
+
+/** Answers with the state it has now, null where it had moved on, and with the orders that waited for its members. */
+export async function turnDown(
+  ledger: RealmLedger,
+  ref: OrderRef,
+  row: PlannedOrder,
+  { move, ...why }: TurnDown,
+  nonce: string = newNonce(),
+): Promise<{ readonly code: StateCode | null; readonly next: readonly OrderRef[] }> {
+  const [answer, code = '', seq, handed = '[]'] = await askScript(ledger, 'turn-down', [
+    ledger.mark.seen,
+    ledger.mark.era,
+    ref.no,
+    ref.index,
+    row.order.tokens,
+    move.from,
+    move.to,
+    move.from === 'w' ? move.hold : '',
+    why.dueInMs,
+    why.detail === null ? '' : encodeEvent(why.detail, nonce),
+    JSON.stringify({
+      tries: why.tries,
+      status: why.status === null ? '' : String(why.status),
+      evidence: why.evidence === null ? '' : EVIDENCE_CODE[why.evidence],
+      slice: why.slice,
+      ref: ownReference(row),
+      class: why.errorCode,
+      silent: why.silent,
+      unknowns: UNKNOWNS_IN_A_ROW,
+      refusals: refusalLimits(why.refusalReason),
+    }),
+  ]);
+  if (answer !== 'ok' || !isStateCode(code)) return { code: null, next: [] };
+  noteSeq(ledger, seq);
+  return { code, next: handedOver(handed) };
+}

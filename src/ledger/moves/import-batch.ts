@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { type BatchId, batchId } from '../../core/ids.js';
+import { type OverLimit, parseOverLimit } from '../accounts.js';
+import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { type AuditEntry, encodeManifest, type Manifest } from '../views.js';
+import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
+
+/** A batch on its way into the books: opened, filled block by block (see put-block.ts), then sealed or dropped. */
+
+export type Opened = {
+  readonly status: 'new' | 'taken-over' | 'sealed' | 'id-taken';
+  readonly no: string;
+  readonly id: BatchId;
+};
+
+/** What the same orders were called before the currency was part of a batch's identity. */
+export type FormerIdentity = {
+  readonly content: string;
+  readonly id: BatchId;
+  readonly currency: string | null;
+};
+
+export async function openBatch(
+  ledger: RealmLedger,
+  wanted: {
+    content: string;
+    id: BatchId;
+    importer: string;
+    createdAt: number;
+    former?: FormerIdentity | null;
+  },
+): Promise<Opened> {
+  const { former } = wanted;
+  const [status = '', no = '', id = ''] = await askScript(ledger, 'open-batch', [
+    wanted.content,
+    wanted.id,
+    wanted.importer,
+    wanted.createdAt,
+    former?.content ?? '',
+    former?.id ?? '',
+    former?.currency ?? '',
+  ]);
+  return { status: z.enum(['new', 'taken-over', 'sealed', 'id-taken']).parse(status), no, id: batchId(id) };
+}
+
+/** What a run of a rule keeps in the same step as its batch is sealed. */
+export type SealedRun = {
+  readonly account: string;
+  /** The most that all orders of the account may hold; null for no limit. */
+  readonly limit: number | null;
+  /** Null for a run of a schedule, whose number is its time. */
+  readonly number: number | null;
+  readonly id: string;
+  /** The run as it is from then on, and what became of the schedule's time, as JSON. */
+  readonly record: string;
+  /** `only`: nothing is sealed where somebody else has dealt with that time. */
+  readonly schedule: { readonly rule: string; readonly last: string; readonly only: boolean } | null;
+};
+
+export type Sealed = z.infer<typeof sealReply> | OverLimit;
+
+export type SealedWith = {
+  readonly sketch: Buffer;
+  /** The realm's numbers when the plan was judged again; null where nothing was asked. */
+  readonly judged: { readonly seals: string; readonly retries: string } | null;
+  readonly run: SealedRun | null;
+  /** The store had forgotten it, and it was compared with nothing. */
+  readonly putBack: boolean;
+};
+
+export async function sealBatch(
+  ledger: RealmLedger,
+  at: { no: string; importer: string; owner: string },
+  manifest: Manifest,
+  counters: Readonly<Record<string, string>>,
+  audit: AuditEntry,
+  { sketch = NO_SKETCH, judged = null, run = null, putBack = false }: Partial<SealedWith> = {},
+): Promise<Sealed> {
+  const [status, ...over] = await askScript(ledger, 'seal-batch', [
+    at.no,
+    at.importer,
+    encodeManifest(manifest),
+    JSON.stringify(counters),
+    at.owner,
+    manifest.rows,
+    JSON.stringify(audit),
+    sketch,
+    manifest.inOrder ? '1' : '0',
+    judged === null ? '' : `${judged.seals} ${judged.retries}`,
+    run === null ? '' : JSON.stringify(run),
+    putBack ? '1' : '',
+  ]);
+  if (status === 'over') return parseOverLimit(over);
+  return sealReply.parse(status);
+}
+
+const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'disarmed', 'noted']);
+const NO_SKETCH = Buffer.alloc(0);
+
+/**
+ * Takes back a batch that was never sealed, block by block: also the blocks that an importer stored which
+ * this one took over from, of the same orders. Left behind, their marks would keep the orders they replace
+ * from ever being retried.
+ */
+export async function dropBatch(
+  ledger: RealmLedger,
+  at: { no: string; importer: string },
+  blocks: number,
+  claimsOf: (block: number) => Promise<BlockClaims>,
+): Promise<void> {
+  const { meta } = batchKeys(ledger.keyPrefix, at.no);
+  const stored = Number(
+    await ledger.scripts.retryWhileAway('read batch', (redis) => redis.hget(meta, 'blocks')),
+  );
+  for (let block = Math.max(blocks, stored) - 1; block >= -1; block--) {
+    const { refs, replaces } = block < 0 ? NO_CLAIMS : await claimsOf(block);
+    const content = { refs: unpackRefs(refs, block * PLAN_BLOCK_ROWS + 1), replaces };
+    const reply = await ledger.scripts.script('drop-batch', ledger.keyPrefix, [
+      at.no,
+      at.importer,
+      Math.max(block, 0),
+      JSON.stringify(content),
+      block < 0 ? '1' : '',
+    ]);
+    if (reply !== 'ok') return;
+  }
+}

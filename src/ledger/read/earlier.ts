@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
+import { batchKeys } from '../keys.js';
+import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
+import { listFromLua } from '../script-client.js';
+import type { BatchRef } from './batches.js';
+
+/** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
+
+/** A row may not stand in for this order, or undo it; `why` as includes/earlier.lua puts it. */
+export type EarlierConflict = {
+  readonly kind: 'replaces' | 'undoes';
+  readonly row: number;
+  readonly no: string;
+  readonly index: number;
+  readonly why: string;
+};
+
+/** An earlier order of which a row speaks, and the row's index. */
+export type EarlierOrder = readonly [no: string, index: string, row: string];
+
+export const earlierEntry = z
+  .tuple([z.enum(['replaces', 'undoes']), z.string(), z.string(), z.string(), z.string()])
+  .transform(
+    ([kind, row, no, index, why]): EarlierConflict => ({
+      kind,
+      row: Number(row),
+      no,
+      index: Number(index),
+      why,
+    }),
+  );
+
+/** What the put would say of rows that stand in for these orders; an import that has not finished takes none yet. */
+export async function judgeReplaced(
+  ledger: RealmLedger,
+  orders: readonly EarlierOrder[],
+): Promise<EarlierConflict[]> {
+  if (orders.length === 0) return [];
+  const reply = await ledger.scripts.script('judge-replaced', ledger.keyPrefix, [JSON.stringify(orders)]);
+  return listFromLua(z.string().parse(reply)).map((entry) => earlierEntry.parse(entry));
+}
+
+/** Rows without references are compared with the orders of so long. */
+export const LOOK_BACK_MS = 30 * 24 * 3600_000;
+
+/**
+ * `seals` is raised by every seal of the realm and by a loss that is accepted, `retries` by every order that was
+ * over and is paid, or may be, after all: what was judged at these numbers is sealed or retried at them, or not.
+ */
+export async function judgedAt(ledger: RealmLedger): Promise<{ seals: string; retries: string }> {
+  const [seals, retries] = await ledger.scripts.retryWhileAway('read seals', (redis) =>
+    redis.hmget(ledger.keyPrefix, 'seals', 'retries'),
+  );
+  return { seals: seals ?? '0', retries: retries ?? '0' };
+}
+
+/**
+ * The same for dead letters of one batch, whose own retries move nothing: they are compared together, and equal rows of
+ * one file are all meant.
+ */
+export async function judgedBeside({ ledger, no }: BatchRef): Promise<string> {
+  const { scripts, keyPrefix } = ledger;
+  // In this order: an own retry between the two reads leaves a number that is never reached again.
+  const { seals, retries } = await judgedAt(ledger);
+  const own = await scripts.retryWhileAway('read seals', (redis) =>
+    redis.hget(batchKeys(keyPrefix, no).meta, 'retried'),
+  );
+  return `${seals} ${Number(retries) - Number(own)}`;
+}
+
+/** For each reference: who keeps it spent, if anybody. */
+export async function findSpent(
+  ledger: RealmLedger,
+  references: readonly string[],
+  /** The same references as `referenceHash` gives them, where that was done already. */
+  hashes: readonly string[] = references.map(referenceHash),
+): Promise<Map<string, ReferenceHolder>> {
+  if (references.length === 0) return new Map();
+  // One packed argument: as two each, a thousand arguments cost more than the look-up.
+  const packed = Buffer.from(hashes.join(''), 'latin1');
+  const reply = await askScript(ledger, 'find-spent', [packed]);
+  const spent = new Map<string, ReferenceHolder>();
+  for (let i = 0; i < reply.length; i += 2) {
+    const reference = references[Number(reply[i])];
+    if (reference !== undefined) spent.set(reference, parseHolder(reply[i + 1] ?? ''));
+  }
+  return spent;
+}
+
+/** Of references as BlockClaims pack them: the places in the block, and whether somebody keeps each spent. */
+export async function spentPlaces(
+  ledger: RealmLedger,
+  refs: Buffer,
+): Promise<[place: number, spent: boolean][]> {
+  const places: number[] = [];
+  const hashes: string[] = [];
+  for (let at = 0; at < refs.length; at += REF_BYTES) {
+    places.push(refs.readUInt8(at));
+    hashes.push(refs.toString('latin1', at + 1, at + 1 + REFERENCE_HASH_BYTES));
+  }
+  const spent = await findSpent(ledger, hashes, hashes);
+  return places.map((place, i) => [place, spent.has(hashes[i] ?? '')]);
+}
+
+/** As in includes/record.lua, until a crew has noted its profile's. */
+const SETTLE_MS = 1_200_000;
+
+/** What the scripts reckon in `mayArriveUntil` (includes/record.lua), for those who only look. */
+export type Arrivals = {
+  readonly nowMs: number;
+  /** Until when requests may still arrive that were to be over by `ms`; null where they are. */
+  readonly until: (ms: number | null) => number | null;
+};
+
+/** By the store's clock, which may have been found stepped. */
+export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
+  const { scripts, keyPrefix } = ledger;
+  const [nowMs, [stepped, settle]] = await scripts.retryWhileAway('read the clock', (redis) =>
+    Promise.all([storeNowMs(ledger), redis.hmget(keyPrefix, 'steppedUntil', 'settleMs')]),
+  );
+  const steppedMs = Number(stepped ?? 0);
+  const held = steppedMs <= nowMs + Number(settle ?? SETTLE_MS) ? steppedMs : 0;
+  return {
+    nowMs,
+    until: (ms) => (ms === null || Math.max(ms, held) <= nowMs ? null : Math.max(ms, held)),
+  };
+}
