@@ -198,7 +198,7 @@ const SABOTAGES = [
   },
   {
     name: 'forgotten-batch-taken-for-new',
-    file: 'src/planning/earlier.ts',
+    file: 'src/planning/identity.ts',
     find: '  if (at === null || now',
     put: '  if (at !== 0 || now',
     test: 'test/chaos/further-back.test.ts',

@@ -72,7 +72,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'an-undo-of-any-content',
-    file: 'src/planning/judge-undo.ts',
+    file: 'src/planning/judge-earlier.ts',
     find: '    if (other !== undefined)\n',
     put: "    if (other === 'recipient')\n",
     test: 'test/planning/earlier-orders.test.ts',
@@ -86,7 +86,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'an-undo-is-undone',
-    file: 'src/planning/judge-undo.ts',
+    file: 'src/planning/judge-earlier.ts',
     find: '    if (original.reference?.startsWith(UNDO) === true)\n',
     put: "    if (original.reference === '')\n",
     test: 'test/planning/earlier-orders.test.ts',
@@ -122,7 +122,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'duplicates-of-nobody',
-    file: 'src/planning/changes.ts',
+    file: 'src/planning/before-seal.ts',
     find: "  refuse([[freed, 'no longer",
     put: "  refuse([[[], 'no longer",
     test: 'test/planning/seal-again.test.ts',
@@ -174,7 +174,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'past-the-gate-of-addresses',
-    file: 'src/planning/other-address.ts',
+    file: 'src/planning/looks-paid.ts',
     find: '  refuseAddresses(ledger, unseen);',
     put: '',
     test: 'test/planning/other-address.test.ts',
@@ -322,7 +322,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'stands-in-under-any-reference',
-    file: 'src/planning/judge-undo.ts',
+    file: 'src/planning/judge-earlier.ts',
     find: '  if (reference === null || reference === row.reference) return null;',
     put: "  if (reference !== '') return null;",
     test: 'test/planning/stand-ins.test.ts',

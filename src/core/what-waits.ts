@@ -1,6 +1,5 @@
 import type { Certainty } from './profile.js';
-import type { BatchStanding, Group, RealmStanding, Sign } from './standing.js';
-import type { Waiting, WaitingWhy } from './waiting.js';
+import type { BatchStanding, Group, RealmStanding, Sign, Waiting, WaitingWhy } from './waiting.js';
 
 /**
  * No order stands still in silence. From what the ledger knows of a batch at one moment to the orders of it

@@ -1,12 +1,10 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
-import { BrokenFile } from './broken-file.js';
 import { headerKey } from './columns.js';
-import { type HeaderLine, headerCells, openQuote, readHeaderLine } from './header-line.js';
-import { INTAKE_LIMITS } from './limits.js';
-import { openSource } from './open.js';
+import { type HeaderLine, headerCells, openQuote, readHeaderLine } from './header.js';
+import { INTAKE_LIMITS, openSource } from './open.js';
 import { readRecords, recordFaults } from './records.js';
-import type { Delimiter, Finding } from './row.js';
+import { BrokenFile, type Delimiter, type Finding } from './row.js';
 
 /**
  * A doubt.csv that a person went through: `almoner_order` names the order, `decision` says paid or unpaid, or

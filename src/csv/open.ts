@@ -5,8 +5,6 @@ import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
 import { oneLine } from '../core/one-line.js';
-import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
-
 /**
  * A file that can be read several times: once for its shape, once for the plan, once to store it. What can be
  * read only once (stdin, a pipe) is put into a temporary file first, which is gone with its handle.
@@ -134,3 +132,19 @@ function cannotOpen(file: string, error: unknown): AlmonerError {
     },
   );
 }
+
+/** A limit on everything a file can grow in: what is beyond is refused with a clear fault, never tried. */
+export type IntakeLimits = {
+  readonly fileBytesMax: number;
+  /** One record, quoted line breaks included. Also what an unclosed quote can swallow before it is noticed. */
+  readonly recordBytesMax: number;
+  readonly columnsMax: number;
+  readonly rowsMax: number;
+};
+
+export const INTAKE_LIMITS: IntakeLimits = {
+  fileBytesMax: 1024 ** 3,
+  recordBytesMax: 1024 ** 2,
+  columnsMax: 200,
+  rowsMax: 5_000_000,
+};

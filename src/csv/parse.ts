@@ -1,13 +1,11 @@
-import { BrokenFile } from './broken-file.js';
 import type { ColumnMap } from './columns.js';
-import { readHeaderLine } from './header-line.js';
-import { INTAKE_LIMITS, type IntakeLimits } from './limits.js';
-import type { Source } from './open.js';
+import { readHeaderLine } from './header.js';
+import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
-import { flawKind, SWALLOWING_QUOTE } from './record-scanner.js';
 import { readRecords } from './records.js';
 import { References } from './references.js';
-import type { Finding, Row, Sheet } from './row.js';
+import { BrokenFile, type Finding, type Row, type Sheet } from './row.js';
+import { flawKind, SWALLOWING_QUOTE } from './scan.js';
 import { findShape, type Shape } from './shape.js';
 
 export type ParseOptions = RowRules & {

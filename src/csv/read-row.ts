@@ -5,12 +5,18 @@ import { OPS, type Op, type Order } from '../core/order.js';
 import type { SignedTokens } from '../core/points.js';
 import { hashRow } from '../core/reference.js';
 import { show, textOf } from '../core/visible.js';
+import {
+  awardFault,
+  type CellFault,
+  readMemberCell,
+  readReferenceCell,
+  readTokensCell,
+  trimBlanks,
+} from './cells.js';
 import type { Column } from './columns.js';
-import { awardFault, type CellFault, readMemberCell, readReferenceCell, trimBlanks } from './member-cell.js';
 import { hasSurplus, recordFaults } from './records.js';
 import type { Row } from './row.js';
 import type { Shape } from './shape.js';
-import { readTokensCell } from './tokens-cell.js';
 
 export type RowRules = {
   /** What a `realm` cell may say: the profile's name and the realm's id. */

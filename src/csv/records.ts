@@ -1,17 +1,17 @@
 import { parse } from 'csv-parse/sync';
-import { ByteGuard } from './byte-guard.js';
-import type { IntakeLimits } from './limits.js';
-import { flawCell, flawKind, LONE_CR, RecordScanner } from './record-scanner.js';
+import { ByteGuard } from './bytes.js';
+import type { IntakeLimits } from './open.js';
 import type { Delimiter, Finding } from './row.js';
+import { flawCell, flawKind, LONE_CR, RecordScanner } from './scan.js';
 
-/** Makes something of one record, or undefined to pass over it. `flaw` is 0 or what the ruler found. */
+/** Makes something of one record, or undefined to pass over it. `flaw` is 0 or what the scanner found. */
 export type RecordReader<T> = (line: number, cells: string[], flaw: number) => T | undefined;
 
 /**
- * Streams the records of a file, a block for each chunk read: bytes → guard (UTF-8 only) → ruler (lines,
+ * Streams the records of a file, a block for each chunk read: bytes → guard (UTF-8 only) → scanner (lines,
  * quotes) → cells. Blank lines come as one empty cell. Memory is bounded by the chunk and the largest record.
  *
- * The ruler knows where the last whole record of a chunk ends; what follows waits for the next chunk. Where
+ * The scanner knows where the last whole record of a chunk ends; what follows waits for the next chunk. Where
  * no quote stands, cells are what is between delimiters, and splitting gives them at ten times the speed of
  * csv-parse, which reads everything else.
  */
@@ -22,7 +22,7 @@ export async function* readRecords<T>(
   read: RecordReader<T>,
 ): AsyncGenerator<T[], void, undefined> {
   const guard = new ByteGuard();
-  const ruler = new RecordScanner(delimiter, limits.recordBytesMax);
+  const scanner = new RecordScanner(delimiter, limits.recordBytesMax);
   const waiting = new Waiting();
   let failure: unknown;
 
@@ -31,8 +31,8 @@ export async function* readRecords<T>(
     const block: T[] = [];
     try {
       for (const record of records) {
-        ruler.next();
-        const made = read(ruler.recordLine, record, ruler.recordFlaw);
+        scanner.next();
+        const made = read(scanner.recordLine, record, scanner.recordFlaw);
         if (made !== undefined) block.push(made);
       }
     } catch (error) {
@@ -42,19 +42,19 @@ export async function* readRecords<T>(
   };
 
   for await (const chunk of chunks) {
-    const text = guard.pass(chunk, ruler.line);
-    const good = text.subarray(0, ruler.measure(text));
-    const end = Math.max(0, Math.min(ruler.recordsEnd, good.length));
+    const text = guard.pass(chunk, scanner.line);
+    const good = text.subarray(0, scanner.measure(text));
+    const end = Math.max(0, Math.min(scanner.recordsEnd, good.length));
     waiting.add(good.subarray(0, end));
     // A huge record arrives in many chunks: it is looked at once, when it is whole.
     if (end > 0) yield readAll(recordsOf(waiting.take(), delimiter));
     waiting.add(good.subarray(end));
     if (failure !== undefined) throw failure;
-    if (ruler.broken !== undefined) throw ruler.broken;
+    if (scanner.broken !== undefined) throw scanner.broken;
   }
-  guard.end(ruler.line);
-  ruler.end();
-  if (ruler.broken !== undefined) throw ruler.broken;
+  guard.end(scanner.line);
+  scanner.end();
+  if (scanner.broken !== undefined) throw scanner.broken;
   const rest = waiting.take();
   if (rest.length > 0) yield readAll(recordsOf(rest, delimiter));
   if (failure !== undefined) throw failure;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import { AlmonerError } from '../core/errors/error.js';
 import type { OrderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RowHashes } from '../core/reference.js';
@@ -53,3 +54,17 @@ export type Sheet = {
   /** The header as the file spells it, without the columns that our own reports add. */
   readonly header: readonly string[];
 };
+
+/**
+ * A fault after which nothing more of the file can be trusted: bytes that are not text, quotes that leave it
+ * open where a row ends, a limit. It ends the reading, and --skip-invalid does not get past it, because rows
+ * behind it might be missing without anybody noticing.
+ */
+export class BrokenFile extends AlmonerError {
+  readonly finding: Finding;
+
+  constructor(code: ErrorCode, line: number, message: string, cause?: unknown) {
+    super(code, message, cause === undefined ? {} : { cause });
+    this.finding = { line, column: null, code, message };
+  }
+}

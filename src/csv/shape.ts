@@ -9,8 +9,8 @@ import {
   ownColumnNamed,
   spellingsOf,
 } from './columns.js';
-import { type HeaderLine, headerCells, openQuote } from './header-line.js';
-import type { IntakeLimits } from './limits.js';
+import { type HeaderLine, headerCells, openQuote } from './header.js';
+import type { IntakeLimits } from './open.js';
 import type { Delimiter, Finding, Sheet } from './row.js';
 
 /** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */

@@ -2,8 +2,7 @@ import type { MemberId } from '../core/ids.js';
 import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
-import { Amounts } from './amounts.js';
-import { fileFindings, Tally, type TotalsCaps } from './file-findings.js';
+import { Amounts, fileFindings, Tally, type TotalsCaps } from './file-findings.js';
 import { type MemberEffect, Members } from './members.js';
 
 /** What the preview says of a file, apart from what only the ledger knows. */

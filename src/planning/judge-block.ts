@@ -13,8 +13,14 @@ import {
   type RealmLedger,
   type ReferenceHolder,
 } from '../ledger/index.js';
-import { denial, isoTime } from './denial.js';
-import { type EarlierBatch, EarlierBatches, judgeStandIn, UndoJudge } from './judge-undo.js';
+import {
+  denial,
+  type EarlierBatch,
+  EarlierBatches,
+  isoTime,
+  judgeStandIn,
+  UndoJudge,
+} from './judge-earlier.js';
 
 /**
  * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,

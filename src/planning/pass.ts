@@ -13,9 +13,9 @@ import {
   type PlanReader,
   type RealmLedger,
 } from '../ledger/index.js';
-import { BatchDigest } from './digest.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
+import { BatchDigest } from './identity.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { ComparedRows } from './repeats.js';
 

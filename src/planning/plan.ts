@@ -1,14 +1,12 @@
 import type { BatchId } from '../core/ids.js';
-import { BrokenFile } from '../csv/broken-file.js';
 import type { Source } from '../csv/open.js';
 import { parseSheet } from '../csv/parse.js';
-import type { Row, Sheet } from '../csv/row.js';
+import { BrokenFile, type Row, type Sheet } from '../csv/row.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
-import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './earlier.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
-import { leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
-import { addressFinding } from './other-address.js';
+import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './identity.js';
+import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import { Pass, type PlanOptions, type Spent } from './pass.js';
 import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
 

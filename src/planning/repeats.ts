@@ -19,8 +19,7 @@ import {
   sealNumber,
   stateOf,
 } from '../ledger/index.js';
-import { BareRows } from './bare-rows.js';
-import { type EqualOrder, equalOrders, sketchHits } from './equal-orders.js';
+import { BareRows, type EqualOrder, equalOrders, sketchHits } from './sketch.js';
 
 /**
  * Which rows without references repeat an order of the last 30 days that is paid or may still be paid; of one that

@@ -23,10 +23,10 @@ import {
   type SealedRun,
   sealBatch,
 } from '../ledger/index.js';
-import { refuseChanged, refuseOtherName, refuseSpent } from './changes.js';
-import { denial } from './denial.js';
-import { shortId } from './digest.js';
-import { passAddresses, whyMoved } from './other-address.js';
+import { refuseChanged, refuseOtherName, refuseSpent } from './before-seal.js';
+import { shortId } from './identity.js';
+import { denial } from './judge-earlier.js';
+import { passAddresses, whyMoved } from './looks-paid.js';
 import type { Plan } from './plan.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ConnectionOptions, Queue } from 'bullmq';
+import type { WriteOutcome } from '../core/classify.js';
 import { type BatchId, orderId } from '../core/ids.js';
-import type { WriteOutcome } from '../core/outcome.js';
 import {
   type OrderRef,
   type PlanRow,

@@ -1,8 +1,7 @@
-import { classify } from '../core/classify.js';
+import { classify, type WriteOutcome } from '../core/classify.js';
 import type { OutcomeCode } from '../core/errors/orders.js';
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type Balances,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutcomeKind, RateHeaders } from '../core/outcome.js';
+import type { OutcomeKind, RateHeaders } from '../core/classify.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type Allowed,

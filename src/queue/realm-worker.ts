@@ -1,6 +1,6 @@
 import { type Job, type Queue, Worker } from 'bullmq';
+import type { WriteOutcome } from '../core/classify.js';
 import { AlmonerError } from '../core/errors/error.js';
-import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   Attempts,

@@ -1,5 +1,5 @@
+import type { WriteOutcome } from '../core/classify.js';
 import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
-import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { TermsChange } from '../core/terms.js';
 import type { Reason, SessionEntry } from '../ledger/index.js';

@@ -1,8 +1,8 @@
+import type { WriteOutcome } from '../core/classify.js';
 import { type Decision, decide, type Resend } from '../core/decide.js';
 import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
-import type { WriteOutcome } from '../core/outcome.js';
 import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
-import { LONGEST_PAUSE_MS } from '../core/backoff.js';
+import { LONGEST_PAUSE_MS } from '../core/decide.js';
 import {
   dispatched,
   generationsOf,

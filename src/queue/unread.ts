@@ -1,4 +1,4 @@
-import { backoffMs, LONGEST_PAUSE_MS } from '../core/backoff.js';
+import { backoffMs, LONGEST_PAUSE_MS } from '../core/decide.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type BatchRef,

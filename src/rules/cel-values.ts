@@ -1,5 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { Fraction } from '../core/fraction.js';
+import { periodName, wallTime } from './calendar.js';
+import type { Rule } from './rule.js';
 
 /**
  * Facts as CEL values. Whole numbers become exact integers, others exact fractions; a whole number beyond 64
@@ -57,4 +59,21 @@ export function spellValue(value: unknown): string {
     typeof inner === 'bigint' || inner instanceof Fraction ? String(inner) : inner,
   );
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** What `run` holds in an expression: the time of the run, by the wall of the rule's zone. */
+export const RUN_FIELDS = ['at', 'date', 'year', 'month', 'day', 'weekday', 'hour', 'period'] as const;
+
+export function runFacts(rule: Pick<Rule, 'period' | 'zone'>, at: number): Record<string, unknown> {
+  const wall = wallTime(at, rule.zone);
+  return celMap([
+    ['at', new Date(at)],
+    ['date', periodName('day', at, rule.zone)],
+    ['year', BigInt(wall.year)],
+    ['month', BigInt(wall.month)],
+    ['day', BigInt(wall.day)],
+    ['weekday', BigInt(wall.weekday)],
+    ['hour', BigInt(wall.hour)],
+    ['period', periodName(rule.period, at, rule.zone)],
+  ]);
 }

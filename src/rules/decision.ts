@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { MemberId } from '../core/ids.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
-import type { AudienceRow } from './audience-row.js';
+import type { AudienceRow } from './packed-audience.js';
 
 /** What was read of a member by one call of the interface. */
 export type FactRead =

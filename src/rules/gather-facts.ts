@@ -5,8 +5,8 @@ import type { Rate } from '../core/profile.js';
 import type { FactsKept } from '../ledger/index.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
-import type { AudienceRow } from './audience-row.js';
 import { type FactsUsed, type FieldsUsed, needsMember, needsWeb3 } from './facts-used.js';
+import type { AudienceRow } from './packed-audience.js';
 
 /** The reads of a realm; the caller has them paced and repeated. */
 export type FactReader = {

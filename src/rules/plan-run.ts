@@ -1,10 +1,10 @@
 import type { RealmProfile } from '../core/profile.js';
 import { openFacts, putDecisions, type RealmLedger, takeReading } from '../ledger/index.js';
-import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './audience-row.js';
-import { alreadyAwarded, awardedInPeriod } from './awarded.js';
+import { alreadyAwarded, awardedInPeriod } from './awards.js';
+import { periodName } from './calendar.js';
 import type { Bounds } from './decide.js';
 import type { FactReader } from './gather-facts.js';
-import { periodName } from './period.js';
+import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './packed-audience.js';
 import { type ReadRequest, readCandidates } from './read-candidates.js';
 import { awardExpression, type Rule } from './rule.js';
 import type { Outcome } from './rule-jobs.js';

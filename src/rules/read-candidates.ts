@@ -2,7 +2,6 @@ import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { FactsKept } from '../ledger/index.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
-import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './audience-row.js';
 import type { Candidate, FactRead } from './decision.js';
 import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
 import {
@@ -14,6 +13,7 @@ import {
   gatherFacts,
   NOT_FOUND,
 } from './gather-facts.js';
+import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './packed-audience.js';
 import { awardExpression, type Rule } from './rule.js';
 
 export type ReadRequest = {

@@ -2,15 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { carry } from '../core/errors/error.js';
 import type { OnFile } from './audience.js';
-import { type AudienceRow, type PackedAudience, packSlice, unpackSlice } from './audience-row.js';
+import { runFacts } from './cel-values.js';
 import { type Bounds, decide } from './decide.js';
 import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
 import type { RuleFault } from './fault.js';
-import { fileStamp } from './file-stamp.js';
 import { judgeCondition } from './judge-member.js';
 import { isAudienceOnly, loadRule } from './load-rule.js';
-import type { Rule } from './rule.js';
-import { runFacts } from './run-facts.js';
+import { type AudienceRow, type PackedAudience, packSlice, unpackSlice } from './packed-audience.js';
+import { fileStamp, type Rule } from './rule.js';
 import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
 
 /**

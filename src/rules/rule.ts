@@ -1,9 +1,10 @@
+import { stat } from 'node:fs/promises';
 import type { MemberId } from '../core/ids.js';
 import type { Written } from '../yaml/read-yaml.js';
-import type { Audience, PackedAudience } from './audience-row.js';
+import type { Period } from './calendar.js';
 import type { Expression } from './expression.js';
 import type { RuleFault } from './fault.js';
-import type { Period } from './period.js';
+import type { Audience, PackedAudience } from './packed-audience.js';
 import type { Schedule } from './schedule.js';
 import type { LIMITS, ROUNDINGS } from './schema.js';
 
@@ -63,4 +64,12 @@ export type RuleResult = LoadedRule | { readonly name: string | null; readonly f
 export function awardExpression({ award }: Rule): PlacedExpression | null {
   if (award.kind === 'fixed') return null;
   return award.kind === 'share' ? award.weight : award.tokens;
+}
+
+/** Another one for a file that was written, replaced or removed since. */
+export async function fileStamp(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => null);
+  if (found === null) return 'none';
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

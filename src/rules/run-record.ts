@@ -51,7 +51,7 @@ export const runMeta = z.object({
   /** Requests made to read the facts, those before an interruption included. */
   requests: z.number(),
   blocks: z.number(),
-  /** Its number in the period once a batch is made of it, part of the batch's identity: see run-number. */
+  /** Its number in the period once a batch is made of it, part of the batch's identity: see `runNumber`. */
   number: z.number().nullable().default(null),
   batch: z.string().nullable(),
 });

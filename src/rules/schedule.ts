@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { messageOf } from '../core/errors/error.js';
-import { momentOf, wallOf } from './zone.js';
+import { momentOf, wallOf } from './calendar.js';
 
 export type Schedule = {
   readonly cron: string;
@@ -10,7 +10,7 @@ export type Schedule = {
 
 /**
  * The times of a schedule. cron-parser walks the wall clock as if it were UTC, and each wall time is then
- * given its one moment (see zone.ts). Its own handling of time zones is not used: looking back, it gives
+ * given its one moment (see calendar.ts). Its own handling of time zones is not used: looking back, it gives
  * `30 2 * * *` twice on the day that hour comes twice and not at all on the day it is left out (5.10), and a
  * reward must be paid exactly once.
  */

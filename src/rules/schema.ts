@@ -3,7 +3,7 @@ import { z } from 'zod';
 /**
  * What an operator may write into a rule file. This is the one description of the format: rule.schema.json,
  * which editors use, is made from it and a test holds the two equal. What one field says about another is
- * checked in cross-checks.ts, because JSON Schema says it badly.
+ * checked in load-rule.ts, because JSON Schema says it badly.
  */
 export const PERIODS = ['once', 'day', 'week', 'month'] as const;
 export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type AttemptFacts, classify } from '../../src/core/classify.js';
+import {
+  type AttemptFacts,
+  classify,
+  OUTCOME_KINDS,
+  type OutcomeKind,
+  type WriteOutcome,
+} from '../../src/core/classify.js';
 import { classifyResend } from '../../src/core/decide.js';
 import { OUTCOME_ERRORS } from '../../src/core/errors/orders.js';
-import { OUTCOME_KINDS, type OutcomeKind, type WriteOutcome } from '../../src/core/outcome.js';
 
 const REFUSED = [400, 402, 404, 405, 406, 410, 411, 413, 414, 415, 417, 422, 431, 451, 501, 505];
 const HALTED = [401, 403, 407];

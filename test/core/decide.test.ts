@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { OUTCOME_KINDS, type OutcomeKind, type WriteOutcome } from '../../src/core/classify.js';
 import { type DecisionContext, decide, type Resend } from '../../src/core/decide.js';
-import { OUTCOME_KINDS, type OutcomeKind, type WriteOutcome } from '../../src/core/outcome.js';
 import { CERTAINTIES, type Certainty } from '../../src/core/profile.js';
 
 function outcome(kind: OutcomeKind, over: Partial<WriteOutcome> = {}): WriteOutcome {

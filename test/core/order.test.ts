@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../src/core/backoff.js';
+import { backoffMs } from '../../src/core/decide.js';
 import { batchId, isBatchId, isMemberId, memberId, orderId, parseOrderId } from '../../src/core/ids.js';
 import { contentOf, effectsOf, membersOf, type Order, signedTokens } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatRate, parseRate } from '../../src/core/rate.js';
+import { formatRate, parseRate } from '../../src/core/profile.js';
 
 describe('a rate is written one way', () => {
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readMemberCell, readReferenceCell } from '../../src/csv/member-cell.js';
+import { readMemberCell, readReferenceCell, readTokensCell } from '../../src/csv/cells.js';
 import { readOpCell } from '../../src/csv/read-row.js';
-import { readTokensCell } from '../../src/csv/tokens-cell.js';
 
 function messageOf(read: unknown): string {
   return typeof read === 'object' && read !== null && 'message' in read

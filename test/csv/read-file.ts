@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ColumnMap } from '../../src/csv/columns.js';
-import type { IntakeLimits } from '../../src/csv/limits.js';
-import { openSource, type Source } from '../../src/csv/open.js';
+import { type IntakeLimits, openSource, type Source } from '../../src/csv/open.js';
 import { parseSheet } from '../../src/csv/parse.js';
 import type { Finding, Row, Sheet } from '../../src/csv/row.js';
 import { Findings } from '../../src/planning/findings.js';

@@ -1,9 +1,9 @@
 import type { Caps, RealmIdentity } from '../../src/core/profile.js';
-import { BrokenFile } from '../../src/csv/broken-file.js';
 import type { ParsedSheet } from '../../src/csv/parse.js';
-import { BatchDigest } from '../../src/planning/digest.js';
+import { BrokenFile } from '../../src/csv/row.js';
 import { FileTotals, type FileTotalsResult } from '../../src/planning/file-totals.js';
 import type { Findings } from '../../src/planning/findings.js';
+import { BatchDigest } from '../../src/planning/identity.js';
 
 /** What one reading of a whole file gives: all a preview needs before the ledger is asked. */
 export type ReadThrough = {

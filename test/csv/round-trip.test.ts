@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { INTAKE_LIMITS } from '../../src/csv/limits.js';
+import { INTAKE_LIMITS } from '../../src/csv/open.js';
 import { readRecords } from '../../src/csv/records.js';
 import type { Delimiter, Row } from '../../src/csv/row.js';
 import { readBytes } from './read-file.js';

@@ -9,7 +9,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
-import { AWARD_SHEET } from '../../src/rules/awarded.js';
+import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';

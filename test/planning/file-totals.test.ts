@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
-import { Amounts } from '../../src/planning/amounts.js';
+import { Amounts } from '../../src/planning/file-findings.js';
 import { FileTotals } from '../../src/planning/file-totals.js';
 import { Members } from '../../src/planning/members.js';
 import { readBytes } from '../csv/read-file.js';

@@ -11,7 +11,7 @@ import { refuseFaults } from '../../src/operations/pay/plan-file.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { AWARD_SHEET } from '../../src/rules/awarded.js';
+import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { putPlan, settleRows } from '../support/csv-plans.js';
 import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';

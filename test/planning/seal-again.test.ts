@@ -10,7 +10,7 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { AWARD_SHEET } from '../../src/rules/awarded.js';
+import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/importing.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgerBench, sealed } from '../support/ledger.js';

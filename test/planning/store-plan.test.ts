@@ -7,7 +7,7 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { AWARD_SHEET } from '../../src/rules/awarded.js';
+import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/importing.js';
 import { ledgerBench, START } from '../support/ledger.js';
 import { testProfile } from '../support/realm-profile.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { WriteOutcome } from '../../src/core/outcome.js';
+import type { WriteOutcome } from '../../src/core/classify.js';
 import { haltReason, refusalReason } from '../../src/queue/reasons.js';
 import { testProfile } from '../support/realm-profile.js';
 

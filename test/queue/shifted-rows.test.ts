@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { BatchDigest, shortId } from '../../src/planning/digest.js';
+import { BatchDigest, shortId } from '../../src/planning/identity.js';
 import { type Line, ledgerBench, planRow, sealed } from '../support/ledger.js';
 import { Machines } from '../support/machine.js';
 import { feedAll } from '../support/order-moves.js';

@@ -1,9 +1,9 @@
 import { stringify } from 'lossless-json';
 import { memberId } from '../../src/core/ids.js';
+import { runFacts } from '../../src/rules/cel-values.js';
 import { type DecideSetting, decide } from '../../src/rules/decide.js';
 import type { Candidate, FactRead } from '../../src/rules/decision.js';
 import type { LoadedRule } from '../../src/rules/rule.js';
-import { runFacts } from '../../src/rules/run-facts.js';
 
 export const AT = Date.parse('2026-11-16T09:00:00Z');
 const UNASKED: FactRead = { kind: 'unasked' };

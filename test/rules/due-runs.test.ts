@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { momentOf, spellMoment } from '../../src/rules/calendar.js';
 import { cronFault, dueRuns, nextTime, ON_TIME_MS, type Schedule } from '../../src/rules/schedule.js';
-import { momentOf, spellMoment } from '../../src/rules/zone.js';
 
 const at = (iso: string) => Date.parse(iso);
 const schedule = (cron: string, timezone: string, missed: 'skip' | 'once' = 'once'): Schedule => ({

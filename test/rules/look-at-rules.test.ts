@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { lookAtRules } from '../../src/rules/read-rule.js';
+import { lookAtRules } from '../../src/rules/rule-thread.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { AUDIENCE, ruleText } from './rule-file.js';
 

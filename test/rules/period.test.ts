@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { awardReference, parseAward } from '../../src/core/reference.js';
-import { hadBegun, periodName } from '../../src/rules/period.js';
+import { hadBegun, periodName, readAt } from '../../src/rules/calendar.js';
 import { PERIODS } from '../../src/rules/schema.js';
-import { readAt } from '../../src/rules/zone.js';
 
 const at = (iso: string) => Date.parse(iso);
 

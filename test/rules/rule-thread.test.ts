@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import type { MemberId } from '../../src/core/ids.js';
-import { memberAt, packAudience, packSlice } from '../../src/rules/audience-row.js';
+import { memberAt, packAudience, packSlice } from '../../src/rules/packed-audience.js';
 import { decideAudience } from '../../src/rules/plan-run.js';
 import type { LoadedRule } from '../../src/rules/rule.js';
 import {

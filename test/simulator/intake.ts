@@ -4,7 +4,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { AWARD_SHEET } from '../../src/rules/awarded.js';
+import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/importing.js';
 import { ruleLimit, sealedRun } from './rules.js';
 import { csvOf, type File, type Given } from './sheet.js';

@@ -1,6 +1,6 @@
+import type { OutcomeKind } from '../../src/core/classify.js';
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { type BatchId, orderId } from '../../src/core/ids.js';
-import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { feed, openBatches } from '../../src/ledger/moves/feed.js';
 import { Session } from '../../src/ledger/sessions/session.js';

@@ -1,7 +1,7 @@
+import type { OutcomeKind, WriteOutcome } from '../../src/core/classify.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
 import type { OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
-import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
 import type { Fate } from '../support/little-realm.js';
 import type { Realm } from './realm.js';

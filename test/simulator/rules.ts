@@ -4,7 +4,7 @@ import { accountName, awardReference } from '../../src/core/reference.js';
 import { heldOf } from '../../src/ledger/accounts.js';
 import type { SealedRun } from '../../src/ledger/moves/import-batch.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { alreadyAwarded } from '../../src/rules/awarded.js';
+import { alreadyAwarded } from '../../src/rules/awards.js';
 import { runNumber } from '../../src/rules/run-store.js';
 import { type Given, type Row, rowsGiven } from './sheet.js';
 

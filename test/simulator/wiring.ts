@@ -1,4 +1,4 @@
-import type { OutcomeKind } from '../../src/core/outcome.js';
+import type { OutcomeKind } from '../../src/core/classify.js';
 import type { RealmProfile } from '../../src/core/profile.js';
 import type { JournalLimits } from '../../src/ledger/journal/journal.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';

@@ -1,5 +1,5 @@
+import type { OutcomeKind } from '../../src/core/classify.js';
 import { effectsOf, type Order } from '../../src/core/order.js';
-import type { OutcomeKind } from '../../src/core/outcome.js';
 import type { Balances } from '../../src/ledger/order-event.js';
 
 /** A realm in this process, with clocks that only move when told to. It is never rolled back. */

@@ -1,8 +1,8 @@
+import type { OutcomeKind, WriteOutcome } from '../../src/core/classify.js';
 import { type Decision, decide } from '../../src/core/decide.js';
 import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { orderId } from '../../src/core/ids.js';
 import { membersOf, type Order } from '../../src/core/order.js';
-import type { OutcomeKind, WriteOutcome } from '../../src/core/outcome.js';
 import type { Certainty } from '../../src/core/profile.js';
 import type { Terms } from '../../src/core/terms.js';
 import { batchKeys } from '../../src/ledger/keys.js';

@@ -1,5 +1,4 @@
-import type { OpenState } from '../../src/core/standing.js';
-import type { WaitingWhy } from '../../src/core/waiting.js';
+import type { OpenState, WaitingWhy } from '../../src/core/waiting.js';
 import { type BatchRef, readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord, stateOf } from '../../src/ledger/read/rows.js';
 import { causesOf } from '../../src/operations/batches/waiting.js';

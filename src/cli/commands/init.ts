@@ -1,8 +1,7 @@
 import { relative } from 'node:path';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { isAlmonerError } from '../../core/errors/error.js';
-import { CERTAINTIES } from '../../core/profile.js';
-import { parseRate } from '../../core/rate.js';
+import { CERTAINTIES, parseRate } from '../../core/profile.js';
 import { type FirstRealm, firstFiles, writeFirstFiles } from '../../operations/services/first-files.js';
 import { loadConfig, pickProfile } from '../../runtime/config/config.js';
 import { type CheckResult, failed } from '../doctor/machine.js';

@@ -1,5 +1,5 @@
 import type { Rate } from '../../core/profile.js';
-import { parseRate } from '../../core/rate.js';
+import { parseRate } from '../../core/profile.js';
 import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
 import { FAULT_NAMES, parseFaults } from '../../realm/server/faults.js';
 import { createRealmService } from '../../realm/server/service.js';

@@ -2,7 +2,7 @@ import type { Waiting } from '../../core/waiting.js';
 import { REMOVED } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../operations/services/recover.js';
-import { isShortId } from '../../planning/digest.js';
+import { isShortId } from '../../planning/identity.js';
 import { storeCommand } from '../frame/open-app.js';
 import { text } from '../frame/options.js';
 

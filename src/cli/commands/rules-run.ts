@@ -6,7 +6,7 @@ import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/
 import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
-import { periodName } from '../../rules/period.js';
+import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { findRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';

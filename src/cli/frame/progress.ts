@@ -1,6 +1,5 @@
-import type { WriteOutcome } from '../../core/outcome.js';
-import type { Rate } from '../../core/profile.js';
-import { formatRate } from '../../core/rate.js';
+import type { WriteOutcome } from '../../core/classify.js';
+import { formatRate, type Rate } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';

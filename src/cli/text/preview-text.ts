@@ -1,6 +1,5 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
-import type { RealmProfile } from '../../core/profile.js';
-import { formatRate } from '../../core/rate.js';
+import { formatRate, type RealmProfile } from '../../core/profile.js';
 import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';

@@ -1,10 +1,10 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { Explained } from '../../operations/rules/explain.js';
+import { spellMoment } from '../../rules/calendar.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
 import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { spellMoment } from '../../rules/zone.js';
 import { duration, grouped } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 

@@ -1,4 +1,4 @@
-import { LONGEST_PAUSE_MS } from '../../core/backoff.js';
+import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import { batchKeys } from '../keys.js';
 import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 

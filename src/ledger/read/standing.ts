@@ -1,5 +1,5 @@
-import { LONGEST_PAUSE_MS } from '../../core/backoff.js';
-import type { BatchStanding, Group, RealmStanding } from '../../core/standing.js';
+import { LONGEST_PAUSE_MS } from '../../core/decide.js';
+import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import type { RealmLedger } from '../realm-ledger.js';

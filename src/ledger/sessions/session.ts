@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { Sign } from '../../core/standing.js';
+import type { Sign } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
 import { boundJournals } from '../journal/budget.js';
 import { listJournals, readHead } from '../journal/folder.js';

@@ -7,8 +7,13 @@ import {
   type Refusal,
   writeAudit,
 } from '../../ledger/index.js';
-import { type Letter, PaidSince } from '../../planning/looks-paid.js';
-import { passAddresses, refuseAddresses, whyMoved } from '../../planning/other-address.js';
+import {
+  type Letter,
+  PaidSince,
+  passAddresses,
+  refuseAddresses,
+  whyMoved,
+} from '../../planning/looks-paid.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
-import type { WriteOutcome } from '../../core/outcome.js';
 import type { Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,

@@ -1,9 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
-import { type AudienceRow, packAudience, rowsOf } from '../../rules/audience-row.js';
-import { alreadyAwarded, awardedInPeriod } from '../../rules/awarded.js';
+import { alreadyAwarded, awardedInPeriod } from '../../rules/awards.js';
+import { periodName } from '../../rules/calendar.js';
 import type { Decision, Stop } from '../../rules/decision.js';
-import { periodName } from '../../rules/period.js';
+import { type AudienceRow, packAudience, rowsOf } from '../../rules/packed-audience.js';
 import { decideAudience } from '../../rules/plan-run.js';
 import { awardExpression, type PackedRule } from '../../rules/rule.js';
 import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-record.js';

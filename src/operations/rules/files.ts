@@ -4,9 +4,9 @@ import { join, relative, resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type RuleFault, RuleRefused } from '../../rules/fault.js';
-import { lookAtRules, readRule } from '../../rules/read-rule.js';
 import type { PackedRule } from '../../rules/rule.js';
 import type { RuleHead } from '../../rules/rule-jobs.js';
+import { lookAtRules, readRule } from '../../rules/rule-thread.js';
 import { type Config, pickProfile } from '../../runtime/config/config.js';
 
 /** Rule files: found in the jobs folder, or named on the command line. */

@@ -2,8 +2,8 @@ import { LosslessNumber } from 'lossless-json';
 import { Fraction } from '../../core/fraction.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { MemberSeed } from '../../realm/server/members.js';
-import { type AudienceRow, type PackedAudience, rowsOf, walletColumn } from '../../rules/audience-row.js';
 import { celCell } from '../../rules/cel-values.js';
+import { type AudienceRow, type PackedAudience, rowsOf, walletColumn } from '../../rules/packed-audience.js';
 import type { Rule } from '../../rules/rule.js';
 
 /**

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { registerRealm } from '../../ledger/index.js';
-import { shortId } from '../../planning/digest.js';
+import { shortId } from '../../planning/identity.js';
 import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';
-import { AWARD_SHEET, awardRows, runSource } from '../../rules/awarded.js';
-import { hadBegun } from '../../rules/period.js';
+import { AWARD_SHEET, awardRows, runSource } from '../../rules/awards.js';
+import { hadBegun } from '../../rules/calendar.js';
 import { type PlannedRun, planRun } from '../../rules/plan-run.js';
 import type { PackedRule } from '../../rules/rule.js';
 import type { RunMeta } from '../../rules/run-record.js';

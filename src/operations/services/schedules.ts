@@ -10,9 +10,9 @@ import {
   type ScheduledRule,
   scheduledRules,
 } from '../../rules/approvals.js';
-import { periodName } from '../../rules/period.js';
-import { readRule } from '../../rules/read-rule.js';
+import { periodName } from '../../rules/calendar.js';
 import type { PackedRule } from '../../rules/rule.js';
+import { readRule } from '../../rules/rule-thread.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RateHeaders } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
-import type { RateHeaders } from '../../core/outcome.js';
 
 /** What an answer says beside its body. `nowMs` is wall-clock time, for servers that send no Date. */
 export type HeaderFacts = {

@@ -1,7 +1,7 @@
 import type { Got } from 'got';
+import type { WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
-import type { WriteOutcome } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { memberBalance } from './answer-body.js';
 import { type Credential, createCredentialReader, keyTrouble } from './credential.js';

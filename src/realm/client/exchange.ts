@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Got, RequestError, TimeoutError } from 'got';
-import type { Phase } from '../../core/outcome.js';
+import type { Phase } from '../../core/classify.js';
 import { ANSWER_BYTES_MAX } from './http.js';
 
 /** One request and everything that was seen of it. It never rejects: how it ended is the value. */

@@ -1,8 +1,7 @@
-import { type AttemptFacts, type Classification, classify } from '../../core/classify.js';
+import { type AttemptFacts, type Classification, classify, type WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmErrorCode } from '../../core/errors/store-and-realm.js';
 import { oneLine } from '../../core/one-line.js';
-import type { WriteOutcome } from '../../core/outcome.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { isJsonObject } from '../json.js';
 import {

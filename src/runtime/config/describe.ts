@@ -1,5 +1,4 @@
-import type { RealmProfile } from '../../core/profile.js';
-import { formatRate } from '../../core/rate.js';
+import { formatRate, type RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
 
 /** One line of `almoner doctor`: a setting, its value as it may be shown, and where it came from. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
-import { parseRate } from '../../core/rate.js';
+import { parseRate } from '../../core/profile.js';
 import { valueAt } from '../../yaml/read-yaml.js';
 import { shown } from './describe.js';
 import { isBlock } from './file.js';

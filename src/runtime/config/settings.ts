@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
-import { OUTCOME_KINDS } from '../../core/outcome.js';
-import { CERTAINTIES } from '../../core/profile.js';
-import { parseRate, RATE_EXPECTED } from '../../core/rate.js';
+import { OUTCOME_KINDS } from '../../core/classify.js';
+import { CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { readStoreAddress } from '../redis/address.js';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { WriteOutcome } from '../../../src/core/classify.js';
 import { memberId } from '../../../src/core/ids.js';
-import type { WriteOutcome } from '../../../src/core/outcome.js';
 import type { RealmProfile } from '../../../src/core/profile.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
 import { testProfile } from '../../support/realm-profile.js';

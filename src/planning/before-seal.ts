@@ -1,8 +1,8 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { BatchId } from '../core/ids.js';
 import { decodePlanBlock, hasParked, type RealmLedger, spentPlaces } from '../ledger/index.js';
-import { maybeForgotten } from './earlier.js';
 import { lineRanges } from './findings.js';
+import { maybeForgotten } from './identity.js';
 import type { Plan } from './plan.js';
 import { findRepeats, type Repeats } from './repeats.js';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BrokenFile } from './broken-file.js';
+import { BrokenFile } from './row.js';
 
 /**
  * Lets only UTF-8 text pass, chunk by chunk. It checks bytes before anything decodes them, because a decoder

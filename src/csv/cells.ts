@@ -1,12 +1,13 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId, parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
+import { parseTokens, type SignedTokens, TOKENS_MAX, type TokensFault } from '../core/points.js';
 import { parseAward } from '../core/reference.js';
 import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visible.js';
 
 export type CellFault = { readonly code: ErrorCode; readonly message: string };
 
-const EXPECTED = `expected 1 to ${MEMBER_ID_DIGITS_MAX} decimal digits`;
+const ID_EXPECTED = `expected 1 to ${MEMBER_ID_DIGITS_MAX} decimal digits`;
 
 /**
  * Reads an id. Plain blanks around it are taken off without a word: they are never part of an id and every
@@ -41,7 +42,7 @@ function memberFault(text: string): CellFault {
       code: 'ALM_ROW_ID_DIGITS_LOST',
       message: `${show(text)} is an id in scientific notation: a spreadsheet has cut off its last digits. Format the column as text before the ids are put in, and export again.`,
     };
-  return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; ${EXPECTED}.` };
+  return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; ${ID_EXPECTED}.` };
 }
 
 function what(text: string): string {
@@ -96,7 +97,7 @@ function likeOurs(text: string): string | undefined {
 
 /**
  * An award is its member's: under another one's reference, or by a row that takes points, that one would be taken for
- * rewarded. Rules that take points exist; a row that stands in for such an order is compared with it (judge-stand-in).
+ * rewarded. Rules that take points exist; a row that stands in for such an order is compared with it (`judgeStandIn`).
  */
 export function awardFault(reference: string, order: Order, standsIn: boolean): CellFault | undefined {
   const award = parseAward(reference);
@@ -112,4 +113,62 @@ export function awardFault(reference: string, order: Order, standsIn: boolean): 
 
 function fault(found: string): CellFault {
   return { code: 'ALM_ROW_REFERENCE_INVALID', message: `${found}.` };
+}
+
+const TOKENS_EXPECTED = 'expected a whole number in plain digits, for example 1000 or -5';
+
+/** Reads an amount. Plain blanks around it do not matter; nothing else is guessed: 1.000 is one or a thousand. */
+export function readTokensCell(cell: string, maxTokensPerOrder: number | null): SignedTokens | CellFault {
+  const text = trimBlanks(textOf(trimBlanks(cell)));
+  const read = parseTokens(text);
+  if ('fault' in read) return tokensFault(text, read.fault);
+  if (maxTokensPerOrder !== null && read.amount > maxTokensPerOrder)
+    return {
+      code: 'ALM_ROW_TOKENS_OVER_CAP',
+      message: `${show(text)} is above the cap of ${maxTokensPerOrder} for one order.`,
+    };
+  return read;
+}
+
+function tokensFault(text: string, fault: TokensFault): CellFault {
+  switch (fault) {
+    case 'empty':
+      return invalid('The amount is empty');
+    case 'plus-sign':
+      return invalid(`${show(text)} has a plus sign`);
+    case 'thousands-separator':
+      return invalid(`${show(text)} has a thousands separator, or is a decimal fraction`);
+    case 'decimal':
+      return invalid(`${show(text)} is a decimal fraction; points are whole`);
+    case 'exponent':
+      return invalid(`${show(text)} is in scientific notation; format the column as a whole number`);
+    case 'hexadecimal':
+      return invalid(`${show(text)} is hexadecimal`);
+    case 'zero':
+      return { code: 'ALM_ROW_TOKENS_ZERO', message: `${show(text)} pays nothing; ${TOKENS_EXPECTED}.` };
+    case 'too-large':
+      return {
+        code: 'ALM_ROW_TOKENS_TOO_LARGE',
+        message: `${show(text)} is above ${TOKENS_MAX}, the largest exact amount; is it an id in the wrong column?`,
+      };
+    case 'blank-inside':
+    case 'not-a-number':
+      return invalid(oddCharacter(text) ?? `${show(text)} is not a number`);
+    default:
+      return fault satisfies never;
+  }
+}
+
+function oddCharacter(text: string): string | undefined {
+  const foreign = foreignDigitIn(text);
+  if (foreign !== undefined) return `${show(text)} holds ${nameOf(foreign)}, a digit that is not 0 to 9`;
+  if (text.includes('\u2212'))
+    return `${show(text)} holds ${nameOf('\u2212')} instead of the plain minus "-"`;
+  const invisible = invisibleIn(text);
+  if (invisible !== undefined) return `${show(text)} holds ${nameOf(invisible)}, which cannot be seen`;
+  return text.includes(' ') ? `${show(text)} has blanks inside` : undefined;
+}
+
+function invalid(found: string): CellFault {
+  return { code: 'ALM_ROW_TOKENS_INVALID', message: `${found}; ${TOKENS_EXPECTED}.` };
 }

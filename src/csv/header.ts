@@ -1,9 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { undefuse } from '../core/formula-cells.js';
-import { BrokenFile } from './broken-file.js';
-import { ByteGuard } from './byte-guard.js';
-import type { IntakeLimits } from './limits.js';
-import type { Delimiter } from './row.js';
+import { ByteGuard } from './bytes.js';
+import type { IntakeLimits } from './open.js';
+import { BrokenFile, type Delimiter } from './row.js';
 
 /** The first record that is not blank, as text, and what a `sep=` line before it said. */
 export type HeaderLine = {

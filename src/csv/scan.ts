@@ -1,11 +1,10 @@
-import { BrokenFile } from './broken-file.js';
-import type { Delimiter } from './row.js';
+import { BrokenFile, type Delimiter } from './row.js';
 
 /**
  * Runs along the bytes ahead of csv-parse and notes for each record the physical line it begins on and what
  * is wrong with its quotes. csv-parse cannot tell either: it counts a CR LF inside quotes as two lines, and
  * it is either strict, refusing the ="119…" that spreadsheet exports are full of, or relaxed and silent about
- * every stray quote. Both see the same record ends; where the ruler and csv-parse read a stray quote, they
+ * every stray quote. Both see the same record ends; where the scanner and csv-parse read a stray quote, they
  * read it alike (as text), and the row is a fault in any case.
  *
  *   START ──"──► QUOTED ◄──"──► AFTER_QUOTE ──delimiter──► START
@@ -118,7 +117,8 @@ export class RecordScanner {
 
   /** Moves on to the next record; its line and flaw are then in `recordLine` and `recordFlaw`. */
   next(): void {
-    if (this.#taken >= this.#lines.length) throw new Error('csv-parse found a record that the ruler did not');
+    if (this.#taken >= this.#lines.length)
+      throw new Error('csv-parse found a record that the scanner did not');
     this.#taken++;
     if (this.#taken < 8192) return;
     this.#lines = this.#lines.slice(this.#taken - 1);

@@ -1,4 +1,5 @@
-import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
 import { accountOf, parseAward } from '../core/reference.js';
 import { show } from '../core/visible.js';
@@ -7,15 +8,17 @@ import type { OrderRow } from '../csv/row.js';
 import {
   batchNumber,
   CODE_OF_STATE,
+  isStateCode,
   type PlanReader,
   type PlanRow,
   type RealmLedger,
   readRecord,
   referenceKey,
+  STATE_CODES,
   sealedManifest,
+  standIn,
   stateOf,
 } from '../ledger/index.js';
-import { type Denial, denial } from './denial.js';
 
 /**
  * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
@@ -149,4 +152,54 @@ export class EarlierBatches {
 
 function currencyName(currency: string | null): string {
   return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
+}
+
+type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
+
+/** Why a row may not stand in for an earlier order, or undo it: the same words at the plan and at the put. */
+export async function denial(
+  ledger: RealmLedger,
+  kind: 'replaces' | 'undoes',
+  order: OrderId,
+  why: string,
+): Promise<Denial> {
+  const state = isStateCode(why) ? STATE_CODES[why] : 'not in the books of this realm';
+  if (kind === 'undoes')
+    return {
+      column: 'reference',
+      code: 'ALM_ROW_UNDO_NOT_PAID',
+      message: `Order ${order} is ${state}, so there is nothing to undo.`,
+    };
+  const denied = (code: ErrorCode, message: string) => ({ column: 'almoner_order', code, message });
+  if (why === 'gone') return denied('ALM_ROW_ORDER_UNKNOWN', `Order ${order} is ${state}.`);
+  if (why === 'archived')
+    return denied(
+      'ALM_ROW_ORDER_ARCHIVED',
+      `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
+    );
+  if (why.startsWith('r')) {
+    const { batch, unfinished, cancelled } = await standIn(ledger, why.slice(1));
+    const way = unfinished
+      ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
+      : cancelled
+        ? ' That batch was cancelled; what it did not send is in unprocessed.csv of its own report.'
+        : '';
+    return denied(
+      'ALM_ROW_ORDER_REPLACED',
+      `Order ${order} was already put into another file (batch ${batch}).${way}`,
+    );
+  }
+  if (isStateCode(why))
+    return denied(
+      'ALM_ROW_ORDER_MAY_BE_PAID',
+      `Order ${order} is ${state}: it was paid or may still be paid, so this row would pay it twice.`,
+    );
+  return denied(
+    'ALM_ROW_ORDER_MAY_BE_PAID',
+    `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(Number(why.slice(1)))}: this row would pay it twice. Run it after that.`,
+  );
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,3 +1,5 @@
+import { PERIODS } from './schema.js';
+
 /**
  * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
  * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
@@ -131,4 +133,42 @@ export function readAt(text: string, zone: string): number | undefined {
   const sign = offset.startsWith('-') ? -1 : 1;
   const [hours = 0, minutes = 0] = offset === 'Z' ? [] : offset.slice(1).split(':').map(Number);
   return wall - sign * (hours * 60 + minutes) * 60_000;
+}
+
+export type Period = (typeof PERIODS)[number];
+
+/**
+ * The name of the period a moment belongs to, by the wall of the rule's zone: `2026-11-15`, `2026-W46`,
+ * `2026-11`, or `once`. It is part of every order's reference, so a member gets one award in each.
+ */
+export function periodName(period: Period, moment: number, zone: string): string {
+  const { year, month, day } = wallTime(moment, zone);
+  switch (period) {
+    case 'once':
+      return 'once';
+    case 'day':
+      return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+    case 'week':
+      return isoWeek(Date.UTC(year, month - 1, day));
+    case 'month':
+      return `${pad(year, 4)}-${pad(month, 2)}`;
+  }
+}
+
+/** Whether the period of a run had begun by then, or lay further back. */
+export function hadBegun(run: { period: string; at: number; zone: string }, moment: number): boolean {
+  return run.at <= moment || PERIODS.some((one) => periodName(one, moment, run.zone) === run.period);
+}
+
+/** ISO 8601: weeks begin on Monday and belong to the year that has most of their days. */
+function isoWeek(day: number): string {
+  const weekday = (new Date(day).getUTCDay() + 6) % 7;
+  const thursday = day + (3 - weekday) * DAY_MS;
+  const year = new Date(thursday).getUTCFullYear();
+  const week = 1 + Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS));
+  return `${pad(year, 4)}-W${pad(week, 2)}`;
+}
+
+function pad(number: number, digits: number): string {
+  return String(number).padStart(digits, '0');
 }

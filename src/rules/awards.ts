@@ -4,8 +4,8 @@ import { tokens } from '../core/points.js';
 import { accountName, awardReference, hashRow } from '../core/reference.js';
 import type { OrderRow, Sheet } from '../csv/row.js';
 import { findSpent, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
-import type { AudienceRow } from './audience-row.js';
 import type { Decision } from './decision.js';
+import type { AudienceRow } from './packed-audience.js';
 import type { RunEntry, RunMeta } from './run-record.js';
 
 /** What the ledger knows of a rule's awards in a period. */
