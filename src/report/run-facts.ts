@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { OrderId } from '../core/ids.js';
-import { OPS, type Op } from '../core/order.js';
+import type { Op } from '../core/order.js';
 import type { OrderMark, OrderState } from '../core/states.js';
 import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/index.js';
 import { messagePattern } from '../words/spelling.js';
@@ -44,10 +44,6 @@ export class RunFacts {
 
   get span(): RunSpan | null {
     return this.#from === null || this.#to === null ? null : { from: this.#from, to: this.#to };
-  }
-
-  get paidTokens(): bigint {
-    return OPS.reduce((sum, op) => sum + this.paid[op].tokens, 0n);
   }
 
   /**

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, isBatchId } from '../core/ids.js';
-import { type FileFacts, hasCode, isMissing, onDisk, WholeFile } from './whole-file.js';
+import { type FileFacts, hasCode, onDisk, WholeFile } from './whole-file.js';
 
 /** Folders are made for their owner alone, like the data folder, whatever the umask. */
 const PRIVATE = { recursive: true, mode: 0o700 };
@@ -111,7 +111,7 @@ async function refuseUnless(path: string, good: (entry: Entry) => boolean, what:
     const entry = await lstat(path);
     if (!good(entry)) throw unsafe(`${path} is not ${what}`);
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } fr
 import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts, RunSpan } from './run-facts.js';
-import type { Summary } from './summary.js';
+import { type Summary, SummaryManifest } from './summary.js';
 import type { FileFacts } from './whole-file.js';
 
 const FAILURES_MAX = 50;
@@ -11,7 +11,7 @@ const FAILURES_MAX = 50;
 /** summary.json, and the numbers of report.html: both come from this one value and cannot disagree. */
 export function summarize(
   record: BatchRecord,
-  tie: Reconciliation,
+  reconciliation: Reconciliation,
   facts: RunFacts,
   files: readonly FileFacts[],
 ): Summary {
@@ -27,9 +27,9 @@ export function summarize(
     reason: batch.reason,
     asOf: isoTime(facts.asOf(batch, record.audit, record.series)),
     manifest: manifestFacts(batch.manifest),
-    rows: tie.rows,
-    counts: { ...tie.counts },
-    tokens: mapped(tie.sums, String),
+    rows: reconciliation.rows,
+    counts: { ...reconciliation.counts },
+    tokens: mapped(reconciliation.sums, String),
     paid: mapped(facts.paid, ({ orders, tokens }) => ({ orders, tokens: String(tokens) })),
     marks: { ...facts.marks },
     requests: batch.requests,
@@ -46,38 +46,17 @@ export function summarize(
       .slice(0, FAILURES_MAX)
       .map(({ code, message, count }) => ({ code, message, count })),
     caveats: [...record.caveats],
-    checks: tie.check(batch),
+    checks: reconciliation.check(batch),
     files: [...files],
   };
 }
 
-/** Field by field: whatever the ledger adds to its manifest one day does not slip into a published shape. */
-function manifestFacts(manifest: Manifest): Summary['manifest'] {
-  return {
-    batch: manifest.batch,
-    realm: manifest.realm,
-    realmId: manifest.realmId,
-    baseUrl: manifest.baseUrl,
-    rehearsal: manifest.rehearsal,
-    certainty: manifest.certainty,
-    currency: manifest.currency,
-    keyLifetimeMs: manifest.keyLifetimeMs,
-    source: manifest.source,
-    delimiter: manifest.delimiter,
-    header: [...manifest.header],
-    rows: manifest.rows,
-    orders: { ...manifest.orders },
-    tokens: mapped(manifest.tokens, String),
-    members: manifest.members,
-    duplicates: manifest.duplicates,
-    invalid: manifest.invalid,
-    sha256: manifest.sha256,
-    again: manifest.again,
-    inOrder: manifest.inOrder,
-    mode: manifest.mode,
-    createdAt: isoTime(manifest.createdAt),
-    createdBy: manifest.createdBy,
-  };
+function manifestFacts({ tokens, createdAt, ...manifest }: Manifest): Summary['manifest'] {
+  return SummaryManifest.parse({
+    ...manifest,
+    tokens: mapped(tokens, String),
+    createdAt: isoTime(createdAt),
+  });
 }
 
 function mapped<K extends string, V, W>(record: Readonly<Record<K, V>>, to: (value: V) => W): Record<K, W>;

@@ -12,7 +12,8 @@ const sum = z.string().regex(/^[0-9]+$/);
 const time = z.iso.datetime();
 const perOp = <T extends z.ZodType>(value: T) => z.object({ credit: value, debit: value, transfer: value });
 
-const manifest = z.object({
+/** A published shape: whatever the ledger adds to its manifest one day does not slip in. */
+export const SummaryManifest = z.object({
   batch: z.string(),
   realm: z.string(),
   realmId: z.string(),
@@ -47,7 +48,7 @@ export const Summary = z.object({
   reason: z.object({ code: z.string(), message: z.string(), next: z.string() }).nullable(),
   /** The last moment the ledger knows of; a report made half-way is true as of then. */
   asOf: time,
-  manifest,
+  manifest: SummaryManifest,
   rows: count,
   counts: z.record(z.enum(ORDER_STATES), count),
   tokens: z.record(z.enum(ORDER_STATES), sum),

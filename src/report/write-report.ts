@@ -1,7 +1,8 @@
-import type { AuditEntry, BatchRecord, RowView } from '../ledger/index.js';
+import type { BatchRecord, RowView } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
-import { csvLine, type Delimiter } from './csv-line.js';
 import {
+  auditCsv,
+  csvLine,
   fileHeader,
   fileLine,
   fileOf,
@@ -9,7 +10,7 @@ import {
   type ReportFile,
   resultsHeader,
   resultsLine,
-} from './files.js';
+} from './csv-files.js';
 import { type PublicLine, type PublicSums, publicPage } from './html/page.js';
 import { reportPage } from './html/report-page.js';
 import { Reconciliation } from './reconciliation.js';
@@ -55,56 +56,48 @@ export async function writeReport(
  */
 async function writeFullReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { batch } = record;
-  const tie = new Reconciliation();
+  const reconciliation = new Reconciliation();
   const facts = new RunFacts();
   const files = await writeRows(record, staging, (row) => {
-    tie.add(row);
+    reconciliation.add(row);
     facts.add(row);
   });
-  tie.check(batch);
+  reconciliation.check(batch);
 
   files.push(await staging.write('audit.csv', auditCsv(record.audit, batch.manifest.delimiter)));
-  const page = reportPage(record, summarize(record, tie, facts, files), facts);
+  const page = reportPage(record, summarize(record, reconciliation, facts, files), facts);
   files.push(await staging.write('report.html', page));
-  const summary = summarize(record, tie, facts, files);
+  const summary = summarize(record, reconciliation, facts, files);
   await staging.write('summary.json', `${JSON.stringify(summary, null, 2)}\n`);
 }
 
-/** The one pass over the rows: each goes into results.csv and into exactly one of the five parts. */
+/** The one pass over the rows: each goes into results.csv and into exactly one of the five files. */
 async function writeRows(
   { batch: { manifest }, rows }: BatchRecord,
   staging: Staging,
-  see: (row: Parameters<typeof resultsLine>[0]) => void,
+  see: (row: RowView) => void,
 ): Promise<FileFacts[]> {
   const results = await staging.create('results.csv');
   await results.add(resultsHeader(manifest));
-  const parts = new Map<ReportFile, WholeFile>();
-  for (const part of REPORT_FILES) {
-    const file = await staging.create(`${part}.csv`);
-    await file.add(fileHeader(part, manifest));
-    parts.set(part, file);
+  const files = new Map<ReportFile, WholeFile>();
+  for (const name of REPORT_FILES) {
+    const file = await staging.create(`${name}.csv`);
+    await file.add(fileHeader(name, manifest));
+    files.set(name, file);
   }
 
   for await (const row of rows) {
     see(row);
     const full = results.add(resultsLine(row, manifest));
     if (full !== undefined) await full;
-    const part = fileOf(row.state);
-    const partFull = parts.get(part)?.add(fileLine(part, row, manifest));
-    if (partFull !== undefined) await partFull;
+    const name = fileOf(row.state);
+    const fileFull = files.get(name)?.add(fileLine(name, row, manifest));
+    if (fileFull !== undefined) await fileFull;
   }
 
   const facts: FileFacts[] = [];
-  for (const file of [results, ...parts.values()]) facts.push(await file.finish());
+  for (const file of [results, ...files.values()]) facts.push(await file.finish());
   return facts;
-}
-
-/** audit.csv: who did what to the batch, when and why. */
-function auditCsv(entries: readonly AuditEntry[], delimiter: Delimiter): string {
-  const lines = entries.map((entry) =>
-    csvLine([isoTime(entry.at), entry.who, entry.what, entry.why], delimiter),
-  );
-  return csvLine(['at', 'who', 'what', 'why'], delimiter) + lines.join('');
 }
 
 const LINES_ON_PAGE_MAX = 200;
@@ -117,14 +110,14 @@ const LINES_ON_PAGE_MAX = 200;
  */
 async function writePublicReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { manifest } = record.batch;
-  const tie = new Reconciliation();
+  const reconciliation = new Reconciliation();
   const facts = new RunFacts();
   const shown: PublicLine[] = [];
 
   const list = await staging.create('public.csv');
   await list.add(csvLine(['member', 'tokens', 'reason', 'time'], manifest.delimiter));
   for await (const row of record.rows) {
-    tie.add(row);
+    reconciliation.add(row);
     facts.add(row);
     const line = publicLine(row);
     if (line === undefined) continue;
@@ -133,7 +126,7 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
     if (full !== undefined) await full;
   }
   await list.finish();
-  tie.check(record.batch);
+  reconciliation.check(record.batch);
 
   const sums = (op: 'credit' | 'debit' | 'transfer'): PublicSums => ({
     orders: facts.paid[op].orders,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDecisions } from '../../src/csv/decisions.js';
-import { csvLine } from '../../src/report/csv-line.js';
+import { csvLine } from '../../src/report/csv-files.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const HEADER = 'member,tokens,reason,almoner_order,almoner_error,decision\n';

@@ -1,6 +1,6 @@
 import { type BatchId, type OrderId, orderId, parseOrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
-import { csvLine } from '../../src/report/csv-line.js';
+import { csvLine } from '../../src/report/csv-files.js';
 
 /** Files as people write them, and what they mean by each row. */
 

@@ -15,7 +15,7 @@ import {
 import { batchesOf, discardDead, retryDead } from '../../operations/dead/retry-discard.js';
 import { needRunnable, runExisting } from '../../operations/pay/run-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
-import { NewFile } from '../../report/new-file.js';
+import { NewFile } from '../../report/whole-file.js';
 import type { App } from '../../runtime/app.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { DEAD_OPTIONS, ORDERS, readClass, readSelection } from '../dead-options.js';

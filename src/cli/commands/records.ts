@@ -5,7 +5,7 @@ import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
 import { reportBatch } from '../../operations/batches/report.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
-import { NewFile } from '../../report/new-file.js';
+import { NewFile } from '../../report/whole-file.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, flag, notAMemberId, text, usage } from '../frame/options.js';

@@ -12,7 +12,7 @@ import {
   readRecord,
   snapshotBatch,
 } from '../../ledger/index.js';
-import { csvLine } from '../../report/csv-line.js';
+import { csvLine } from '../../report/csv-files.js';
 import { batchStatus } from './batch-status.js';
 
 /**

@@ -11,7 +11,7 @@ import {
   type ScriptClient,
   standIn,
 } from '../../ledger/index.js';
-import { fileHeader, fileLine } from '../../report/files.js';
+import { fileHeader, fileLine } from '../../report/csv-files.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
 import { unfinishedImports } from '../pay/unfinished-imports.js';
 

@@ -24,31 +24,31 @@ export function verdict({ counts, rows, tokens, state }: Summary): string {
     return orders === 0 ? 'Every row had been paid before' : `All ${counted(orders, 'order')} paid`;
   const open = openCount(counts);
   const failed = counts.refused + counts.exhausted + counts.invalid;
-  const rest = [
-    counts.doubt > 0 ? `${grouped(counts.doubt)} in doubt` : '',
-    failed > 0 ? `${grouped(failed)} not paid` : '',
-    open > 0 ? `${grouped(open)} still open` : '',
-    counts.cancelled > 0 ? `${grouped(counts.cancelled)} cancelled` : '',
-  ].filter((part) => part !== '');
-  const points = `${grouped(BigInt(tokens.paid))} points`;
-  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${points})${rest.length > 0 ? `; ${rest.join(', ')}` : ''}`;
+  const rest = listed([
+    [counts.doubt, 'in doubt'],
+    [failed, 'not paid'],
+    [open, 'still open'],
+    [counts.cancelled, 'cancelled'],
+  ]);
+  const points = `${grouped(tokens.paid)} points`;
+  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${points})${rest === '' ? '' : `; ${rest}`}`;
 }
 
 export function tiles(record: BatchRecord, summary: Summary): Html {
   const { counts, tokens, pace, paid } = summary;
   const failed = counts.refused + counts.exhausted + counts.invalid;
   const failedPoints = BigInt(tokens.refused) + BigInt(tokens.exhausted);
-  const moved = [
-    paid.credit.orders > 0 ? `${grouped(BigInt(paid.credit.tokens))} given` : '',
-    paid.debit.orders > 0 ? `${grouped(BigInt(paid.debit.tokens))} taken` : '',
-    paid.transfer.orders > 0 ? `${grouped(BigInt(paid.transfer.tokens))} transferred` : '',
-  ].filter((part) => part !== '');
+  const moved = listed([
+    [paid.credit.tokens, 'given'],
+    [paid.debit.tokens, 'taken'],
+    [paid.transfer.tokens, 'transferred'],
+  ]);
   const took = summary.durationMs ?? summary.activeMs;
   return html`<dl class="tiles">
 ${tile('Paid', grouped(counts.paid), `of ${counted(summary.rows, 'row')}`, 'ok')}
-${tile('Points moved', grouped(BigInt(tokens.paid)), moved.join(', '))}
+${tile('Points moved', grouped(tokens.paid), moved)}
 ${tile('Not paid', grouped(failed), failed === 0 ? 'nothing failed' : `${grouped(failedPoints)} points`, failed === 0 ? '' : 'bad')}
-${tile('In doubt', grouped(counts.doubt), counts.doubt === 0 ? 'everything is proven' : `${grouped(BigInt(tokens.doubt))} points`, counts.doubt === 0 ? '' : 'bad')}
+${tile('In doubt', grouped(counts.doubt), counts.doubt === 0 ? 'everything is proven' : `${grouped(tokens.doubt)} points`, counts.doubt === 0 ? '' : 'bad')}
 ${tile('Time', took === null ? '–' : duration(took), activeNote(summary))}
 ${tile('Pace', pace.usedPerMinute === null ? '–' : `${trimmed(pace.usedPerMinute)}/min`, paceNote(record, summary))}
 </dl>`;
@@ -59,7 +59,7 @@ export function states(summary: Summary): Html {
   const rows = present.map((state): Content[] => [
     html`<span class="key b-${state}"></span><strong>${state}</strong>`,
     grouped(summary.counts[state]),
-    state === 'invalid' ? '–' : grouped(BigInt(summary.tokens[state])),
+    state === 'invalid' ? '–' : grouped(summary.tokens[state]),
     STATE_WORDS[state],
   ]);
   const marks = [
@@ -80,6 +80,14 @@ ${table(
 )}
 ${marks.length > 0 ? html`<p class="soft">Of these: ${marks.join(', ')}.</p>` : null}
 </section>`;
+}
+
+/** The amounts that are not nothing, each with its word. */
+function listed(amounts: readonly (readonly [number | string, string])[]): string {
+  return amounts
+    .filter(([amount]) => Number(amount) > 0)
+    .map(([amount, word]) => `${grouped(amount)} ${word}`)
+    .join(', ');
 }
 
 function tile(name: string, value: string, note: string, css = ''): Html {

@@ -58,7 +58,7 @@ export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
   const tile = (name: string, { orders, tokens }: PublicSums): Html | null =>
     orders === 0
       ? null
-      : html`<div class="tile"><dt>${name}</dt><dd class="big">${grouped(BigInt(tokens))}</dd><dd class="note">points in ${counted(orders, 'entry', 'entries')}</dd></div>\n`;
+      : html`<div class="tile"><dt>${name}</dt><dd class="big">${grouped(tokens)}</dd><dd class="note">points in ${counted(orders, 'entry', 'entries')}</dd></div>\n`;
   const rows = shown.map((line) => [
     line.member,
     `${line.tokens > 0 ? '+' : '−'}${grouped(Math.abs(line.tokens))}`,

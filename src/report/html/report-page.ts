@@ -73,7 +73,7 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
     ],
   ]);
   return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
-<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether ${grouped(BigInt(summary.tokens.doubt))} points were moved. Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
+<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether ${grouped(summary.tokens.doubt)} points were moved. Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
 <ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
 <pre tabindex="0">almoner doubt show ${first?.order ?? 'ORDER'}</pre></li>
 <li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
@@ -125,7 +125,7 @@ const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
 function origin({ manifest }: Summary, files: Summary['files']): Html {
   const planned = (['credit', 'debit', 'transfer'] as const)
     .filter((op) => manifest.orders[op] > 0)
-    .map((op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(BigInt(manifest.tokens[op]))}`);
+    .map((op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(manifest.tokens[op])}`);
   const lines: [string, Content][] = [
     ['Realm', `${manifest.realm} (${manifest.realmId}) at ${manifest.baseUrl}`],
     ['Currency', manifest.currency ?? 'the realm’s default'],

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { undefuse } from '../../src/core/formula-cells.js';
-import { csvLine } from '../../src/report/csv-line.js';
+import { csvLine } from '../../src/report/csv-files.js';
 
 const delimiters = [',', ';', '\t'] as const;
 const cell = fc.string({

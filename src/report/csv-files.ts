@@ -1,7 +1,39 @@
+import { defuse } from '../core/formula-cells.js';
 import type { OrderState } from '../core/states.js';
-import type { Manifest, RowView } from '../ledger/index.js';
+import type { AuditEntry, Manifest, RowView } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
-import { type Cell, csvLine } from './csv-line.js';
+
+type Delimiter = Manifest['delimiter'];
+type Cell = string | number | null;
+
+/**
+ * All three delimiters count, not only the file's own: a reader that guesses the delimiter from a line must
+ * never meet another candidate outside quotes. Blanks at the ends are quoted since some programs trim them.
+ */
+const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
+
+/**
+ * One record as RFC 4180 quotes it, ending in LF: every program reads that, and the line tools of Unix see no
+ * stray CR in the last column.
+ *
+ * Every text cell is defused, also the input's own. "Unchanged" means that the file reads back as the same
+ * cells; raw bytes would hand whoever wrote the input a formula in the operator's spreadsheet.
+ */
+export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
+  let line = '';
+  for (let at = 0; at < cells.length; at += 1) {
+    if (at > 0) line += delimiter;
+    const cell = cells[at];
+    if (typeof cell === 'string') line += csvCell(cell);
+    else if (typeof cell === 'number') line += String(cell);
+  }
+  return `${line}\n`;
+}
+
+function csvCell(text: string): string {
+  const safe = defuse(text);
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
 
 /**
  * The five files that together are the input, row for row: each state has exactly one place. A row that is
@@ -11,7 +43,7 @@ import { type Cell, csvLine } from './csv-line.js';
 export const REPORT_FILES = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
 export type ReportFile = (typeof REPORT_FILES)[number];
 
-const PART_OF: Readonly<Record<OrderState, ReportFile>> = {
+const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
   paid: 'paid',
   refused: 'failed',
   exhausted: 'failed',
@@ -25,22 +57,22 @@ const PART_OF: Readonly<Record<OrderState, ReportFile>> = {
 };
 
 export function fileOf(state: OrderState): ReportFile {
-  return PART_OF[state];
+  return FILE_OF[state];
 }
 
 const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 /** Left empty for a person to fill with `paid` or `unpaid`, and read by `doubt resolve --file`. */
 const DECISION_COLUMN = 'decision';
 
-export function fileHeader(part: ReportFile, manifest: Manifest): string {
-  const decision = part === 'doubt' ? [DECISION_COLUMN] : [];
+export function fileHeader(file: ReportFile, manifest: Manifest): string {
+  const decision = file === 'doubt' ? [DECISION_COLUMN] : [];
   return csvLine([...manifest.header, ...ADDED_COLUMNS, ...decision], manifest.delimiter);
 }
 
-export function fileLine(part: ReportFile, row: RowView, manifest: Manifest): string {
+export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): string {
   const { own, surplus } = fitCells(row, manifest);
   const added: Cell[] = [row.order, row.state, row.errorCode, row.error];
-  if (part === 'doubt') added.push('');
+  if (file === 'doubt') added.push('');
   return csvLine([...own, ...added, ...surplus], manifest.delimiter);
 }
 
@@ -49,11 +81,19 @@ export function fileLine(part: ReportFile, row: RowView, manifest: Manifest): st
  * behind our own columns, so that no cell is lost, every column stays under its name, and the row is still
  * too long when it is read again.
  */
-export function fitCells(row: RowView, manifest: Manifest): { own: Cell[]; surplus: readonly string[] } {
+function fitCells(row: RowView, manifest: Manifest): { own: Cell[]; surplus: readonly string[] } {
   const columns = manifest.header.length;
   const own: Cell[] = row.cells.slice(0, columns);
   while (own.length < columns) own.push('');
   return { own, surplus: row.cells.slice(columns) };
+}
+
+/** audit.csv: who did what to the batch, when and why. */
+export function auditCsv(entries: readonly AuditEntry[], delimiter: Delimiter): string {
+  const lines = entries.map((entry) =>
+    csvLine([isoTime(entry.at), entry.who, entry.what, entry.why], delimiter),
+  );
+  return csvLine(['at', 'who', 'what', 'why'], delimiter) + lines.join('');
 }
 
 /** results.csv: one line per input row, in input order. The columns' names and order are a promise. */
