@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import { AlmonerError } from '../core/errors/error.js';
 import type { explainMember } from '../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../operations/rules/list.js';
+import { findRunOf } from '../operations/rules/plan.js';
 import { isEdited } from '../operations/rules/run.js';
 import { type LastRun, lastRunWords } from '../rules/approvals.js';
 import { type Decision, LEFT_OUT_WORDS } from '../rules/decision.js';
 import { hashOf } from '../rules/load-rule.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
-import { findRun, readEntries } from '../rules/run-store.js';
+import { readEntries } from '../rules/run-store.js';
 import { nextTime } from '../rules/schedule.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { isoTime } from '../words/spelling.js';
@@ -42,14 +43,10 @@ export function explainReply({ meta, explained }: Awaited<ReturnType<typeof expl
 }
 
 export async function findPlan(app: App, plan: string): Promise<{ realm: OpenRealm; meta: RunMeta }> {
-  for (const profile of app.config.profiles)
-    try {
-      const meta = await findRun(app.ledger(profile), plan);
-      return { realm: await app.realm(profile), meta };
-    } catch (error) {
-      if (!isAlmonerError(error, 'ALM_RULE_RUN_NOT_FOUND')) throw error;
-    }
-  throw new AlmonerError('ALM_RULE_RUN_NOT_FOUND', `No plan of a rule is called ${JSON.stringify(plan)}.`);
+  const found = await findRunOf(app, plan, undefined);
+  if (found === undefined)
+    throw new AlmonerError('ALM_RULE_RUN_NOT_FOUND', `No plan of a rule is called ${JSON.stringify(plan)}.`);
+  return { realm: await app.realm(found.profile), meta: found.run };
 }
 
 export async function planPage(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkRaisable } from '../../src/operations/doubts/raise.js';
+import { checkRaisable } from '../../src/operations/doubts/resolve.js';
 import { document, field, textField } from '../support/document.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begun, feedAll, sendAs } from '../support/order-moves.js';

@@ -6,13 +6,14 @@ import { findOrder, orderFinder } from '../../operations/batches/find-orders.js'
 import { type DeadLetter, deadLetters } from '../../operations/dead/dead-letters.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
-import { checkRaisable, raiseDoubts } from '../../operations/doubts/raise.js';
 import {
   type Arriving,
   arrivingError,
+  checkRaisable,
   checkRulings,
   mayArrive,
   type Ruling,
+  raiseDoubts,
   resolveDoubts,
   rulingsOfFile,
   rulingsOnBatch,

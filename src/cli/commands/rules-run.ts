@@ -2,13 +2,13 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { batchStatus } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { openRule } from '../../operations/rules/files.js';
+import { findRunOf } from '../../operations/rules/plan.js';
 import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/run.js';
 import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { findRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { grouped } from '../../words/spelling.js';
 import type { CommandBase, ExitStatus } from '../frame/command.js';
@@ -156,19 +156,14 @@ async function fromPlan(
   id: string,
   file: string | undefined,
 ): Promise<Chosen> {
-  const profiles = context.global.realm === undefined ? app.config.profiles : [await context.profile()];
-  for (const profile of profiles) {
-    const run = await findRun(app.ledger(profile), id).catch((error: unknown) => {
-      if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
-      throw error;
-    });
-    if (run !== undefined)
-      return { realm: await app.realm(profile), run, edited: await editedSince(context, app, run, file) };
-  }
-  throw new AlmonerError(
-    'ALM_RULE_RUN_NOT_FOUND',
-    `No plan is called ${JSON.stringify(id)}. Nothing was enqueued.`,
-  );
+  const found = await findRunOf(app, id, context.global.realm);
+  if (found === undefined)
+    throw new AlmonerError(
+      'ALM_RULE_RUN_NOT_FOUND',
+      `No plan is called ${JSON.stringify(id)}. Nothing was enqueued.`,
+    );
+  const { profile, run } = found;
+  return { realm: await app.realm(profile), run, edited: await editedSince(context, app, run, file) };
 }
 
 async function editedSince(

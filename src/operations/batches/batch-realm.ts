@@ -1,4 +1,6 @@
+import { REALM_HALTED } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import { memberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { changeOf } from '../../core/terms.js';
 import {
@@ -7,6 +9,8 @@ import {
   type Manifest,
   namedReason,
   type Reason,
+  realmState,
+  releaseRealm,
   workersAtWork,
 } from '../../ledger/index.js';
 import { changedReason } from '../../queue/reasons.js';
@@ -14,11 +18,16 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { rehearsalProfile } from '../pay/rehearsals.js';
 
-/** From a batch to the realm it belongs to, by base URL and id: a profile's name may have changed since. */
+/** The profile of a realm, by base URL and id: its name may have changed since. */
+export function configuredProfile(
+  { profiles }: Config,
+  realm: Pick<RealmProfile, 'baseUrl' | 'realmId'>,
+): RealmProfile | undefined {
+  return profiles.find(({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId);
+}
+
 export function profileOfBatch(config: Config, { ledger: { realm } }: BatchRef): RealmProfile | undefined {
-  const configured = config.profiles.find(
-    ({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId,
-  );
+  const configured = configuredProfile(config, realm);
   if (configured !== undefined || !isRehearsalOfItsOwn(config, realm)) return configured;
   return { ...rehearsalProfile(Date.now()), realmId: realm.realmId };
 }
@@ -50,11 +59,8 @@ export async function haltedHere(
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */
-export function isRehearsalOfItsOwn(config: Config, owner: BatchRef['ledger']['realm']): boolean {
-  return (
-    owner.rehearsal &&
-    !config.profiles.some(({ baseUrl, realmId }) => baseUrl === owner.baseUrl && realmId === owner.realmId)
-  );
+export function isRehearsalOfItsOwn(config: Config, realm: BatchRef['ledger']['realm']): boolean {
+  return realm.rehearsal && configuredProfile(config, realm) === undefined;
 }
 
 export async function realmOfBatch(app: App, ref: BatchRef): Promise<OpenRealm> {
@@ -66,3 +72,24 @@ export async function realmOfBatch(app: App, ref: BatchRef): Promise<OpenRealm> 
     `Batch ${ref.id} belongs to realm ${name} (${realmId} at ${baseUrl}), which is not configured here. Nothing was done.`,
   );
 }
+
+/**
+ * A halted realm goes on only after the key was read again and one read was answered. Any answer that does
+ * not speak of the key will do: a 404 for a member nobody has proves that the key is taken.
+ */
+export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
+  const { halt } = await realmState(realm.ledger);
+  if (halt === null) return;
+  const result = await realm.client.readMember(PROBE_MEMBER);
+  const { status } = result.facts;
+  const accepted = result.ok || (status !== null && !REALM_HALTED.has(status) && status < 500);
+  if (accepted) return releaseRealm(realm.ledger);
+  if (result.ok) return;
+  const { code, message, next } = result.error;
+  throw new AlmonerError(code, `${message} The realm stays halted, and nothing was sent.`, {
+    next,
+    cause: result.error,
+  });
+}
+
+const PROBE_MEMBER = memberId('0');

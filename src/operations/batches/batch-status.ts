@@ -17,7 +17,7 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { isoTime } from '../../words/spelling.js';
-import { type DeadGone, deadGone } from '../dead/dead-gone.js';
+import { type DeadGone, deadGone } from '../dead/dead-letters.js';
 import { haltedHere } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
 

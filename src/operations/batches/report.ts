@@ -8,6 +8,7 @@ import {
 } from '../../ledger/index.js';
 import { writeReport } from '../../report/write-report.js';
 import type { Config } from '../../runtime/config/config.js';
+import { configuredProfile } from './batch-realm.js';
 
 /** Writes a batch's report from the ledger, at any time, also half-way. */
 export async function reportBatch(
@@ -16,11 +17,9 @@ export async function reportBatch(
   config: Config,
   options: { out?: string | undefined; public?: boolean } = {},
 ): Promise<{ folder: string; files: string[] }> {
-  const view = await readBatch(ref);
-  const profile = config.profiles.find(
-    ({ baseUrl, realmId }) => baseUrl === view?.manifest.baseUrl && realmId === view.manifest.realmId,
-  );
-  const record = await snapshotBatch(ref, plans, caveats(view?.manifest, profile, config));
+  const manifest = (await readBatch(ref))?.manifest;
+  const profile = configuredProfile(config, ref.ledger.realm);
+  const record = await snapshotBatch(ref, plans, caveats(manifest, profile, config));
   return writeReport(
     { ...record, batch: { ...record.batch, rate: profile?.rate ?? null } },
     { folder: options.out ?? config.reportsFolder, public: options.public ?? false, now: Date.now() },

@@ -13,9 +13,8 @@ import {
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { isUnfinished } from '../pay/unfinished-imports.js';
-import { changeHere, isRehearsalOfItsOwn, realmOfBatch } from './batch-realm.js';
+import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted } from './batch-status.js';
-import { letRealmGoOn } from './realm-halt.js';
 
 /**
  * Pause, resume and cancel. Each is one move in the ledger, which every worker asks before each order: it is

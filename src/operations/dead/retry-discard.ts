@@ -14,11 +14,12 @@ import {
   refuseAddresses,
   whyMoved,
 } from '../../planning/looks-paid.js';
+import { DeadLetters } from '../../queue/dead-letters.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
 import { mergeIfRestored } from '../services/recover.js';
-import { followOnBoard } from './dead-board.js';
+import type { DeadLetter } from './dead-letters.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
 export type MendedBy = { readonly who: string; readonly why: string | null };
@@ -174,4 +175,42 @@ export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
   const batches = new Map<string, BatchRef>();
   for (const { ref } of places) batches.set(batchName(ref), ref);
   return [...batches.values()];
+}
+
+/**
+ * The queue board's picture of the dead letters follows what a person did to them. The ledger was changed
+ * first and is the truth; should this be cut off, the board shows an entry too many.
+ */
+export type BoardChange = {
+  readonly ref: BatchRef;
+  readonly index: number;
+  /** What it is now; null: no longer a dead letter. */
+  readonly now: DeadLetter | null;
+};
+
+const BOARD_AT_ONCE = 64;
+
+export async function followOnBoard(app: App, changes: readonly BoardChange[]): Promise<void> {
+  const byRealm = new Map<string, BoardChange[]>();
+  for (const change of changes) {
+    const { id } = change.ref.ledger;
+    byRealm.set(id, [...(byRealm.get(id) ?? []), change]);
+  }
+  for (const group of byRealm.values()) await follow(app, group);
+}
+
+async function follow(app: App, changes: readonly BoardChange[]): Promise<void> {
+  const [first] = changes;
+  if (first === undefined) return;
+  const connection = app.store.connect('dead');
+  const board = new DeadLetters(first.ref.ledger, connection);
+  for (let from = 0; from < changes.length; from += BOARD_AT_ONCE)
+    await Promise.all(
+      changes.slice(from, from + BOARD_AT_ONCE).map(async ({ ref, index, now }) => {
+        await board.remove({ no: ref.no, index });
+        if (now !== null) board.post({ no: ref.no, index }, { ...now, message: now.message ?? '' });
+      }),
+    );
+  await board.close();
+  connection.disconnect();
 }

@@ -2,10 +2,11 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { DecisionLine } from '../../csv/decisions.js';
 import {
   attention,
+  type Conclusion,
   conclude,
   findBatch,
   isPlannedOrder,
-  type RowContext,
+  type RowView,
   readArrivals,
   readRecord,
   readRow,
@@ -16,17 +17,18 @@ import { SETTLE_MS } from '../../runtime/config/settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';
-import { type BoardChange, followOnBoard } from '../dead/dead-board.js';
 import { deadLetter } from '../dead/dead-letters.js';
+import { type BoardChange, followOnBoard } from '../dead/retry-discard.js';
 
 /**
  * An operator ends doubts. `paid` ends paid with evidence `operator`; `unpaid` ends exhausted, sends nothing,
  * and keeps the order's key, so that a later retry asks the same question again where the realm honours keys.
  * While its request may still arrive, nothing pays it again; whoever says unpaid before that is asked first.
  */
-export const VERDICTS = ['paid', 'unpaid'] as const;
+const VERDICTS = ['paid', 'unpaid'] as const;
 export type Verdict = (typeof VERDICTS)[number];
-export type Ruling = { readonly place: OrderPlace; readonly verdict: Verdict };
+type Asked = { readonly place: OrderPlace };
+export type Ruling = Asked & { readonly verdict: Verdict };
 
 export async function rulingsOnOrders(
   scripts: ScriptClient,
@@ -80,23 +82,45 @@ export async function rulingsOfFile(
   return rulings;
 }
 
-/** All are looked at before the first is touched; one that is wrong refuses them all. */
-export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
-  const faults: string[] = [];
-  const open = new Map<string, Ruling>();
-  const contextOf = sharedContexts();
-  for (const ruling of rulings) {
-    const { ref, index } = ruling.place;
-    const id = idOf(ruling.place);
-    const key = `${ref.ledger.id} ${id}`;
-    const earlier = open.get(key);
-    if (earlier !== undefined && earlier.verdict !== ruling.verdict)
-      faults.push(`${id} is named twice, as paid and as unpaid`);
-    const { state, evidence } = await readRow(await contextOf(ref), index);
-    const ended = ruling.verdict === 'paid' ? 'paid' : 'exhausted';
-    if (state === 'doubt') open.set(key, ruling);
+export function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
+  return checkAll(rulings, async ({ verdict }, { state, evidence }, earlier) => {
+    if (earlier !== undefined && earlier.verdict !== verdict) return 'is named twice, as paid and as unpaid';
+    if (state === 'doubt') return 'open';
     // The same file given again, perhaps after half of it was done: what is as asked is passed over.
-    else if (state !== ended || evidence !== 'operator') faults.push(`${id} is ${state}, not in doubt`);
+    const ended = verdict === 'paid' ? 'paid' : 'exhausted';
+    return state === ended && evidence === 'operator' ? 'as asked' : `is ${state}, not in doubt`;
+  });
+}
+
+/** What is being sent has an answer coming and is left alone. One that is in doubt already is as asked. */
+export async function checkRaisable(places: readonly OrderPlace[]): Promise<OrderPlace[]> {
+  const open = await checkAll(places.map(only), async ({ place: { ref, index } }, { state }) => {
+    if (state === 'unknown') return 'open';
+    if (state === 'doubt') return 'as asked';
+    if (state !== 'sending') return `is ${state}, not unknown`;
+    const { session } = await readRecord(ref, index);
+    return `is being sent by session ${session ?? 'unknown'}: see \`almoner status ${ref.id}\``;
+  });
+  return open.map(({ place }) => place);
+}
+
+const only = (place: OrderPlace): Asked => ({ place });
+
+/** All are looked at before the first is touched; one that is wrong refuses them all. */
+async function checkAll<T extends Asked>(
+  asked: readonly T[],
+  judge: (one: T, row: RowView, earlier: T | undefined) => Promise<'open' | 'as asked' | (string & {})>,
+): Promise<T[]> {
+  const faults: string[] = [];
+  const open = new Map<string, T>();
+  const contextOf = sharedContexts();
+  for (const one of asked) {
+    const { ref, index } = one.place;
+    const id = idOf(one.place);
+    const key = `${ref.ledger.id} ${id}`;
+    const found = await judge(one, await readRow(await contextOf(ref), index), open.get(key));
+    if (found === 'open') open.set(key, one);
+    else if (found !== 'as asked') faults.push(`${id} ${found}`);
   }
   if (faults.length > 0) throw refused(faults);
   return [...open.values()];
@@ -137,73 +161,103 @@ export function arrivingError(arriving: readonly Arriving[]): AlmonerError {
   );
 }
 
-export type Resolved = {
-  readonly resolved: readonly { readonly order: string; readonly state: string }[];
-  /** Somebody else ended them between the check and now. */
-  readonly missed: readonly { readonly order: string; readonly why: string }[];
-};
+/** Those that somebody else moved between the check and now. */
+type Missed = readonly { readonly order: string; readonly why: string }[];
+
+type By = { readonly who: string; readonly why: string };
 
 export async function resolveDoubts(
   app: App,
   rulings: readonly Ruling[],
-  by: { readonly who: string; readonly why: string },
-): Promise<Resolved> {
-  const resolved: { order: string; state: string }[] = [];
+  { who, why }: By,
+): Promise<{ readonly resolved: readonly { order: string; state: string }[]; readonly missed: Missed }> {
+  const { ended, missed } = await concludeAll(app, rulings, 'in doubt', async ({ place, verdict }, order) => {
+    const record = await readRecord(place.ref, place.index);
+    if (record.code !== 'D') return null;
+    const paid = verdict === 'paid';
+    const at = Date.now();
+    return {
+      from: 'D',
+      to: paid ? 'P' : 'X',
+      evidence: 'operator',
+      detail: {
+        event: 'concluded',
+        at,
+        state: paid ? 'paid' : 'exhausted',
+        by: who,
+        code: paid ? null : 'ALM_SEND_SAID_UNPAID',
+        message: `${who} resolved the doubt as ${verdict}: ${why}`,
+      },
+      sentAt: record.sentAt ?? at,
+      dueInMs: 0,
+      audit: JSON.stringify({ at, who, what: `doubt ${order} resolved as ${verdict}`, why }),
+      balance: null,
+      tries: record.tries,
+      settleMs: settleMsOf(app, place),
+    };
+  });
+  return { resolved: ended, missed };
+}
+
+/**
+ * An unknown that nothing resolves by itself becomes a doubt on an operator's word: it lets go of its members,
+ * is not sent again, and waits for whoever decides it.
+ */
+export async function raiseDoubts(
+  app: App,
+  places: readonly OrderPlace[],
+  { who, why }: By,
+): Promise<{ readonly raised: readonly string[]; readonly missed: Missed }> {
+  const { ended, missed } = await concludeAll(app, places.map(only), 'unknown', async (_, order) => {
+    const at = Date.now();
+    const message = `${who} made a doubt of it: ${why}`;
+    return {
+      from: 'u',
+      to: 'D',
+      evidence: null,
+      detail: { event: 'concluded', at, state: 'doubt', by: who, code: 'ALM_SEND_RAISED', message },
+      sentAt: at,
+      dueInMs: 0,
+      audit: JSON.stringify({ at, who, what: `doubt ${order} raised`, why }),
+      balance: null,
+      tries: null,
+    };
+  });
+  return { raised: ended.map(({ order }) => order), missed };
+}
+
+async function concludeAll<T extends Asked>(
+  app: App,
+  asked: readonly T[],
+  was: string,
+  howOf: (one: T, order: string) => Promise<Conclusion | null>,
+) {
+  const ended: { order: string; state: string }[] = [];
   const missed: { order: string; why: string }[] = [];
   const board: BoardChange[] = [];
   const contextOf = sharedContexts();
-  for (const { place, verdict } of rulings) {
-    const order = idOf(place);
-    const { ref, index } = place;
+  for (const one of asked) {
+    const { ref, index } = one.place;
+    const order = idOf(one.place);
     const context = await contextOf(ref);
-    const ended = await resolveOne(context, place, verdict, by, settleMsOf(app, place));
-    if (ended !== 'ok') missed.push({ order, why: ended });
-    else {
-      const row = await readRow(context, index);
-      resolved.push({ order, state: row.state });
-      board.push({ ...place, now: verdict === 'paid' ? null : deadLetter(ref, row) });
+    const [planned, how] = await Promise.all([context.plans.row(ref.no, index), howOf(one, order)]);
+    const done =
+      isPlannedOrder(planned) &&
+      how !== null &&
+      (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
+    if (!done) {
+      missed.push({ order, why: `it is no longer ${was}` });
+      continue;
     }
+    const row = await readRow(context, index);
+    ended.push({ order, state: row.state });
+    board.push({ ...one.place, now: row.state === 'paid' ? null : deadLetter(ref, row) });
   }
   await followOnBoard(app, board);
-  return { resolved, missed };
+  return { ended, missed };
 }
 
-async function resolveOne(
-  { plans }: RowContext,
-  place: OrderPlace,
-  verdict: Verdict,
-  { who, why }: { readonly who: string; readonly why: string },
-  settleMs: number,
-): Promise<string> {
-  const { ref, index } = place;
-  const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
-  if (!isPlannedOrder(row) || record.code !== 'D') return 'it is no longer in doubt';
-  const paid = verdict === 'paid';
-  const at = Date.now();
-  const audit = { at, who, what: `doubt ${idOf(place)} resolved as ${verdict}`, why };
-  const { concluded } = await conclude(ref.ledger, { no: ref.no, index }, row, {
-    from: 'D',
-    to: paid ? 'P' : 'X',
-    evidence: 'operator',
-    detail: {
-      event: 'concluded',
-      at,
-      state: paid ? 'paid' : 'exhausted',
-      by: who,
-      code: paid ? null : 'ALM_SEND_SAID_UNPAID',
-      message: `${who} resolved the doubt as ${verdict}: ${why}`,
-    },
-    sentAt: record.sentAt ?? at,
-    dueInMs: 0,
-    audit: JSON.stringify(audit),
-    balance: null,
-    tries: record.tries,
-    settleMs,
-  });
-  return concluded ? 'ok' : 'it is no longer in doubt';
-}
-
-export function refused(faults: readonly string[]): AlmonerError {
+function refused(faults: readonly string[]): AlmonerError {
   return new AlmonerError(
     'ALM_BATCH_DECISIONS',
     `${faults.length} of the orders cannot be decided as asked. Nothing was done.`,

@@ -10,8 +10,8 @@ import {
 } from '../../ledger/index.js';
 import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, ownerLives } from '../batches/batch-status.js';
-import { letRealmGoOn } from '../batches/realm-halt.js';
 import { mergeIfRestored } from '../services/recover.js';
 import type { Planned } from './plan-file.js';
 import { makeMembers } from './rehearsals.js';

@@ -7,11 +7,11 @@ import { type AudienceRow, packAudience, rowsOf } from '../../rules/packed-audie
 import { decideAudience } from '../../rules/plan-run.js';
 import { awardExpression, type PackedRule } from '../../rules/rule.js';
 import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-record.js';
-import { findRun, readEntries } from '../../rules/run-store.js';
+import { readEntries } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { makeAudienceMembers } from './members.js';
+import { findRunOf } from './plan.js';
 
 /** A decision with everything it rests on. */
 export type Explained = {
@@ -33,29 +33,23 @@ export async function explainMember(
   member: string,
   realm: string | undefined,
 ): Promise<{ readonly meta: RunMeta; readonly explained: Explained }> {
-  const profiles = realm === undefined ? app.config.profiles : [pickProfile(app.config, realm)];
-  for (const profile of profiles) {
-    const ledger = app.ledger(profile);
-    const meta = await findRun(ledger, named).catch((error: unknown) => {
-      if (error instanceof AlmonerError && error.code === 'ALM_RULE_RUN_NOT_FOUND') return undefined;
-      throw error;
-    });
-    if (meta === undefined) continue;
-    // Blocks that do not name the member are not taken apart: a run may have thousands.
-    for await (const entries of readEntries(ledger, meta, 0, `"member":"${member}"`)) {
-      const entry = entries.find(({ decision }) => decision.member === member);
-      if (entry === undefined) continue;
-      const { condition, award, columns } = meta;
-      return { meta, explained: { ...entry, condition, award, columns } };
-    }
+  const found = await findRunOf(app, named, realm);
+  if (found === undefined)
     throw new AlmonerError(
-      'ALM_RULE_NOT_IN_RUN',
-      `Member ${member} was not in the audience of run ${meta.id} (${meta.rule}, ${meta.period}).`,
+      'ALM_RULE_RUN_NOT_FOUND',
+      `No plan or run of a rule is called ${JSON.stringify(named)}.`,
     );
+  const { profile, run: meta } = found;
+  // Blocks that do not name the member are not taken apart: a run may have thousands.
+  for await (const entries of readEntries(app.ledger(profile), meta, 0, `"member":"${member}"`)) {
+    const entry = entries.find(({ decision }) => decision.member === member);
+    if (entry === undefined) continue;
+    const { condition, award, columns } = meta;
+    return { meta, explained: { ...entry, condition, award, columns } };
   }
   throw new AlmonerError(
-    'ALM_RULE_RUN_NOT_FOUND',
-    `No plan or run of a rule is called ${JSON.stringify(named)}.`,
+    'ALM_RULE_NOT_IN_RUN',
+    `Member ${member} was not in the audience of run ${meta.id} (${meta.rule}, ${meta.period}).`,
   );
 }
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isAlmonerError } from '../../core/errors/error.js';
+import type { RealmProfile } from '../../core/profile.js';
 import { registerRealm } from '../../ledger/index.js';
 import { shortId } from '../../planning/identity.js';
 import { planRows } from '../../planning/plan.js';
@@ -8,8 +10,9 @@ import { hadBegun } from '../../rules/calendar.js';
 import { type PlannedRun, planRun } from '../../rules/plan-run.js';
 import type { PackedRule } from '../../rules/rule.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { readEntries, runNumber } from '../../rules/run-store.js';
+import { findRun, readEntries, runNumber } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
 import type { Planned } from '../pay/plan-file.js';
@@ -46,6 +49,21 @@ export async function planRule(
     who: app.config.operator,
     reads: pacedReads(realm),
   });
+}
+
+/** A plan or run by its name, in the books of the realm that is named, or of any that is configured. */
+export async function findRunOf(
+  app: App,
+  named: string,
+  realm: string | undefined,
+): Promise<{ readonly profile: RealmProfile; readonly run: RunMeta } | undefined> {
+  for (const profile of realm === undefined ? app.config.profiles : [pickProfile(app.config, realm)])
+    try {
+      return { profile, run: await findRun(app.ledger(profile), named) };
+    } catch (error) {
+      if (!isAlmonerError(error, 'ALM_RULE_RUN_NOT_FOUND')) throw error;
+    }
+  return undefined;
 }
 
 /** The batch that a planned run would be; null where nobody gets anything. */

@@ -30,6 +30,7 @@ import {
 import { KnownBatches, Seals } from '../../queue/known-batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
+import { configuredProfile } from '../batches/batch-realm.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
 export type RealmRecovery = {
@@ -83,7 +84,7 @@ async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
     liveness: life,
     lastSeen: beats ? new Date(seenMs).toISOString() : null,
   }));
-  const profile = profileOf(app, ledger);
+  const profile = configuredProfile(app.config, ledger.realm);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
   if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
   return {
@@ -191,12 +192,6 @@ async function merging(
   } finally {
     await session.close();
   }
-}
-
-function profileOf(app: App, { realm }: RealmLedger): RealmProfile | undefined {
-  return app.config.profiles.find(
-    ({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId,
-  );
 }
 
 function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {

@@ -17,8 +17,8 @@ import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { makeBatchApart } from '../pay/batch-apart.js';
 import { planRule } from '../rules/plan.js';
+import { makeBatchApart } from '../rules/run.js';
 import { runToGoOnWith } from '../rules/unfinished-runs.js';
 
 /** What became of a scheduled run. */

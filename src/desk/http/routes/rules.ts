@@ -1,9 +1,8 @@
 import { AlmonerError } from '../../../core/errors/error.js';
-import { makeBatchApart } from '../../../operations/pay/batch-apart.js';
 import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
 import { planRule } from '../../../operations/rules/plan.js';
-import { isEdited } from '../../../operations/rules/run.js';
+import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import { TaskReply } from '../../api/overview.js';

@@ -4,10 +4,9 @@ import { findRun } from '../../rules/run-store.js';
 import { App } from '../../runtime/app.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { createLogger } from '../../runtime/logger.js';
-import { makeBatch } from '../rules/run.js';
-import type { BatchMade, BatchWanted } from './batch-apart.js';
+import { type BatchMade, type BatchWanted, makeBatch } from './run.js';
 
-/** The thread that makes a large batch of a rule's run: started by batch-apart.ts, and over with it. */
+/** The thread that makes a large batch of a rule's run: started by run.ts, and over with it. */
 const { config, realm: name, run, last, now }: BatchWanted = workerData;
 
 async function make(): Promise<BatchMade> {
