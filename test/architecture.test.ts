@@ -195,6 +195,46 @@ describe('scripts of the ledger', () => {
   });
 });
 
+describe('the store is the ledger’s', () => {
+  /** The realm service keeps members of its own, and the runtime opens connections; nobody else meets a client. */
+  const KEEPERS = ['ledger', 'realm', 'runtime'];
+  const outside = SRC.filter(({ path }) => !KEEPERS.includes(folderOf(path)));
+  const linesWith = (part: 'text' | 'code', rule: RegExp, allowed: readonly string[] = []) =>
+    outside
+      .filter(({ path }) => !allowed.includes(path))
+      .flatMap((source) =>
+        source[part]
+          .split('\n')
+          .filter((line) => rule.test(line))
+          .map((line) => `${source.path}: ${line.trim()}`),
+      );
+
+  test('nobody else uses a Redis client; BullMQ is given its connections by the queue', () => {
+    const imports = outside.flatMap(({ path, imports: all }) =>
+      all.filter((specifier) => specifier === 'ioredis' && path !== 'src/queue/queues.ts').map(() => path),
+    );
+    expect(imports).toEqual([]);
+    // It hands the client on to the realm service.
+    expect(linesWith('code', /\bredis\b/, ['src/cli/commands/realm-serve.ts'])).toEqual([]);
+  });
+
+  test('nobody else names a key or calls a script', () => {
+    expect(linesWith('code', /\bkeyPrefix\b|\bscripts\s*\.\s*(script|orders|retryWhileAway)\b/)).toEqual([]);
+    expect(linesWith('text', /['`]almoner:(desk|realms|archiving|\{)/)).toEqual([]);
+    const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.lua') && path.includes('-'))
+      .map((path) => basename(path, '.lua'));
+    expect(scripts.length).toBeGreaterThan(10);
+    expect(linesWith('text', new RegExp(`['"\`](${scripts.join('|')})['"\`]`))).toEqual([]);
+  });
+
+  test('nobody else knows the letters of states', () => {
+    const letters = /\bcode\b[^'\n]*'[wpsPRXuDdic]'|'[wpsPRXuDdic]'[^'\n]*\bcode\b|'[ct]:[wpsPRXuDdic]'/;
+    const moves = /\b(from|to): '[wpsPRXuDdic]'|\b(STATE_CODES|CODE_OF_STATE|StateCode)\b/;
+    expect([...linesWith('text', letters), ...linesWith('text', moves)]).toEqual([]);
+  });
+});
+
 describe('files', () => {
   const LINES_MAX = 320;
 

@@ -7,7 +7,7 @@ import type { Certainty, RealmProfile } from './profile.js';
  * keys; everything else is unknown and needs evidence.
  */
 export type Decision = {
-  readonly next: 'paid' | 'refused' | 'exhausted' | 'wait' | 'unknown' | 'doubt';
+  readonly next: 'paid' | 'refused' | 'exhausted' | 'planned' | 'unknown' | 'doubt';
   readonly keyNumber: number;
   readonly tries: number;
   readonly dueInMs: number;
@@ -66,21 +66,21 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
     case 'slow-down':
       return {
         ...same,
-        next: 'wait',
+        next: 'planned',
         dueInMs: asked(outcome) ?? backoffMs(0, context.attempts, context.random),
       };
     case 'realm-halted':
-      return { ...same, next: 'wait' };
+      return { ...same, next: 'planned' };
     case 'not-sent': {
-      if (same.haltRealm) return { ...same, next: 'wait' };
+      if (same.haltRealm) return { ...same, next: 'planned' };
       // Nothing was reached, so nothing is known against this order: the realm's breaker counts it instead.
-      if (outcome.status === null) return { ...same, next: 'wait', dueInMs: unreachedMs(context) };
+      if (outcome.status === null) return { ...same, next: 'planned', dueInMs: unreachedMs(context) };
       // A status that the profile declares a "not sent" is an answer, and answers use attempts up.
       const tries = context.tries + 1;
       if (tries >= context.attempts.max) return { ...same, next: 'exhausted', tries };
       return {
         ...same,
-        next: 'wait',
+        next: 'planned',
         tries,
         dueInMs: backoffMs(tries - 1, context.attempts, context.random),
       };

@@ -97,12 +97,8 @@ export {
   isUnsettledState,
 } from './read/unsettled.js';
 export {
-  CODE_OF_STATE,
   decodeRecord,
-  isStateCode,
   type OrderRecord,
-  STATE_CODES,
-  type StateCode,
 } from './record.js';
 
 // A plan on its way into the books, and what it is compared with.
@@ -114,7 +110,14 @@ export {
   overLimits,
   overLimitText,
 } from './accounts.js';
-export { dropBatch, type Opened, openBatch, type SealedRun, sealBatch } from './moves/import-batch.js';
+export {
+  dropBatch,
+  type Opened,
+  openBatch,
+  type SealedCounts,
+  type SealedRun,
+  sealBatch,
+} from './moves/import-batch.js';
 export {
   type BlockClaims,
   type BlockConflict,
@@ -134,6 +137,7 @@ export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses
 export {
   type Arrivals,
   type EarlierOrder,
+  type EarlierWhy,
   findSpent,
   judgedAt,
   judgedBeside,

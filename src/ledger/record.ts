@@ -30,6 +30,17 @@ export const CODE_OF_STATE: Readonly<Record<OrderState, StateCode>> = {
   cancelled: 'c',
 };
 
+/** What a move makes of an order. One that is `planned` again waits for its next attempt. */
+export const MOVED_CODE = {
+  planned: 'w',
+  paid: 'P',
+  refused: 'R',
+  exhausted: 'X',
+  unknown: 'u',
+  doubt: 'D',
+} as const satisfies Partial<Record<OrderState, StateCode>>;
+export type MovedTo = keyof typeof MOVED_CODE;
+
 const EVIDENCES = { a: 'answer', k: 'key', r: 'readback', o: 'operator' } as const;
 export type Evidence = (typeof EVIDENCES)[keyof typeof EVIDENCES];
 export const EVIDENCE_CODE: Readonly<Record<Evidence, string>> = {
@@ -84,6 +95,11 @@ export const NEVER_SENT: OrderRecord = {
 
 export function isStateCode(text: string): text is StateCode {
   return Object.hasOwn(STATE_CODES, text);
+}
+
+/** Of what a script answers; null where that is no state. */
+export function stateOfCode(text: string | undefined): OrderState | null {
+  return text !== undefined && isStateCode(text) ? STATE_CODES[text] : null;
 }
 
 export function decodeRecord(text: string | null | undefined): OrderRecord {

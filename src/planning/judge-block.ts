@@ -2,6 +2,7 @@ import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { contentHash, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
+import type { EarlierWhy } from '../ledger/index.js';
 import {
   batchRef,
   type EarlierOrder,
@@ -92,7 +93,8 @@ export class BlockJudge {
       const why = denied.get(at);
       if (row.replaces !== null && why !== undefined) {
         const finding = { line: row.line, ...(await denial(this.ledger, 'replaces', row.replaces, why)) };
-        if (why.startsWith('r') && !skipInvalid) replaced.push({ no: why.slice(1), finding });
+        if (typeof why === 'object' && 'replacedBy' in why && !skipInvalid)
+          replaced.push({ no: why.replacedBy, finding });
         else own.push(finding);
       }
       const old = why === undefined ? await this.stoodInFor(row) : null;
@@ -161,9 +163,9 @@ export class BlockJudge {
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */
-  private async deniedAmong(rows: readonly Row[]): Promise<Map<number, string>> {
+  private async deniedAmong(rows: readonly Row[]): Promise<Map<number, EarlierWhy>> {
     const orders: EarlierOrder[] = [];
-    const denied = new Map<number, string>();
+    const denied = new Map<number, EarlierWhy>();
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
       const old = parseOrderId(row.replaces);

@@ -7,14 +7,12 @@ import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
 import {
   batchNumber,
-  CODE_OF_STATE,
-  isStateCode,
+  type EarlierWhy,
   type PlanReader,
   type PlanRow,
   type RealmLedger,
   readRecord,
   referenceKey,
-  STATE_CODES,
   sealedManifest,
   standIn,
   stateOf,
@@ -43,10 +41,9 @@ export class UndoJudge {
     if (batch === null || named.index > batch.rows)
       return { ...(await denial(this.ledger, 'undoes', undone, 'gone')), column: reference };
     const record = await readRecord({ ledger: this.ledger, no: batch.no }, named.index);
-    if (record.code !== 'P') {
-      const state = CODE_OF_STATE[stateOf(record, false)];
-      return { ...(await denial(this.ledger, 'undoes', undone, state)), column: reference };
-    }
+    const state = stateOf(record);
+    if (state !== 'paid')
+      return { ...(await denial(this.ledger, 'undoes', undone, { state })), column: reference };
     const original = await this.plans.row(batch.no, named.index);
     if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);
     if (original.reference?.startsWith(UNDO) === true)
@@ -161,9 +158,9 @@ export async function denial(
   ledger: RealmLedger,
   kind: 'replaces' | 'undoes',
   order: OrderId,
-  why: string,
+  why: EarlierWhy,
 ): Promise<Denial> {
-  const state = isStateCode(why) ? STATE_CODES[why] : 'not in the books of this realm';
+  const state = typeof why === 'object' && 'state' in why ? why.state : 'not in the books of this realm';
   if (kind === 'undoes')
     return {
       column: 'reference',
@@ -177,8 +174,8 @@ export async function denial(
       'ALM_ROW_ORDER_ARCHIVED',
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
-  if (why.startsWith('r')) {
-    const { batch, unfinished, cancelled } = await standIn(ledger, why.slice(1));
+  if ('replacedBy' in why) {
+    const { batch, unfinished, cancelled } = await standIn(ledger, why.replacedBy);
     const way = unfinished
       ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
       : cancelled
@@ -189,14 +186,14 @@ export async function denial(
       `Order ${order} was already put into another file (batch ${batch}).${way}`,
     );
   }
-  if (isStateCode(why))
+  if ('state' in why)
     return denied(
       'ALM_ROW_ORDER_MAY_BE_PAID',
       `Order ${order} is ${state}: it was paid or may still be paid, so this row would pay it twice.`,
     );
   return denied(
     'ALM_ROW_ORDER_MAY_BE_PAID',
-    `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(Number(why.slice(1)))}: this row would pay it twice. Run it after that.`,
+    `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(why.arrivesUntil)}: this row would pay it twice. Run it after that.`,
   );
 }
 

@@ -23,6 +23,7 @@ import {
   readBatch,
   readSketch,
   retryOrder,
+  stateOf,
 } from '../ledger/index.js';
 import { utcMinute } from '../words/spelling.js';
 import { type Findings, lineRanges } from './findings.js';
@@ -230,10 +231,9 @@ export class PaidSince {
 }
 
 /** What a retry could pay: neither what was discarded, nor what a row of another file stands in for. */
-function isBareLetter({ row, record: { code, marks } }: EqualOrder): boolean {
-  return (
-    row.reference === null && isPlannedOrder(row) && (code === 'R' || code === 'X') && marks.length === 0
-  );
+function isBareLetter({ row, record }: EqualOrder): boolean {
+  const isDead = ['refused', 'exhausted'].includes(stateOf(record));
+  return row.reference === null && isPlannedOrder(row) && isDead && record.marks.length === 0;
 }
 
 /** Others of the same command may be back to work: this one alone is refused. */

@@ -265,7 +265,7 @@ async function undoneAmong(
   const undone = new Set<number>();
   for (const [at, index] of indexes.entries()) {
     const holder = holders.get(references[at] ?? '');
-    if (holder !== undefined && (await readRecord({ ledger, no: holder.no }, holder.index)).code === 'P')
+    if (holder !== undefined && stateOf(await readRecord({ ledger, no: holder.no }, holder.index)) === 'paid')
       undone.add(index);
   }
   return undone;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { SealedCounts } from '../ledger/index.js';
 import {
   type AuditEntry,
   type BatchRef,
@@ -268,18 +269,15 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf({ totals, spent }: Plan): Record<string, string> {
+function countersOf({ totals, spent }: Plan): SealedCounts {
   const { orders, tokens, invalid } = totals;
   const count = orders.credit + orders.debit + orders.transfer;
   const sum = tokens.credit + tokens.debit + tokens.transfer;
   const duplicates = totals.duplicates + spent.count;
   const duplicateTokens = totals.duplicateTokens + spent.tokens;
   return {
-    'c:p': String(count - duplicates),
-    't:p': String(sum - duplicateTokens),
-    'c:d': String(duplicates),
-    't:d': String(duplicateTokens),
-    'c:i': String(invalid),
-    't:i': '0',
+    planned: { count: count - duplicates, tokens: sum - duplicateTokens },
+    duplicate: { count: duplicates, tokens: duplicateTokens },
+    invalid: { count: invalid, tokens: 0n },
   };
 }

@@ -1,13 +1,8 @@
 import type { ConnectionOptions, Queue } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import { type BatchId, orderId } from '../core/ids.js';
-import {
-  type OrderRef,
-  type PlanRow,
-  type RealmLedger,
-  STATE_CODES,
-  type StateCode,
-} from '../ledger/index.js';
+import type { OrderState } from '../core/states.js';
+import type { OrderRef, PlanRow, RealmLedger } from '../ledger/index.js';
 import { DEAD_QUEUE, openQueue } from './queues.js';
 
 /**
@@ -29,13 +24,13 @@ export function deadLetter(
   batch: BatchId,
   ref: OrderRef,
   { line }: Pick<PlanRow, 'line'>,
-  code: StateCode,
+  state: OrderState,
   why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
   attempts: number,
 ): DeadLetter {
   const { code: errorClass, status, message } = why;
   const order = orderId(batch, ref.index);
-  return { order, batch, line, state: STATE_CODES[code], class: errorClass, status, message, attempts };
+  return { order, batch, line, state, class: errorClass, status, message, attempts };
 }
 
 const KEEP_MAX = 10_000;

@@ -12,6 +12,7 @@ import {
   readbackEnded,
   readDetails,
   readRecord,
+  stateOf,
 } from '../ledger/index.js';
 import type { BalanceWatch, Expected } from './balance-watch.js';
 import type { Evidence, ReadTrouble } from './evidence.js';
@@ -59,11 +60,11 @@ export class Readback {
       readDetails(batch, ref.index),
       readbackEnded(batch.ledger, ref.no),
     ]);
-    if (record.code !== 'u') return OVER;
+    if (stateOf(record) !== 'unknown') return OVER;
     const end = (conclusion: Verdict) =>
       this.conclude(batch, ref, row, terms, {
         ...conclusion,
-        from: 'u',
+        from: 'unknown',
         sentAt: record.sentAt ?? Date.now(),
         audit: null,
         era,
@@ -100,7 +101,7 @@ export class Readback {
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
         return end({
-          to: 'P',
+          to: 'paid',
           evidence: 'readback',
           detail: concluded('paid', null, 'the balance moved by exactly the tokens'),
           dueInMs: 0,
@@ -135,7 +136,12 @@ export class Readback {
   async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
     const { sentAt } = await readRecord(batch, ref.index);
-    const conclusion = { ...toDoubt(why), from: 'u', sentAt: sentAt ?? Date.now(), audit: null } as const;
+    const conclusion = {
+      ...toDoubt(why),
+      from: 'unknown',
+      sentAt: sentAt ?? Date.now(),
+      audit: null,
+    } as const;
     return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.ledger.mark.era });
   }
 
@@ -143,7 +149,7 @@ export class Readback {
     const message = 'unmoved after the settle time, in two equal reads: it was not applied';
     const exhausted = tries >= this.profile.attempts.max;
     return {
-      to: exhausted ? 'X' : 'w',
+      to: exhausted ? 'exhausted' : 'planned',
       evidence: exhausted ? 'readback' : null,
       detail: concluded(exhausted ? 'exhausted' : 'planned', 'ALM_SEND_NOT_SENT', message),
       dueInMs: 0,
@@ -160,8 +166,8 @@ export class Readback {
     conclusion: Conclusion,
   ): Promise<Delivered> {
     const done = await conclude(batch.ledger, ref, row, conclusion);
-    if (conclusion.to === 'D' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
-    return conclusion.to === 'w' && done.concluded ? { againInMs: 0 } : { next: done.next };
+    if (conclusion.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
+    return conclusion.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
 }
 
@@ -173,7 +179,7 @@ type Verdict = Omit<Conclusion, 'from' | 'sentAt' | 'audit' | 'era'>;
 
 function toDoubt(message: string): Verdict {
   return {
-    to: 'D',
+    to: 'doubt',
     evidence: null,
     detail: concluded('doubt', 'ALM_SEND_UNRESOLVED', message),
     dueInMs: 0,

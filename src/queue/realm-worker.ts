@@ -2,6 +2,7 @@ import { type Job, type Queue, Worker } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { OrderState } from '../core/states.js';
 import {
   Attempts,
   type BatchRef,
@@ -16,7 +17,6 @@ import {
   realmState,
   type Session,
   type Settled,
-  type StateCode,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { BalanceWatch } from './balance-watch.js';
@@ -143,8 +143,8 @@ export class RealmWorker {
     this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
     const watch = new BalanceWatch(ledger, options.onTrouble);
     const manifestOf = (no: string) => this.batches.manifest(no);
-    const unread = new Unread(profile, batchOf, manifestOf, (ref, row, code, why, { attempts }) =>
-      this.postDead(ref, row, code, why, attempts),
+    const unread = new Unread(profile, batchOf, manifestOf, (ref, row, state, why, { attempts }) =>
+      this.postDead(ref, row, state, why, attempts),
     );
     this.runner = new OrderSender({
       ledger,
@@ -285,19 +285,19 @@ export class RealmWorker {
     this.options.onOutcome?.(outcome);
     this.ownRun?.sent();
     if (outcome.kind === 'paid') this.breaker.remember(row.order.member);
-    if (settled.settled && ['R', 'X', 'D'].includes(settled.code))
-      this.postDead(ref, row, settled.code, outcome, attempts);
+    if (settled.settled && ['refused', 'exhausted', 'doubt'].includes(settled.state))
+      this.postDead(ref, row, settled.state, outcome, attempts);
   }
 
   private postDead(
     ref: OrderRef,
     row: PlannedOrder,
-    code: StateCode,
+    state: OrderState,
     why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
     attempts: number,
   ): void {
     const batch = this.batches.known(ref.no)?.batch;
-    if (batch !== undefined) this.deadLetters.post(ref, deadLetter(batch, ref, row, code, why, attempts));
+    if (batch !== undefined) this.deadLetters.post(ref, deadLetter(batch, ref, row, state, why, attempts));
   }
 
   private connection(use: string): QueueConnection {

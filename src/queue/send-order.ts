@@ -75,8 +75,6 @@ const FRESH_MS = 10_000;
 /** The store was restarted: the delivery is made again when the journals are merged. */
 const UNTIL_ARMED: Delivered = { againInMs: 250 };
 
-const NEXT_CODE = { paid: 'P', refused: 'R', exhausted: 'X', wait: 'w', unknown: 'u', doubt: 'D' } as const;
-
 export class OrderSender {
   private readonly capReason: Reason;
 
@@ -169,8 +167,8 @@ export class OrderSender {
     else keyClocks.forget(order);
     this.parts.onSettled(ref, row, settled, outcome, begun.attempts);
     if (!settled.settled) return OVER;
-    if (settled.code === 'D') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
-    if (settled.code === 'w' || settled.code === 'u') return { againInMs: decision.dueInMs };
+    if (settled.state === 'doubt') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
+    if (settled.state === 'planned' || settled.state === 'unknown') return { againInMs: decision.dueInMs };
     return { next: settled.next };
   }
 
@@ -209,7 +207,7 @@ export class OrderSender {
     if (refusal === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
     if (refusal === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return refusal === 'u' ? readback.resolve(ref, row, terms) : OVER;
+    return refusal === 'unknown' ? readback.resolve(ref, row, terms) : OVER;
   }
 
   private decision(
@@ -243,7 +241,7 @@ export class OrderSender {
         ? begun.unansweredUntil
         : begun.sentAt + outcome.latencyMs;
     return this.parts.door.settle(ref, nonce, row, {
-      code: NEXT_CODE[decision.next],
+      to: decision.next,
       keyNumber: decision.keyNumber,
       keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
       attempts: begun.attempts,

@@ -1,5 +1,6 @@
 import { backoffMs, LONGEST_PAUSE_MS } from '../core/decide.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { OrderState } from '../core/states.js';
 import {
   type BatchRef,
   haltRealm,
@@ -29,7 +30,7 @@ export class Unread {
     private readonly onDead: (
       ref: OrderRef,
       row: PlannedOrder,
-      code: 'R' | 'X',
+      state: 'refused' | 'exhausted',
       why: ReadTrouble,
       record: OrderRecord,
     ) => void,
@@ -42,18 +43,23 @@ export class Unread {
     const record = await readRecord(batch, ref.index);
     const tries = record.tries + (why.kind === 'unread' ? 1 : 0);
     const to =
-      why.kind === 'refused' ? 'R' : why.kind === 'unread' && tries >= this.profile.attempts.max ? 'X' : 'w';
+      why.kind === 'refused'
+        ? 'refused'
+        : why.kind === 'unread' && tries >= this.profile.attempts.max
+          ? 'exhausted'
+          : 'planned';
     const dueInMs = this.pauseMs(tries);
     const { createdAt, sliceMs } = await this.manifestOf(ref.no);
     const done = await turnDown(batch.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
-      move: { from: 'w', to, hold },
+      move: { from: 'planned', to, hold },
       detail: why.kind === 'unreached' ? null : detailOf(to, why),
-      evidence: to === 'R' ? 'readback' : null,
+      evidence: to === 'refused' ? 'readback' : null,
       slice: Math.max(0, Math.floor((Date.now() - createdAt) / sliceMs)),
     });
-    if (done.code === 'R' || done.code === 'X') this.onDead(ref, row, done.code, why, record);
-    return done.code === 'w' ? { againInMs: dueInMs } : { next: done.next };
+    if (done.state === 'refused' || done.state === 'exhausted')
+      this.onDead(ref, row, done.state, why, record);
+    return done.state === 'planned' ? { againInMs: dueInMs } : { next: done.next };
   }
 
   /** `looks`: how many in a row have failed before this one. Answers `doubt` when they were enough. */
@@ -69,15 +75,15 @@ export class Unread {
     const counts = why.kind !== 'unreached';
     const tries = looks + (counts ? 1 : 0);
     const dueInMs = this.pauseMs(tries);
-    const { code } = await turnDown(batch.ledger, ref, row, {
+    const { state } = await turnDown(batch.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
-      move: { from: 'u', to: counts && tries >= this.profile.attempts.max ? 'D' : 'u' },
+      move: { from: 'unknown', to: counts && tries >= this.profile.attempts.max ? 'doubt' : 'unknown' },
       detail: null,
       evidence: null,
       slice: 0,
     });
-    if (code === 'D') return 'doubt';
-    return code === 'u' ? { againInMs: dueInMs } : OVER;
+    if (state === 'doubt') return state;
+    return state === 'unknown' ? { againInMs: dueInMs } : OVER;
   }
 
   /** What says nothing of any order: it waits as it is. */
@@ -104,9 +110,7 @@ export class Unread {
   }
 }
 
-const STATES = { R: 'refused', X: 'exhausted', w: 'planned' } as const;
-
-function detailOf(to: 'R' | 'X' | 'w', { code, message }: ReadTrouble): OrderEvent {
+function detailOf(state: OrderState, { code, message }: ReadTrouble): OrderEvent {
   const said = `${message.replace(/\.$/, '')} (read before sending; nothing was sent)`;
-  return { event: 'concluded', at: Date.now(), state: STATES[to], by: 'readback', code, message: said };
+  return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message: said };
 }

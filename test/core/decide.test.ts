@@ -53,18 +53,22 @@ describe('the first attempt', () => {
 
   test('slow down uses up no attempt, keeps the key and waits as long as it was told', () => {
     expect(decide(outcome('slow-down', { retryAfterMs: 7_000 }), context({ tries: 2 }))).toMatchObject({
-      next: 'wait',
+      next: 'planned',
       dueInMs: 7_000,
       tries: 2,
       keyNumber: 4,
       limited: true,
     });
-    expect(decide(outcome('slow-down'), context())).toMatchObject({ next: 'wait', dueInMs: 50 });
+    expect(decide(outcome('slow-down'), context())).toMatchObject({ next: 'planned', dueInMs: 50 });
   });
 
   test('a refused key or a bad certificate halts the realm and burns nothing', () => {
     for (const told of [outcome('realm-halted'), outcome('not-sent', { code: 'ALM_SEND_BAD_CERTIFICATE' })])
-      expect(decide(told, context({ tries: 2 }))).toMatchObject({ next: 'wait', haltRealm: true, tries: 2 });
+      expect(decide(told, context({ tries: 2 }))).toMatchObject({
+        next: 'planned',
+        haltRealm: true,
+        tries: 2,
+      });
   });
 
   test('what was never sent uses no attempt and is tried again, later and later, but never much later', () => {
@@ -76,7 +80,7 @@ describe('the first attempt', () => {
       [40, 2_500],
     ] as const)
       expect(decide(told, context({ tries: 2, sent, attempts: slow }))).toMatchObject({
-        next: 'wait',
+        next: 'planned',
         tries: 2,
         keyNumber: 4,
         dueInMs,
@@ -87,12 +91,12 @@ describe('the first attempt', () => {
   test('an answer that the profile declares as not sent is an answer: it uses attempts up', () => {
     const told = outcome('not-sent', { code: 'ALM_SEND_NOT_SENT', status: 503 });
     expect(decide(told, context({ tries: 0 }))).toMatchObject({
-      next: 'wait',
+      next: 'planned',
       tries: 1,
       dueInMs: 50,
       haltRealm: false,
     });
-    expect(decide(told, context({ tries: 1 }))).toMatchObject({ next: 'wait', tries: 2, dueInMs: 100 });
+    expect(decide(told, context({ tries: 1 }))).toMatchObject({ next: 'planned', tries: 2, dueInMs: 100 });
     expect(decide(told, context({ tries: 2 }))).toMatchObject({ next: 'exhausted', tries: 3 });
   });
 
@@ -195,7 +199,7 @@ test('whatever the outcome: sent again only after a definite no, or with the sam
     fc.property(anyOutcome, anyContext, ({ kind, ...told }, around) => {
       const decision = decide(outcome(kind, told), context(around));
       if (kind === 'unknown') expect(['unknown', 'doubt']).toContain(decision.next);
-      if (decision.next === 'wait' || decision.next === 'exhausted') {
+      if (decision.next === 'planned' || decision.next === 'exhausted') {
         expect(around.resend).toBeNull();
         expect(['slow-down', 'realm-halted', 'not-sent']).toContain(kind);
       }

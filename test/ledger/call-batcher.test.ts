@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { CallBatcher } from '../../src/ledger/realm-ledger.js';
+import { STATE_CODES } from '../../src/ledger/record.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
@@ -33,7 +34,9 @@ describe('moves that come together', () => {
     const settled = await Promise.all(
       answers.map((of, i) => settleAs(batch, i + 1, codes[i % 4] ?? 'P', of, { dueInMs: 60_000 })),
     );
-    expect(settled.map((answer) => answer.code)).toEqual(answers.map((_, i) => codes[i % 4]));
+    expect(settled.map(({ state }) => state)).toEqual(
+      answers.map((_, i) => STATE_CODES[codes[i % 4] ?? 'P']),
+    );
     expect((await scriptCalls()) - before).toBeLessThan(10);
     expect(await tieUp(ledger)).toEqual([]);
   });

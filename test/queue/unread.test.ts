@@ -32,7 +32,7 @@ describe('before an order is sent', () => {
     expect(await deliver(2)).toBe('held');
     expect(await deliver(1)).toBe('refused');
     expect(await record(1)).toMatchObject({ code: 'R', attempts: 0, status: 404, evidence: 'readback' });
-    expect(dead).toEqual(['2 R ALM_REFUSED_NOT_FOUND']);
+    expect(dead).toEqual(['2 refused ALM_REFUSED_NOT_FOUND']);
     expect((await findSpent(ledger, ['a'])).size).toBe(0);
     expect(await readDetails(batch.ref, 1)).toMatchObject([{ code: 'ALM_REFUSED_NOT_FOUND' }]);
     realm.answer = balance;
@@ -106,7 +106,7 @@ describe('before an order is sent', () => {
     expect(await deliver(1)).toBe('unread');
     expect(await record(1)).toMatchObject({ code: 'X', tries: MAX, attempts: 0 });
     expect((await readDetails(batch.ref, 1)).at(-1)).toMatchObject({ code: errorClass, state: 'exhausted' });
-    expect(dead).toEqual([`2 X ${errorClass}`]);
+    expect(dead).toEqual([`2 exhausted ${errorClass}`]);
     expect((await findSpent(ledger, ['a'])).size).toBe(0);
     expect(await tieUp(ledger)).toEqual([]);
   });

@@ -94,8 +94,8 @@ export class Operator {
   async resolve(no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
     const at = this.moment();
     await conclude(this.ledger, { no, index }, await this.row(no, index), {
-      from: 'D',
-      to: paid ? 'P' : 'X',
+      from: 'doubt',
+      to: paid ? 'paid' : 'exhausted',
       evidence: 'operator',
       detail: {
         event: 'concluded',

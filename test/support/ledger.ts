@@ -7,6 +7,7 @@ import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
 import {
   type FormerIdentity,
   openBatch,
+  type SealedCounts,
   type SealedRun,
   sealBatch,
 } from '../../src/ledger/moves/import-batch.js';
@@ -231,18 +232,13 @@ export function manifestOf(
   };
 }
 
-export function countersOf(rows: readonly PlanRow[]): Record<string, string> {
-  const sum = (some: readonly PlanRow[]) =>
-    String(some.reduce((total, { order }) => total + BigInt(order?.tokens ?? 0), 0n));
+export function countersOf(rows: readonly PlanRow[]): SealedCounts {
+  const of = (some: readonly PlanRow[]) => ({
+    count: some.length,
+    tokens: some.reduce((total, { order }) => total + BigInt(order?.tokens ?? 0), 0n),
+  });
   const invalid = rows.filter(({ order }) => order === null);
   const duplicate = rows.filter(({ order, duplicateOf }) => order !== null && duplicateOf !== null);
   const planned = rows.filter(({ order, duplicateOf }) => order !== null && duplicateOf === null);
-  return {
-    'c:p': String(planned.length),
-    't:p': sum(planned),
-    'c:d': String(duplicate.length),
-    't:d': sum(duplicate),
-    'c:i': String(invalid.length),
-    't:i': '0',
-  };
+  return { planned: of(planned), duplicate: of(duplicate), invalid: of(invalid) };
 }

@@ -1,5 +1,5 @@
 import type { OutcomeKind, WriteOutcome } from '../../src/core/classify.js';
-import { type Decision, decide } from '../../src/core/decide.js';
+import { decide } from '../../src/core/decide.js';
 import { type FailPoint, failPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { orderId } from '../../src/core/ids.js';
 import { membersOf, type Order } from '../../src/core/order.js';
@@ -204,7 +204,7 @@ export class Sender {
       random: () => 0,
     });
     await this.door.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
-      code: CODES[decision.next],
+      to: decision.next,
       keyNumber: decision.keyNumber,
       keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
       attempts: begun.attempts,
@@ -241,15 +241,6 @@ export class Sender {
     }
   }
 }
-
-const CODES = {
-  paid: 'P',
-  refused: 'R',
-  exhausted: 'X',
-  wait: 'w',
-  unknown: 'u',
-  doubt: 'D',
-} as const satisfies Record<Decision['next'], string>;
 
 function outcomeOf(kind: OutcomeKind): WriteOutcome {
   return {

@@ -77,6 +77,17 @@ export async function held(batch: TestBatch, index: number): Promise<string> {
 
 export type SettleOptions = Partial<Settlement> & { readonly nonce?: string };
 
+/** By the letters of the records that they make. */
+export type SettledCode = 'P' | 'R' | 'X' | 'w' | 'u' | 'D';
+const WORD = {
+  P: 'paid',
+  R: 'refused',
+  X: 'exhausted',
+  w: 'planned',
+  u: 'unknown',
+  D: 'doubt',
+} as const satisfies Record<SettledCode, Settlement['to']>;
+
 const CLASS: Partial<Record<StateCode, ErrorCode>> = {
   R: 'ALM_REFUSED_NOT_FOUND',
   X: 'ALM_SEND_NOT_SENT',
@@ -87,13 +98,13 @@ const CLASS: Partial<Record<StateCode, ErrorCode>> = {
 export function settleAs(
   batch: TestBatch,
   index: number,
-  code: Settlement['code'],
+  code: SettledCode,
   of: Begun,
   options: SettleOptions = {},
 ): Promise<Settled> {
   const { nonce = `nonce-${index}`, ...changes } = options;
   return settle(batch.ledger, { no: batch.no, index }, nonce, batch.row(index), {
-    code,
+    to: WORD[code],
     keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
     keyFirstAt: code === 'R' ? null : of.keyFirstAt,
     attempts: of.attempts,
@@ -137,7 +148,7 @@ export function settleAs(
 export async function sendAs(
   batch: TestBatch,
   index: number,
-  code: Settlement['code'],
+  code: SettledCode,
   options: SettleOptions & BeginOptions = {},
 ): Promise<Settled> {
   const of = await begun(batch, index, options);
@@ -151,8 +162,8 @@ export function feedAll(batch: TestBatch): Promise<number[]> {
 export async function concludeAs(
   batch: TestBatch,
   index: number,
-  from: Conclusion['from'],
-  to: Conclusion['to'],
+  from: 'u' | 'D',
+  to: 'P' | 'X' | 'w' | 'D',
   options: Partial<Conclusion> & { readonly nonce?: string } = {},
 ) {
   const { nonce = `conclusion-${moment()}`, ...changes } = options;
@@ -161,8 +172,8 @@ export async function concludeAs(
     { no: batch.no, index },
     batch.row(index),
     {
-      from,
-      to,
+      from: WORD[from],
+      to: WORD[to],
       evidence: from === 'D' ? 'operator' : 'readback',
       detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
       sentAt: (await readRecord(batch.ref, index)).sentAt ?? START,

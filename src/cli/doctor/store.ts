@@ -2,8 +2,9 @@ import { isAlmonerError } from '../../core/errors/error.js';
 import type { Waiting } from '../../core/waiting.js';
 import { allWaiting, type BatchWaiting } from '../../operations/batches/waiting.js';
 import { journalsHere, type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
-import { riskOf, storeFindings } from '../../operations/services/store-safety.js';
+import { riskOf } from '../../operations/services/store-safety.js';
 import type { App } from '../../runtime/app.js';
+import { storeFindings } from '../../runtime/redis/safety.js';
 import { type Check, type CheckResult, failed, ok, warning } from './machine.js';
 
 /** What the store and the books in it say, each asked on the one connection that `open` makes. */
@@ -24,7 +25,7 @@ export function storeChecks(open: () => Promise<App>): Check[] {
 
 /** The store keeps what it acknowledged: append-only, fsync on every write, no eviction. */
 async function storeSafe(app: App): Promise<CheckResult> {
-  const findings = await storeFindings(app);
+  const findings = await storeFindings(app.scripts);
   if (findings.length === 0) return ok(`${app.store.address} keeps what it acknowledges`);
   const message = findings.map((found) => `${found.message} [${found.code}]`).join('\n');
   const remedy = findings.map(({ next }) => next).join(' ');

@@ -66,8 +66,10 @@ export function includes(text: string | null, part: string): boolean {
 }
 
 /** Only these can carry an error, so only their details are worth reading. */
-function mayHaveError({ code, attempts }: OrderRecord): boolean {
-  return 'RXDuid'.includes(code) || (code === 'w' && attempts > 0);
+function mayHaveError(record: OrderRecord): boolean {
+  const state = stateOf(record);
+  if (state === 'planned') return record.attempts > 0;
+  return state !== 'paid' && state !== 'sending' && state !== 'cancelled';
 }
 
 /**

@@ -7,7 +7,7 @@ import { park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { encodeRecord } from '../record.js';
+import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
 import {
   type BeginRequest,
   type Begun,
@@ -103,7 +103,7 @@ export class Attempts {
     const { ledger, journal } = this.parts;
     const result: JournalResult = {
       nonce,
-      record: encodeRecord(settlement),
+      record: encodeRecord({ ...settlement, code: MOVED_CODE[settlement.to] }),
       dueInMs: settlement.dueInMs,
       detail: settlement.detail === null ? '' : encodeEvent(settlement.detail),
       requests: settlement.requests,
@@ -133,7 +133,7 @@ export class Attempts {
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(this.parts.ledger, attempt);
     if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
-    return { settled: true, code: answer, batchState: '', next: [], breakerOpened: false };
+    return { settled: true, state: STATE_CODES[answer], batchState: '', next: [], breakerOpened: false };
   }
 
   /** Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. */
@@ -174,7 +174,7 @@ export class Attempts {
           latencyMs: 0,
           body: '',
         },
-        code: begun.resend ? 'u' : 'w',
+        to: begun.resend ? 'unknown' : 'planned',
         keyNumber,
         keyFirstAt,
         attempts,

@@ -2,7 +2,7 @@ import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
-import { decodeKey, fromBase36 } from '../record.js';
+import { decodeKey, fromBase36, stateOfCode } from '../record.js';
 import type { Argument } from '../script-client.js';
 import type { Reason } from '../views.js';
 
@@ -102,7 +102,11 @@ export async function beginSending(
     request.batch ?? '',
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
-  if (reply[0] !== 'go') return { refusal: reply[1] ?? '', ...(reply[2] && { earlyByMs: Number(reply[2]) }) };
+  if (reply[0] !== 'go')
+    return {
+      refusal: stateOfCode(reply[1]) ?? reply[1] ?? '',
+      ...(reply[2] && { earlyByMs: Number(reply[2]) }),
+    };
   noteSeq(ledger, reply[5]);
   const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
   const firstSentAt = fromBase36(first) ?? 0;

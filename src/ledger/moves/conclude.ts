@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
+import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
-import { EVIDENCE_CODE, type Evidence, isStateCode, type StateCode } from '../record.js';
+import { EVIDENCE_CODE, type Evidence, MOVED_CODE, stateOfCode } from '../record.js';
 import { newNonce } from '../script-client.js';
 import type { Reason } from '../views.js';
 import { type OrderRef, utcDay } from './begin-sending.js';
@@ -11,8 +12,8 @@ import { handedOver, ownReference, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder
 /** What moves an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
 
 export type Conclusion = {
-  readonly from: 'u' | 'D';
-  readonly to: 'P' | 'X' | 'w' | 'D';
+  readonly from: 'unknown' | 'doubt';
+  readonly to: 'paid' | 'exhausted' | 'planned' | 'doubt';
   readonly evidence: Evidence | null;
   readonly detail: OrderEvent;
   readonly sentAt: number;
@@ -37,8 +38,8 @@ export async function conclude(
   const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
     ref.no,
     ref.index,
-    conclusion.from,
-    conclusion.to,
+    MOVED_CODE[conclusion.from],
+    MOVED_CODE[conclusion.to],
     row.order.tokens,
     conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
     encodeEvent(conclusion.detail, nonce),
@@ -60,10 +61,14 @@ export async function conclude(
 
 /** An order whose member could not be read: put off, or ended before anything was sent. */
 export type TurnDown = {
-  /** `D` is asked for and not done: the conclusion that ends an unknown has evidence of its own. */
+  /** `doubt` is asked for and not done: the conclusion that ends an unknown has evidence of its own. */
   readonly move:
-    | { readonly from: 'w'; readonly to: 'w' | 'R' | 'X'; readonly hold: string }
-    | { readonly from: 'u'; readonly to: 'u' | 'D' };
+    | {
+        readonly from: 'planned';
+        readonly to: 'planned' | 'refused' | 'exhausted';
+        readonly hold: string;
+      }
+    | { readonly from: 'unknown'; readonly to: 'unknown' | 'doubt' };
   /** Reads of this order that have failed, this one included where it counts against the order. */
   readonly tries: number;
   readonly status: number | null;
@@ -84,16 +89,16 @@ export async function turnDown(
   row: PlannedOrder,
   { move, ...why }: TurnDown,
   nonce: string = newNonce(),
-): Promise<{ readonly code: StateCode | null; readonly next: readonly OrderRef[] }> {
+): Promise<{ readonly state: OrderState | null; readonly next: readonly OrderRef[] }> {
   const [answer, code = '', seq, handed = '[]'] = await askScript(ledger, 'turn-down', [
     ledger.mark.seen,
     ledger.mark.era,
     ref.no,
     ref.index,
     row.order.tokens,
-    move.from,
-    move.to,
-    move.from === 'w' ? move.hold : '',
+    MOVED_CODE[move.from],
+    MOVED_CODE[move.to],
+    move.from === 'planned' ? move.hold : '',
     why.dueInMs,
     why.detail === null ? '' : encodeEvent(why.detail, nonce),
     JSON.stringify({
@@ -108,7 +113,8 @@ export async function turnDown(
       refusals: refusalLimits(why.refusalReason),
     }),
   ]);
-  if (answer !== 'ok' || !isStateCode(code)) return { code: null, next: [] };
+  const state = stateOfCode(code);
+  if (answer !== 'ok' || state === null) return { state: null, next: [] };
   noteSeq(ledger, seq);
-  return { code, next: handedOver(handed) };
+  return { state, next: handedOver(handed) };
 }

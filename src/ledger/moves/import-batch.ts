@@ -3,6 +3,7 @@ import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, encodeManifest, type Manifest } from '../views.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
@@ -69,11 +70,30 @@ export type SealedWith = {
   readonly putBack: boolean;
 };
 
+/** How many orders of each state the batch begins with, and their tokens. */
+export type SealedCounts = Readonly<
+  Record<'planned' | 'duplicate' | 'invalid', { readonly count: number; readonly tokens: bigint }>
+>;
+
+function countersOf(counts: Partial<SealedCounts>): Record<string, string> {
+  const states = ['planned', 'duplicate', 'invalid'] as const;
+  return Object.fromEntries(
+    states.flatMap((state) => {
+      const { count, tokens } = counts[state] ?? { count: 0, tokens: 0n };
+      const code = CODE_OF_STATE[state];
+      return [
+        [`c:${code}`, String(count)],
+        [`t:${code}`, String(tokens)],
+      ];
+    }),
+  );
+}
+
 export async function sealBatch(
   ledger: RealmLedger,
   at: { no: string; importer: string; owner: string },
   manifest: Manifest,
-  counters: Readonly<Record<string, string>>,
+  counts: Partial<SealedCounts>,
   audit: AuditEntry,
   { sketch = NO_SKETCH, judged = null, run = null, putBack = false }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
@@ -81,7 +101,7 @@ export async function sealBatch(
     at.no,
     at.importer,
     encodeManifest(manifest),
-    JSON.stringify(counters),
+    JSON.stringify(countersOf(counts)),
     at.owner,
     manifest.rows,
     JSON.stringify(audit),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../core/errors/catalogue.js';
+import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
-import { type Evidence, encodeRecord, isStateCode, type StateCode } from '../record.js';
+import { type Evidence, encodeRecord, MOVED_CODE, type MovedTo, stateOfCode } from '../record.js';
 import { referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
@@ -11,7 +12,7 @@ import { type OrderRef, utcDay } from './begin-sending.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
 export type Settlement = {
-  readonly code: Extract<StateCode, 'P' | 'R' | 'X' | 'w' | 'u' | 'D'>;
+  readonly to: MovedTo;
   readonly keyNumber: number;
   readonly keyFirstAt: number | null;
   readonly attempts: number;
@@ -38,12 +39,12 @@ export type Settlement = {
 export type Settled =
   | {
       readonly settled: true;
-      readonly code: StateCode;
+      readonly state: OrderState;
       readonly batchState: string;
       readonly next: readonly OrderRef[];
       readonly breakerOpened: boolean;
     }
-  | { readonly settled: false; readonly code: StateCode | null };
+  | { readonly settled: false; readonly state: OrderState | null };
 
 /** Twenty refusals of one class in a row, or five before anything was paid, halt the batch. */
 const REFUSALS = { inARow: 20, beforePaid: 5 };
@@ -63,7 +64,7 @@ export async function settle(
     String(ref.index),
     nonce,
     String(row.order.tokens),
-    encodeRecord(result),
+    encodeRecord({ ...result, code: MOVED_CODE[result.to] }),
     result.dueInMs,
     utcDay(result.sentAt),
     result.detail === null ? '' : encodeEvent(result.detail),
@@ -72,14 +73,13 @@ export async function settle(
     result.requests,
     result.attempts > 1 ? 1 : 0,
     result.limited ? 1 : 0,
-    result.code === 'P' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
+    result.to === 'paid' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
   ]);
-  const code = (text: string | undefined) => (text !== undefined && isStateCode(text) ? text : null);
-  if (reply[0] !== 'ok') return { settled: false, code: code(reply[1]?.slice(0, 1)) };
+  if (reply[0] !== 'ok') return { settled: false, state: stateOfCode(reply[1]?.slice(0, 1)) };
   noteSeq(ledger, reply[3]);
   return {
     settled: true,
-    code: code(reply[1]) ?? result.code,
+    state: stateOfCode(reply[1]) ?? result.to,
     batchState: reply[2] ?? '',
     next: handedOver(reply[4] ?? '[]'),
     breakerOpened: reply[5] === '1',

@@ -1,20 +1,39 @@
 import { z } from 'zod';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
+import type { OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
 import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { stateOfCode } from '../record.js';
 import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { BatchRef } from './batches.js';
 
 /** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
 
-/** A row may not stand in for this order, or undo it; `why` as includes/earlier.lua puts it. */
+/** Why a row may not speak of an order: the books have it no more, it is in this state, or another row does already. */
+export type EarlierWhy =
+  | 'gone'
+  | 'archived'
+  | { readonly state: OrderState }
+  /** The number of the batch whose row stands in for it. */
+  | { readonly replacedBy: string }
+  /** It was resolved as unpaid, and its request may arrive until then. */
+  | { readonly arrivesUntil: number };
+
+function whyOf(text: string): EarlierWhy {
+  if (text === 'gone' || text === 'archived') return text;
+  const state = stateOfCode(text);
+  if (state !== null) return { state };
+  return text.startsWith('r') ? { replacedBy: text.slice(1) } : { arrivesUntil: Number(text.slice(1)) };
+}
+
+/** A row may not stand in for this order, or undo it. */
 export type EarlierConflict = {
   readonly kind: 'replaces' | 'undoes';
   readonly row: number;
   readonly no: string;
   readonly index: number;
-  readonly why: string;
+  readonly why: EarlierWhy;
 };
 
 /** An earlier order of which a row speaks, and the row's index. */
@@ -28,7 +47,7 @@ export const earlierEntry = z
       row: Number(row),
       no,
       index: Number(index),
-      why,
+      why: whyOf(why),
     }),
   );
 

@@ -104,7 +104,7 @@ export async function* snapshotRows(
   }
 }
 
-export function stateOf(record: OrderRecord, cancelled: boolean): OrderState {
+export function stateOf(record: OrderRecord, cancelled = false): OrderState {
   const state = STATE_CODES[record.code];
   return state === 'planned' && cancelled ? 'cancelled' : state;
 }

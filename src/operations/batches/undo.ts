@@ -11,6 +11,7 @@ import {
   type RowView,
   readRecord,
   snapshotBatch,
+  stateOf,
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import { batchStatus } from './batch-status.js';
@@ -158,9 +159,9 @@ function refuseUndoOfUndo(ref: BatchRef, { counts }: BatchView, undos: number): 
 /** How far the undo is that keeps the reference. */
 async function undoing({ ledger }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
   if (arrivesUntil !== null) return 'undo-may-arrive';
-  const { code } = await readRecord({ ledger, no }, index);
-  if (code === 'P') return 'undone';
-  return code === 'D' ? 'undo-in-doubt' : 'undoing';
+  const state = stateOf(await readRecord({ ledger, no }, index));
+  if (state === 'paid') return 'undone';
+  return state === 'doubt' ? 'undo-in-doubt' : 'undoing';
 }
 
 function undoCells(row: RowView, { op, member, recipient, tokens }: Order): (string | number)[] {

@@ -11,6 +11,7 @@ import {
   readRecord,
   readRow,
   type ScriptClient,
+  stateOf,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/settings.js';
@@ -134,8 +135,9 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
   const arriving: Arriving[] = [];
   for (const { place, verdict } of rulings) {
     const { ref, index } = place;
-    const { code, sentAt, tookMs } = await readRecord(ref, index);
-    if (verdict !== 'unpaid' || code !== 'D') continue;
+    const record = await readRecord(ref, index);
+    if (verdict !== 'unpaid' || stateOf(record) !== 'doubt') continue;
+    const { sentAt, tookMs } = record;
     const { nowMs, until } = await readArrivals(ref.ledger);
     const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMsOf(app, place));
     if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
@@ -173,12 +175,12 @@ export async function resolveDoubts(
 ): Promise<{ readonly resolved: readonly { order: string; state: string }[]; readonly missed: Missed }> {
   const { ended, missed } = await concludeAll(app, rulings, 'in doubt', async ({ place, verdict }, order) => {
     const record = await readRecord(place.ref, place.index);
-    if (record.code !== 'D') return null;
+    if (stateOf(record) !== 'doubt') return null;
     const paid = verdict === 'paid';
     const at = Date.now();
     return {
-      from: 'D',
-      to: paid ? 'P' : 'X',
+      from: 'doubt',
+      to: paid ? 'paid' : 'exhausted',
       evidence: 'operator',
       detail: {
         event: 'concluded',
@@ -212,8 +214,8 @@ export async function raiseDoubts(
     const at = Date.now();
     const message = `${who} made a doubt of it: ${why}`;
     return {
-      from: 'u',
-      to: 'D',
+      from: 'unknown',
+      to: 'doubt',
       evidence: null,
       detail: { event: 'concluded', at, state: 'doubt', by: who, code: 'ALM_SEND_RAISED', message },
       sentAt: at,

@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { App } from '../../runtime/app.js';
-import { inspectStore, type StoreFinding } from '../../runtime/redis/safety.js';
+import { type StoreFinding, storeFindings } from '../../runtime/redis/safety.js';
 
 /**
  * Paying on a store that may forget what it acknowledged pays twice one day. A command that sends refuses
@@ -10,13 +10,8 @@ export function riskOf(code: StoreFinding['code']): string {
   return code.replace('ALM_STORE_', '').toLowerCase().replaceAll('_', '-');
 }
 
-/** As patient as every other call: a store that is away says nothing of its safety. */
-export function storeFindings({ scripts, store }: App): Promise<StoreFinding[]> {
-  return scripts.retryWhileAway('inspect the store', () => inspectStore(store.ledger));
-}
-
 export async function refuseUnsafeStore(app: App): Promise<void> {
-  const findings = await storeFindings(app);
+  const findings = await storeFindings(app.scripts);
   const open = findings.filter(({ code }) => !app.config.risks.includes(riskOf(code)));
   const [first] = open;
   if (first === undefined) return;

@@ -1,6 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { messageOf } from '../../core/errors/error.js';
 import { STORE_ERRORS } from '../../core/errors/store-and-realm.js';
+import type { ScriptClient } from '../../ledger/index.js';
 
 /** Something about this Redis that could lose an order or pay one twice. */
 export type StoreFinding = {
@@ -13,6 +14,11 @@ export type StoreFinding = {
 const VERSION_MIN: readonly [number, number] = [6, 2];
 
 /** `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. */
+/** As patient as every other call: a store that is away says nothing of its safety. */
+export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
+  return scripts.retryWhileAway('inspect the store', () => inspectStore(scripts.redis));
+}
+
 export async function inspectStore(client: Redis | Cluster): Promise<StoreFinding[]> {
   if (!(client instanceof Cluster)) return await inspectServer(client);
   const perNode = await Promise.all(client.nodes('master').map((node) => inspectServer(node)));

@@ -46,7 +46,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
-    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 's' });
+    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 'sending' });
     expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
       [utcDay(first.sentAt)]: '7',
     });
@@ -73,7 +73,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ refusal: 'owner' });
     await sendAs(batch, 1, 'P');
-    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'P' });
+    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'paid' });
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     expect(await begin(batch, 2)).toEqual({ refusal: 'breaker' });
     expect(await tieUp(ledger)).toEqual([]);
@@ -115,7 +115,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
-    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'u' });
+    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'unknown' });
     const again = await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000, dayCap: 7 });
     expect(again).toMatchObject({
       resend: true,

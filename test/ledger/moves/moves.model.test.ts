@@ -5,11 +5,11 @@ import { type Begun, claim } from '../../../src/ledger/moves/begin-sending.js';
 import { dispatched, feed, redispatch } from '../../../src/ledger/moves/feed.js';
 import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
-import type { Settlement } from '../../../src/ledger/moves/settle.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { type Line, ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import type { SettledCode } from '../../support/order-moves.js';
 import { audit, begin, concludeAs, moment, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
@@ -42,7 +42,7 @@ const ORDERS: readonly (readonly [batch: number, index: number])[] = [
   [1, 3],
 ];
 
-const SETTLED = ['P', 'R', 'X', 'w', 'u', 'D'] as const satisfies readonly Settlement['code'][];
+const SETTLED = ['P', 'R', 'X', 'w', 'u', 'D'] as const satisfies readonly SettledCode[];
 const place = fc.constantFrom(...ORDERS);
 const which = fc.nat({ max: 1 });
 const twice = fc.boolean();

@@ -91,7 +91,7 @@ describe('orphan', () => {
     await feedAll(batch);
     const attempt = await begun(batch, 1);
     await adopt(batch, 1);
-    expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, code: 'u' });
+    expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, state: 'unknown' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 

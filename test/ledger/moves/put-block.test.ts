@@ -106,17 +106,17 @@ describe('put-block', () => {
   });
 
   test.each([
-    ['planned', async () => {}, 'p'],
-    ['paid', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'P')), 'P'],
-    ['unknown', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'u')), 'u'],
-    ['in doubt', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'D')), 'D'],
+    ['planned', async () => {}, 'planned'],
+    ['paid', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'P')), 'paid'],
+    ['unknown', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'u')), 'unknown'],
+    ['in doubt', (batch: TestBatch) => feedAll(batch).then(() => sendAs(batch, 1, 'D')), 'doubt'],
   ])('replaces no order that is %s', async (_, make, state) => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{}]);
     await make(old);
     const { put } = await importing(ledger, 'one', old);
     const answer = await put([{ replaces: { batch: old.ref.id, index: 1 } }]);
-    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: state }]);
+    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: { state } }]);
     expect((await readRecord(old.ref, 1)).marks).toEqual([]);
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe('put-block', () => {
     const rows = [planRow({ replaces: { batch: old.ref.id, index: 1 } }, 1)];
     const claims = blockClaims(1, rows, () => old.no);
     const answer = await putBlock(ledger, { no, importer: 'two', block: 0 }, encodePlanBlock(rows), claims);
-    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: 'r2' }]);
+    expect(answer).toEqual([{ kind: 'replaces', row: 1, no: old.no, index: 1, why: { replacedBy: '2' } }]);
   });
 
   test.each([
@@ -165,7 +165,7 @@ describe('put-block', () => {
     if (block === 1) expect(await put([line])).toBe('ok');
     const row = block === 1 ? PLAN_BLOCK_ROWS + 1 : 2;
     expect(await put(block === 1 ? [line] : [line, line], block)).toEqual([
-      { kind: 'replaces', row, no: old.no, index: 1, why: 'r2' },
+      { kind: 'replaces', row, no: old.no, index: 1, why: { replacedBy: '2' } },
     ]);
   });
 
@@ -197,7 +197,7 @@ describe('put-block', () => {
       undoes: { shard: '', fieldHex: '', no: old.no, index },
     });
     expect(await put([undo('1'), undo('2'), undo('3')])).toEqual([
-      { kind: 'undoes', row: 2, no: old.no, index: 2, why: 'D' },
+      { kind: 'undoes', row: 2, no: old.no, index: 2, why: { state: 'doubt' } },
       { kind: 'undoes', row: 3, no: old.no, index: 3, why: 'gone' },
     ]);
     expect(await put([undo('1')])).toBe('ok');

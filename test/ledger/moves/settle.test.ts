@@ -3,6 +3,7 @@ import { dispatched } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch, realmState } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { STATE_CODES } from '../../../src/ledger/record.js';
 import { type Line, ledgerBench, sealed } from '../../support/ledger.js';
 import { audit, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
@@ -23,7 +24,10 @@ describe('settle', () => {
     const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, { invalid: true }]);
     await feedAll(batch);
     const attempt = await begun(batch, 1);
-    expect(await settleAs(batch, 1, code, attempt)).toMatchObject({ settled: true, code });
+    expect(await settleAs(batch, 1, code, attempt)).toMatchObject({
+      settled: true,
+      state: STATE_CODES[code],
+    });
     expect(await readBatch(batch.ref)).toMatchObject({
       counts: { [state]: 1, invalid: 1 },
       sums: { [state]: 7n },
@@ -54,13 +58,16 @@ describe('settle', () => {
     await feedAll(batch);
     expect(await settleAs(batch, 1, 'P', { ...(await begun(batch, 2)), attempts: 1 })).toEqual({
       settled: false,
-      code: null,
+      state: null,
     });
     const attempt = await begun(batch, 1);
-    expect(await settleAs(batch, 1, 'P', attempt, { nonce: 'other' })).toEqual({ settled: false, code: 's' });
+    expect(await settleAs(batch, 1, 'P', attempt, { nonce: 'other' })).toEqual({
+      settled: false,
+      state: 'sending',
+    });
     expect((await readRecord(batch.ref, 1)).code).toBe('s');
     await settleAs(batch, 1, 'R', attempt);
-    expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, code: 'R' });
+    expect(await settleAs(batch, 1, 'P', attempt)).toEqual({ settled: false, state: 'refused' });
     expect((await readRecord(batch.ref, 1)).code).toBe('R');
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -84,8 +91,8 @@ describe('settle', () => {
     const one = await begun(batch, 1);
     const two = await begun(batch, 2);
     await cancelBatch(ledger, batch.no, audit('cancelled'));
-    expect(await settleAs(batch, 1, 'w', one)).toMatchObject({ code: 'c', batchState: 'cancelled' });
-    expect(await settleAs(batch, 1, 'w', one)).toMatchObject({ settled: true, code: 'c' });
+    expect(await settleAs(batch, 1, 'w', one)).toMatchObject({ state: 'cancelled', batchState: 'cancelled' });
+    expect(await settleAs(batch, 1, 'w', one)).toMatchObject({ settled: true, state: 'cancelled' });
     await settleAs(batch, 2, 'u', two);
     expect((await dispatched(ledger, batch.no)).map(({ index }) => index)).toEqual([2]);
     expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2, unknown: 1 });

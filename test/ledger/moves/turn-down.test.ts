@@ -11,7 +11,7 @@ const bench = ledgerBench();
 
 function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce?: string) {
   const told: TurnDown = {
-    move: { from: 'u', to: 'u' },
+    move: { from: 'unknown', to: 'unknown' },
     tries: 0,
     status: null,
     errorCode: 'ALM_SEND_UNREAD',
@@ -45,9 +45,12 @@ describe('turn-down', () => {
     const batch = await batchOf(2);
     const hold = await held(batch, 1);
     expect((await claimFor(batch, 2)).answer).toBe('held');
-    const refused = { move: { from: 'w', to: 'R', hold }, status: 404 } as const;
-    expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [{ no: batch.no, index: 2 }] });
-    expect(await down(batch, 1, refused, 'n')).toEqual({ code: 'R', next: [] });
+    const refused = { move: { from: 'planned', to: 'refused', hold }, status: 404 } as const;
+    expect(await down(batch, 1, refused, 'n')).toEqual({
+      state: 'refused',
+      next: [{ no: batch.no, index: 2 }],
+    });
+    expect(await down(batch, 1, refused, 'n')).toEqual({ state: 'refused', next: [] });
     expect(await readDetails(batch.ref, 1)).toHaveLength(1);
     expect(await batch.ledger.scripts.redis.hget(`${batch.ledger.keyPrefix}:b:${batch.no}`, 'refusals')).toBe(
       '1',
@@ -57,10 +60,10 @@ describe('turn-down', () => {
 
   test('put off, an order keeps its tries, lets its member go, and comes again when it is due', async () => {
     const batch = await batchOf(2);
-    const move = { from: 'w', to: 'w', hold: await held(batch, 1) } as const;
+    const move = { from: 'planned', to: 'planned', hold: await held(batch, 1) } as const;
     await claimFor(batch, 2);
     const off = await down(batch, 1, { move, tries: 2, dueInMs: 60_000 });
-    expect(off).toEqual({ code: 'w', next: [{ no: batch.no, index: 2 }] });
+    expect(off).toEqual({ state: 'planned', next: [{ no: batch.no, index: 2 }] });
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'w', tries: 2, attempts: 0 });
     expect(await tieUp(batch.ledger)).toEqual([]);
@@ -72,7 +75,10 @@ describe('turn-down', () => {
   ])('an order %s is left as it is', async (_, hold) => {
     const batch = await batchOf(2);
     await held(batch, 1);
-    expect(await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).toEqual({ code: null, next: [] });
+    expect(await down(batch, 1, { move: { from: 'planned', to: 'refused', hold } })).toEqual({
+      state: null,
+      next: [],
+    });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'p' });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
@@ -81,7 +87,7 @@ describe('turn-down', () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
     const of = await begun(batch, 1, { hold });
-    expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
+    expect((await down(batch, 1, { move: { from: 'planned', to: 'refused', hold } })).state).toBeNull();
     expect(await settleAs(batch, 1, 'P', of)).toMatchObject({ settled: true });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
@@ -90,14 +96,17 @@ describe('turn-down', () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
-    expect((await down(batch, 1, { move: { from: 'w', to: 'R', hold } })).code).toBeNull();
+    expect((await down(batch, 1, { move: { from: 'planned', to: 'refused', hold } })).state).toBeNull();
     expect(await begin(batch, 1, { hold })).toEqual({ refusal: 'disarmed' });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
   });
 
   test('the last order turned down ends its batch', async () => {
     const batch = await batchOf(1);
-    await down(batch, 1, { move: { from: 'w', to: 'X', hold: await held(batch, 1) }, tries: 3 });
+    await down(batch, 1, {
+      move: { from: 'planned', to: 'exhausted', hold: await held(batch, 1) },
+      tries: 3,
+    });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { exhausted: 1 } });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
@@ -107,7 +116,9 @@ describe('turn-down', () => {
     const hold = await held(batch, 1);
     const silent = { silent: true, tries: 2 };
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'unknowns', 1);
-    expect((await down(batch, 1, { ...silent, move: { from: 'w', to: 'X', hold } })).code).toBe('w');
+    expect(
+      (await down(batch, 1, { ...silent, move: { from: 'planned', to: 'exhausted', hold } })).state,
+    ).toBe('planned');
     expect((await realmState(batch.ledger)).breakerSince).not.toBeNull();
     expect(await readDetails(batch.ref, 1)).toEqual([]);
     expect(await tieUp(batch.ledger)).toEqual([]);
@@ -116,9 +127,9 @@ describe('turn-down', () => {
   test('an unknown keeps its member, and may become a doubt only by its conclusion', async () => {
     const batch = await batchOf(2);
     await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
-    expect((await down(batch, 1, { move: { from: 'u', to: 'D' }, tries: 3 })).code).toBe('D');
+    expect((await down(batch, 1, { move: { from: 'unknown', to: 'doubt' }, tries: 3 })).state).toBe('doubt');
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
-    expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).code).toBe('u');
+    expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).state).toBe('unknown');
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
     expect((await claimFor(batch, 2)).answer).toBe('held');
     expect(await tieUp(batch.ledger)).toEqual([]);

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
 import { openBatch } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
-import type { Settlement } from '../../../src/ledger/moves/settle.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
 import { ledgerBench, planRow, sealed } from '../../support/ledger.js';
+import type { SettledCode } from '../../support/order-moves.js';
 import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
@@ -31,17 +31,14 @@ describe('find-spent', () => {
     ['waiting for its next attempt', 'w', true],
     ['refused', 'R', false],
     ['exhausted', 'X', false],
-  ] as const)(
-    'the reference of an order that is %s is spent: %#',
-    async (_, code: Settlement['code'], spent) => {
-      const ledger = await bench.ledger();
-      const batch = await sealed(ledger, [{ reference: 'a' }, {}]);
-      await feedAll(batch);
-      await sendAs(batch, 1, code);
-      expect((await findSpent(ledger, ['a'])).has('a')).toBe(spent);
-      expect(await tieUp(ledger)).toEqual([]);
-    },
-  );
+  ] as const)('the reference of an order that is %s is spent: %#', async (_, code: SettledCode, spent) => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{ reference: 'a' }, {}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, code);
+    expect((await findSpent(ledger, ['a'])).has('a')).toBe(spent);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
 
   test('cancelling frees what was never sent and keeps what is being sent', async () => {
     const ledger = await bench.ledger();

@@ -103,12 +103,12 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt: sentAt } = begunNow;
     const settled = await door.settle(ref, nonce, batch.row(1), {
-      ...{ code: 'P', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
+      ...{ to: 'paid', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
       ...{ tookMs: 5, latencyMs: 5, evidence: 'answer', dueInMs: 0, detail: null, requests: 1 },
       ...{ limited: false, errorCode: null, sliceMs: 1_000, batchCreatedAt: sentAt, haltRealm: null },
       refusalReason: null,
     });
-    expect(settled).toMatchObject({ settled: true, code: 'P' });
+    expect(settled).toMatchObject({ settled: true, state: 'paid' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 2 } });
     expect(await tieUp(ledger)).toEqual([]);
     await lost.close();
