@@ -61,7 +61,7 @@ export function fileOf(state: OrderState): ReportFile {
 }
 
 const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
-/** Left empty for a person to fill with `paid` or `unpaid`, and read by `doubt resolve --file`. */
+/** The column is left empty for a person to fill with `paid` or `unpaid`; `doubt resolve --file` reads it. */
 const DECISION_COLUMN = 'decision';
 
 export function fileHeader(file: ReportFile, manifest: Manifest): string {

@@ -64,7 +64,7 @@ export class Staging {
       const above = dirname(this.target);
       await mkdir(above, PRIVATE);
       if (!(await this.#renameWhole())) {
-        // Made by an earlier version, or by hand. The reports folder itself is the operator's.
+        // The folder may be of an earlier version, or made by hand. The reports folder itself is the operator's.
         await chmod(this.target, PRIVATE.mode);
         for (const name of names) await rename(join(this.folder, name), join(this.target, name));
       }

@@ -68,15 +68,7 @@ function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W):
  * Percentiles from buckets: the upper bound of the bucket that holds the rank, so never smaller than the
  * truth. Null where nothing was measured, or where the rank lies in a bucket without a bound.
  */
-type LatencyFacts = {
-  readonly count: number;
-  readonly p50: number | null;
-  readonly p90: number | null;
-  readonly p99: number | null;
-  readonly max: number | null;
-};
-
-export function latencyFacts(histogram: LatencyHistogram): LatencyFacts {
+export function latencyFacts(histogram: LatencyHistogram): Summary['latencyMs'] {
   const buckets = [...histogram].sort((a, b) => a.upToMs - b.upToMs);
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const atRank = (share: number): number | null => {
@@ -91,21 +83,15 @@ export function latencyFacts(histogram: LatencyHistogram): LatencyFacts {
   return { count, p50: atRank(0.5), p90: atRank(0.9), p99: atRank(0.99), max: atRank(1) };
 }
 
-type PaceUsed = {
-  readonly allowed: Rate | null;
-  readonly allowedPerMinute: number | null;
-  readonly usedPerMinute: number | null;
-  /** Used ÷ allowed; 1 is the whole rate. */
-  readonly share: number | null;
-  /** Time in which requests were under way: pauses and nights do not count. */
-  readonly activeMs: number | null;
-};
-
 /**
  * The time a run was at work is the slices that saw a request, cut to the span between first and last
  * request: a run of 300 ms must not be measured against a slice of ten seconds.
  */
-export function paceUsed(batch: BatchView, series: RunSeries, span: RunSpan | null): PaceUsed {
+export function paceUsed(
+  batch: BatchView,
+  series: RunSeries,
+  span: RunSpan | null,
+): Summary['pace'] & Pick<Summary, 'activeMs'> {
   const busy = series.slices.filter((slice) => slice.requests > 0).length * series.sliceMs;
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);

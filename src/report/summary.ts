@@ -68,13 +68,14 @@ export const Summary = z.object({
     allowed: z.object({ requests: z.number(), windowMs: z.number() }).nullable(),
     allowedPerMinute: z.number().nullable(),
     usedPerMinute: z.number().nullable(),
+    /** Used ÷ allowed; 1 is the whole rate. */
     share: z.number().nullable(),
   }),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
   /** From start to end, pauses included; null while it is not finished. */
   durationMs: z.number().nullable(),
-  /** Time in which requests were under way. */
+  /** Time in which requests were under way: pauses and nights do not count. */
   activeMs: z.number().nullable(),
   failures: z.array(z.object({ code: z.string().nullable(), message: z.string().nullable(), count })),
   /** Status overrides, accepted risks and attestations. */

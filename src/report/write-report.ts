@@ -22,7 +22,7 @@ import type { FileFacts, WholeFile } from './whole-file.js';
 export type ReportOptions = {
   /** The reports folder; the batch gets a folder of its own in it. */
   readonly folder: string;
-  /** Only member, tokens, reason, time and sums, in a folder `public` inside the batch's own. */
+  /** The report then holds only member, tokens, reason, time and sums, in a folder `public` inside the batch's own. */
   readonly public?: boolean;
   /** Judges the age of what a killed process left behind; no report holds it. */
   readonly now: number;
@@ -103,7 +103,7 @@ async function writeRows(
 const LINES_ON_PAGE_MAX = 200;
 
 /**
- * What a community may see: member, tokens, reason, time and sums of what was paid, and nothing else. Not
+ * What a community may see: member, tokens, reason, time and sums of what was paid, and nothing else: not
  * who failed and why, no balances, no columns of the input, no realm, key's place or operator. A transfer
  * shows its giver only: who received it is not on the list of what may be published, and a reader must not
  * learn from a public page who paid whom. A rehearsal says so, because its sums are not real.

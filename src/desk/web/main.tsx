@@ -23,7 +23,7 @@ import { Login } from './shell/login.js';
 import { Page } from './shell/page.js';
 import { applyTheme } from './shell/theme.js';
 
-/** Why we do not know who the viewer is, when it is not for want of signing in. */
+/** The failure that keeps us from knowing who the viewer is; not being signed in is none. */
 const trouble = createStore<CallFailed | null>(null);
 
 async function whoAmI(): Promise<void> {

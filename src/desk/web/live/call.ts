@@ -34,7 +34,7 @@ export async function read<Reply>(path: string, signal?: AbortSignal): Promise<R
   return exchange(path, { signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) });
 }
 
-/** Changes something. Never repeated by itself: the person decides after an unclear end. */
+/** Changes something. A change is never repeated by itself: the person decides after an unclear end. */
 export async function change<Reply>(
   path: string,
   body: unknown = {},
@@ -122,9 +122,9 @@ export function upload(
   });
 }
 
-/** `asking` until the server said who we are; null: nobody is signed in. */
+/** Who is signed in: `asking` until the server has said it, null for nobody. */
 export const session = createStore<SessionReply | null | 'asking'>('asking');
-/** Said above the login form: why somebody who was signed in no longer is. */
+/** The sentence above the login form: why somebody who was signed in no longer is. */
 export const goodbye = createStore('');
 
 /** Whether the viewer may change things. */

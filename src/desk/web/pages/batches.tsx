@@ -39,11 +39,7 @@ export function BatchesPage() {
               Nothing matches, or nothing was imported yet. <Link to="/import">Import a CSV</Link>.
             </Empty>
           ) : (
-            <ul>
-              {value.batches.map((batch) => (
-                <BatchLine key={batch.batch} batch={fresh.get(batch.batch) ?? batch} />
-              ))}
-            </ul>
+            <BatchList batches={value.batches.map((batch) => fresh.get(batch.batch) ?? batch)} />
           )}
           <CursorPager next={value.next} />
         </Panel>
@@ -52,8 +48,18 @@ export function BatchesPage() {
   );
 }
 
+export function BatchList({ batches }: { readonly batches: readonly BatchSummary[] }) {
+  return (
+    <ul>
+      {batches.map((batch) => (
+        <BatchLine key={batch.batch} batch={batch} />
+      ))}
+    </ul>
+  );
+}
+
 /** A batch in a list: what it is, how far it is, and why it stands still. */
-export function BatchLine({ batch }: { readonly batch: BatchSummary }) {
+function BatchLine({ batch }: { readonly batch: BatchSummary }) {
   const settled = settledRows(batch);
   return (
     <li class="batch-line">

@@ -43,9 +43,7 @@ export function OrderPage({ order }: { readonly order: string }) {
       }
     >
       <Pending of={reply} rows={12} />
-      {task !== null && (
-        <TaskProgress key={task.task} started={task} onEnd={reload} onClose={() => setTask(null)} />
-      )}
+      <TaskProgress started={task} onEnd={reload} onClose={() => setTask(null)} />
       {value !== null && <OrderParts reply={value} />}
       {asking !== null && (
         <DeadAction
@@ -78,9 +76,7 @@ function OrderParts({ reply: { order, cells, history } }: { readonly reply: Orde
               ['What', order.op ?? 'no order: the row could not be read'],
               ['Tokens', order.tokens === null ? 'none' : grouped(order.tokens)],
               ['Member', <MemberLink member={order.member} />],
-              ...(order.recipient === null
-                ? []
-                : [['Recipient', <MemberLink member={order.recipient} />] as const]),
+              order.recipient !== null && ['Recipient', <MemberLink member={order.recipient} />],
               ['Attempts', grouped(order.attempts)],
               ['Last status', order.status ?? 'none'],
               ['Balance after', order.balanceAfter === null ? 'not told' : grouped(order.balanceAfter)],

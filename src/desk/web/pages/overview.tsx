@@ -7,7 +7,7 @@ import { Empty, Loading, Notice, Panel, Prose } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
 import { Link } from '../shell/address.js';
 import { Page } from '../shell/page.js';
-import { BatchLine } from './batches.js';
+import { BatchList } from './batches.js';
 import { RealmPanel } from './realm-panel.js';
 
 const OVER = new Set(['done', 'cancelled']);
@@ -47,20 +47,12 @@ function Picture({ overview }: { readonly overview: Overview }) {
             <Link to="/import">Import a CSV</Link> here, or with <code>almoner import FILE</code>.
           </Empty>
         ) : (
-          <ul>
-            {open.map((batch) => (
-              <BatchLine key={batch.batch} batch={batch} />
-            ))}
-          </ul>
+          <BatchList batches={open} />
         )}
       </Panel>
       {over.length > 0 && (
         <Panel title="Lately ended" flush>
-          <ul>
-            {over.slice(0, 12).map((batch) => (
-              <BatchLine key={batch.batch} batch={batch} />
-            ))}
-          </ul>
+          <BatchList batches={over.slice(0, 12)} />
         </Panel>
       )}
       <Health overview={overview} />

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 type ButtonProps = {
   readonly name: string;
   readonly look?: string | undefined;
-  /** What is heard, where the name alone does not say of what. */
+  /** A screen reader says this instead of the name, where the name alone does not tell what it acts on. */
   readonly label?: string | undefined;
   readonly disabled?: boolean;
   readonly onPress: () => void;

@@ -33,7 +33,7 @@ export function ListFilter({ name, label, values }: ListFilterProps) {
   );
 }
 
-/** Only where there is a choice. */
+/** The realm's filter shows only where there is a choice. */
 export function RealmFilter() {
   const { overview } = useStore(live);
   const { query } = useAddress();

@@ -8,7 +8,7 @@ type PagerProps = {
   readonly children?: ComponentChildren;
 };
 
-/** Null where there is nothing that way. */
+/** A direction is null where there is nothing to turn to. */
 export function Pager({ onBack, onNext, children }: PagerProps) {
   return (
     <div class="pager">

@@ -28,16 +28,20 @@ export function Panel({ title, aside, tone, flush = false, anchor, children }: P
   );
 }
 
-/** Names and values in two columns. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Names and values in two columns; false where there is nothing to say. */
+export function Facts({ facts }: { readonly facts: readonly (Fact | false)[] }) {
   return (
     <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter((fact) => fact !== false)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -56,29 +60,36 @@ export function Scroll({ label, children }: ScrollProps) {
   );
 }
 
-type TableProps = ScrollProps & {
-  readonly css?: string;
+type HeadsProps = {
   /** `n` behind a name: the column holds numbers. `unseen`: the name is only heard. */
-  readonly heads: readonly (string | readonly [name: string, kind: 'n' | 'unseen'])[];
+  readonly heads: readonly (string | readonly [name: string, kind: 'n' | 'unseen' | 'wide-only'])[];
 };
+
+export function Heads({ heads }: HeadsProps) {
+  return (
+    <thead>
+      <tr>
+        {heads.map((head) => {
+          const [name, kind] = typeof head === 'string' ? [head] : head;
+          return (
+            <th key={name} scope="col" class={kind === 'unseen' ? undefined : kind}>
+              {kind === 'unseen' ? <span class="unseen">{name}</span> : name}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+type TableProps = ScrollProps & HeadsProps & { readonly css?: string };
 
 /** A table's frame; its rows are the children. */
 export function Table({ label, css, heads, children }: TableProps) {
   return (
     <Scroll label={label}>
       <table class={css}>
-        <thead>
-          <tr>
-            {heads.map((head) => {
-              const [name, kind] = typeof head === 'string' ? [head] : head;
-              return (
-                <th key={name} scope="col" class={kind === 'n' ? 'n' : undefined}>
-                  {kind === 'unseen' ? <span class="unseen">{name}</span> : name}
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
+        <Heads heads={heads} />
         <tbody>{children}</tbody>
       </table>
     </Scroll>

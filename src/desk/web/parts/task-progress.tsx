@@ -8,13 +8,18 @@ import { Button } from './fields.js';
 import { Notice, Said } from './panel.js';
 
 type TaskProgressProps = {
-  readonly started: TaskReply;
+  /** Null where nothing was started; another one begins anew. */
+  readonly started: TaskReply | null;
   readonly onEnd?: (task: TaskReply) => void;
   readonly onClose?: () => void;
 };
 
 /** What became of a change that takes a while: how far it is, and what was left as it was and why. */
-export function TaskProgress({ started, onEnd, onClose }: TaskProgressProps) {
+export function TaskProgress({ started, ...rest }: TaskProgressProps) {
+  return started === null ? null : <Task key={started.task} started={started} {...rest} />;
+}
+
+function Task({ started, onEnd, onClose }: TaskProgressProps & { readonly started: TaskReply }) {
   const { task, failure } = useTask(started, (ended) => {
     announce(`${ended.what}: ${ended.state}`);
     onEnd?.(ended);

@@ -9,7 +9,7 @@ import { Button } from '../parts/fields.js';
 import { Link } from './address.js';
 import { Announcer } from './page.js';
 import { Search } from './search.js';
-import { chooseTheme, type Theme, theme } from './theme.js';
+import { ThemeChoice } from './theme.js';
 
 const PLACES = [
   { to: '/', name: 'Overview' },
@@ -124,30 +124,6 @@ function LostBanner() {
         </p>
       )}
     </div>
-  );
-}
-
-function ThemeChoice() {
-  const chosen = useStore(theme);
-  const choices: readonly Theme[] = ['system', 'light', 'dark'];
-  return (
-    <>
-      <label class="unseen" for="theme">
-        Colours
-      </label>
-      <select
-        id="theme"
-        class="quiet"
-        value={chosen}
-        onChange={(event) =>
-          chooseTheme(choices.find((choice) => choice === event.currentTarget.value) ?? 'system')
-        }
-      >
-        <option value="system">Auto</option>
-        <option value="light">Light</option>
-        <option value="dark">Dark</option>
-      </select>
-    </>
   );
 }
 

@@ -1,6 +1,6 @@
-import { createStore } from '../live/store.js';
+import { createStore, useStore } from '../live/store.js';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 const KEY = 'almoner-theme';
 
 function stored(): Theme {
@@ -13,7 +13,7 @@ function stored(): Theme {
   }
 }
 
-export const theme = createStore<Theme>(stored());
+const theme = createStore<Theme>(stored());
 
 export function applyTheme(): void {
   const chosen = theme.get();
@@ -21,7 +21,7 @@ export function applyTheme(): void {
   else document.documentElement.setAttribute('data-theme', chosen);
 }
 
-export function chooseTheme(chosen: Theme): void {
+function chooseTheme(chosen: Theme): void {
   theme.set(chosen);
   applyTheme();
   try {
@@ -30,4 +30,28 @@ export function chooseTheme(chosen: Theme): void {
   } catch {
     // See above.
   }
+}
+
+export function ThemeChoice() {
+  const chosen = useStore(theme);
+  const choices: readonly Theme[] = ['system', 'light', 'dark'];
+  return (
+    <>
+      <label class="unseen" for="theme">
+        Colours
+      </label>
+      <select
+        id="theme"
+        class="quiet"
+        value={chosen}
+        onChange={(event) =>
+          chooseTheme(choices.find((choice) => choice === event.currentTarget.value) ?? 'system')
+        }
+      >
+        <option value="system">Auto</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </>
+  );
 }

@@ -3,7 +3,7 @@ import { STATE_WORDS } from '../../../../words/states.js';
 import type { BatchSummary } from '../../../api/index.js';
 import { StateBar } from '../../parts/charts.js';
 import { Eta, StateMark, Time, useSeenStates } from '../../parts/marks.js';
-import { Panel } from '../../parts/panel.js';
+import { Heads, Panel } from '../../parts/panel.js';
 import { Link } from '../../shell/address.js';
 import { settledRows } from '../batches.js';
 
@@ -36,23 +36,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
     >
       <StateBar counts={summary.counts} tall />
       <table class="sums">
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col" class="n">
-              Rows
-            </th>
-            <th scope="col" class="n">
-              Tokens
-            </th>
-            <th scope="col" class="n">
-              Share
-            </th>
-            <th scope="col" class="wide-only">
-              Means
-            </th>
-          </tr>
-        </thead>
+        <Heads heads={['State', ['Rows', 'n'], ['Tokens', 'n'], ['Share', 'n'], ['Means', 'wide-only']]} />
         <tbody>
           {shown.map((state) => (
             <tr key={state}>

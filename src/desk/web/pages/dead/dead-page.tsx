@@ -24,9 +24,7 @@ export function DeadPage() {
   const [tasks, setTasks] = useState<readonly TaskReply[]>([]);
   const operator = useIsOperator();
   const ask: Ask = (...question) => setAsking(question);
-  const selection: DeadSelection = Object.fromEntries(
-    Object.entries(filter).filter(([, set]) => set !== null),
-  );
+  const selection = selectionOf(filter);
   const isFiltered = Object.keys(selection).length > 0;
   const total = value?.groups.reduce((sum, { count }) => sum + count, 0) ?? 0;
   return (
@@ -105,12 +103,16 @@ export function DeadPage() {
 type Group = DeadGroups['groups'][number];
 type Filter = Readonly<Record<'realm' | 'batch' | 'class', string | null>>;
 
+function selectionOf(filter: Filter & { readonly message?: string }): DeadSelection {
+  return Object.fromEntries(Object.entries(filter).filter(([, set]) => set !== null));
+}
+
 type DeadGroupProps = {
   readonly group: Group;
   readonly filter: Filter;
   readonly operator: boolean;
   readonly ask: Ask;
-  /** A new answer of the server: an open list is read again. */
+  /** The server's answer; with a new one an open list is read again. */
   readonly round: unknown;
 };
 
@@ -118,12 +120,7 @@ type DeadGroupProps = {
 function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
   const [open, setOpen] = useState(false);
   const isRehearsal = useIsRehearsal();
-  const selection: DeadSelection = {
-    ...(filter.realm === null ? {} : { realm: filter.realm }),
-    ...(filter.batch === null ? {} : { batch: filter.batch }),
-    ...(group.class === null ? {} : { class: group.class }),
-    message: group.message,
-  };
+  const selection = selectionOf({ ...filter, class: group.class, message: group.message });
   const what = `${counted(group.count, 'order')} of this group`;
   return (
     <section class="panel dead-group" aria-label={`${group.class ?? 'no class'}: ${group.message}`}>

@@ -32,9 +32,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
       lead={<Link to="/doubts">All doubts</Link>}
     >
       <Pending of={reply} rows={12} />
-      {task !== null && (
-        <TaskProgress key={task.task} started={task} onEnd={(ended) => setDecided(ended.done > 0)} />
-      )}
+      <TaskProgress started={task} onEnd={(ended) => setDecided(ended.done > 0)} />
       {decided && (
         <Notice tone="good">
           <b>Decided.</b> See what became of <OrderLink order={order} />, or go on with{' '}
@@ -84,9 +82,10 @@ export function DoubtPage({ order }: { readonly order: string }) {
                   ['Line', grouped(value.order.line)],
                   ['What', `${value.order.op ?? 'none'}, ${grouped(value.order.tokens ?? 0)} tokens`],
                   ['Member', <MemberLink member={value.order.member} />],
-                  ...(value.order.recipient === null
-                    ? []
-                    : [['Recipient', <MemberLink member={value.order.recipient} />] as const]),
+                  value.order.recipient !== null && [
+                    'Recipient',
+                    <MemberLink member={value.order.recipient} />,
+                  ],
                   ['Reference', value.order.reference ?? 'none'],
                   ['Why a doubt', value.order.message ?? 'not told'],
                 ]}
@@ -137,7 +136,7 @@ function Upstream({ reply }: { readonly reply: DoubtReply }) {
 type EvidenceProps = {
   readonly reply: DoubtReply;
   readonly busy: boolean;
-  /** Null for who may not have the realm asked. */
+  /** Null for a viewer who may not have the realm asked. */
   readonly onAskRealm: (() => void) | null;
 };
 

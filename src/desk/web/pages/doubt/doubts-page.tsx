@@ -52,17 +52,14 @@ export function DoubtsPage() {
         )
       }
     >
-      {task !== null && (
-        <TaskProgress
-          key={task.task}
-          started={task}
-          onEnd={() => {
-            setChosen(new Set());
-            setRound(round + 1);
-          }}
-          onClose={() => setTask(null)}
-        />
-      )}
+      <TaskProgress
+        started={task}
+        onEnd={() => {
+          setChosen(new Set());
+          setRound(round + 1);
+        }}
+        onClose={() => setTask(null)}
+      />
       <Panel
         title={found.looking ? 'Doubts' : counted(found.orders.length, 'doubt')}
         flush
@@ -82,7 +79,18 @@ export function DoubtsPage() {
               state.
             </Empty>
           }
-          choose={operator ? ({ order }) => <Choose {...{ order, chosen, toggle }} /> : undefined}
+          choose={
+            operator
+              ? ({ order }) => (
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose order ${order}`}
+                    checked={chosen.has(order)}
+                    onChange={() => toggle(order)}
+                  />
+                )
+              : undefined
+          }
           act={(order) => <Link to={`/doubts/${encodeURIComponent(order.order)}`}>Evidence</Link>}
         />
         <OrdersPager found={found} />
@@ -96,23 +104,6 @@ export function DoubtsPage() {
         />
       )}
     </Page>
-  );
-}
-
-type ChooseProps = {
-  readonly order: string;
-  readonly chosen: ReadonlySet<string>;
-  readonly toggle: (order: string) => void;
-};
-
-function Choose({ order, chosen, toggle }: ChooseProps) {
-  return (
-    <input
-      type="checkbox"
-      aria-label={`Choose order ${order}`}
-      checked={chosen.has(order)}
-      onChange={() => toggle(order)}
-    />
   );
 }
 
@@ -154,7 +145,7 @@ export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: Re
         try {
           onStarted(await change<TaskReply>('/api/doubts/resolve', request));
         } catch (error) {
-          // Said once; the same button then means that the person knows.
+          // The warning is said once; the same button then means that the person knows.
           setArriving(asFailure(error).code === 'ALM_BATCH_MAY_ARRIVE');
           throw error;
         }

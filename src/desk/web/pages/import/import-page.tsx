@@ -175,7 +175,7 @@ function asksAddress({ faults, warnings }: PlanReply): boolean {
   return [...faults, ...warnings].some(({ code }) => code === 'ALM_PLAN_OTHER_ADDRESS');
 }
 
-/** Those a file can be for; none until the first picture has come. */
+/** The realms that a file can be for; none until the first picture has come. */
 function configuredRealms(): readonly RealmCard[] {
   return (live.get().overview?.realms ?? []).filter(({ configured }) => configured);
 }

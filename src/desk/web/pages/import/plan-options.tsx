@@ -42,7 +42,7 @@ export function PlanOptions(props: PlanOptionsProps) {
             label="Realm"
             required
             value={draft.realm}
-            // An address is meant of one realm.
+            // That an address is meant is said of one realm.
             onChoice={(realm) => say({ realm, newAddress: false })}
           >
             <option value="">choose which one</option>
@@ -135,7 +135,7 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
   );
 }
 
-/** What the switches say by now. The plan on the page was made with a request, which may be another one. */
+/** What the switches say by now; the plan on the page may have been made with another request. */
 export type Draft = {
   readonly realm: string;
   readonly map: string;
@@ -166,7 +166,7 @@ export function requestOf({ realm, map, again, newRowsOnly, newAddress, skipInva
   };
 }
 
-/** Where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
+/** Keeps where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
 export function keptForNext({ realm, map }: Draft): Draft {
   return { ...NOTHING_SAID, realm, map };
 }

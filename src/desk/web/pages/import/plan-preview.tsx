@@ -18,9 +18,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
             ...opFacts(plan),
             ['Members', grouped(plan.members)],
             ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
-            ...(plan.looksPaid.length === 0
-              ? []
-              : [['Paid before', <PaidBefore batches={plan.looksPaid} />] as const]),
+            plan.looksPaid.length > 0 && ['Paid before', <PaidBefore batches={plan.looksPaid} />],
             ['Invalid', grouped(plan.invalid)],
             ['Takes', `${counted(plan.requests, 'request')}, about ${duration(plan.seconds * 1_000)}`],
           ]}
@@ -45,7 +43,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
                 </>
               ),
             ],
-            ...(plan.dayLeft === null ? [] : [['Left today', `${grouped(plan.dayLeft)} tokens`] as const]),
+            plan.dayLeft !== null && ['Left today', `${grouped(plan.dayLeft)} tokens`],
           ]}
         />
         {plan.netEffects.length > 0 && (

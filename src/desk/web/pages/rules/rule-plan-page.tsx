@@ -55,15 +55,12 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           command line.
         </Notice>
       )}
-      {task !== null && (
-        <TaskProgress
-          key={task.task}
-          started={task}
-          onEnd={(ended) => {
-            if (ended.result.batch !== null) go(`/batches/${encodeURIComponent(ended.result.batch)}`);
-          }}
-        />
-      )}
+      <TaskProgress
+        started={task}
+        onEnd={(ended) => {
+          if (ended.result.batch !== null) go(`/batches/${encodeURIComponent(ended.result.batch)}`);
+        }}
+      />
       {value !== null && (
         <Panel
           title={`${counted(value.awarded, 'member')} of ${grouped(value.members)} would get ${grouped(value.tokens)} tokens`}

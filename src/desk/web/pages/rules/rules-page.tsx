@@ -25,16 +25,13 @@ export function RulesPage() {
     <Page title="Rules" lead="Awards by condition and schedule. A run makes a batch like any other.">
       <Pending of={rules} rows={10} />
       <Failure failure={planning.failure} />
-      {task !== null && (
-        <TaskProgress
-          key={task.task}
-          started={task}
-          onEnd={(ended) => {
-            if (ended.result.plan !== null) go(`/rules/plans/${encodeURIComponent(ended.result.plan)}`);
-          }}
-          onClose={() => setTask(null)}
-        />
-      )}
+      <TaskProgress
+        started={task}
+        onEnd={(ended) => {
+          if (ended.result.plan !== null) go(`/rules/plans/${encodeURIComponent(ended.result.plan)}`);
+        }}
+        onClose={() => setTask(null)}
+      />
       {value?.rules.length === 0 && (
         <section class="panel">
           <Empty title="No rules yet.">
@@ -60,7 +57,7 @@ export function RulesPage() {
           reason="may"
           act={async (said) => {
             const request: RuleApproveRequest = { hash: approving.text?.hash ?? '', ...said };
-            // Also where it was refused: the list then shows the rule as it stands now.
+            // The list is read again also after a refusal: it shows the rule as it stands now.
             await change(`/api/rules/${encodeURIComponent(approving.rule)}/approve`, request).finally(reload);
           }}
           onClose={() => setApproving(null)}
