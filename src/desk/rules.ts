@@ -138,6 +138,6 @@ function nextRuns({ schedule, next }: ListedRule): string[] {
   return times;
 }
 
-function json(text: string | null): unknown {
+function json(text: string | null): Record<string, unknown> | null {
   return text === null ? null : JSON.parse(text);
 }

@@ -3,6 +3,8 @@ import { type ClientRequest, createServer, type IncomingMessage, request } from 
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { BatchReply } from '../../src/desk/api/batches.js';
+import { Overview } from '../../src/desk/api/overview.js';
 import { Live } from '../../src/desk/live/live.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -40,8 +42,10 @@ async function listen(path: string, headers: Record<string, string>) {
     for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
       const [first = '', second = ''] = text.slice(0, cut).split('\n');
       text = text.slice(cut + 2);
-      if (first.startsWith('event: '))
-        events.push({ event: first.slice(7), data: JSON.parse(second.slice('data: '.length)) });
+      if (!first.startsWith('event: ')) continue;
+      const [event, data] = [first.slice(7), JSON.parse(second.slice('data: '.length))];
+      if (event !== 'bye') (event === 'batch' ? BatchReply : Overview).parse(data);
+      events.push({ event, data });
     }
   });
   return { response, events, ended: () => ended };

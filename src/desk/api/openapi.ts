@@ -86,9 +86,10 @@ export function operationId({ method, path }: Route): string {
 
 function parameters(schema: z.ZodObject | null, place: 'path' | 'query') {
   return Object.entries(schema?.shape ?? {}).map(([name, part]) => {
-    const { $schema: _, description, ...json } = z.toJSONSchema(z.object({ part }).shape.part, OPTIONS);
+    const { $schema: _, description, ...json } = z.toJSONSchema(part, OPTIONS);
     const told = description === undefined ? {} : { description };
-    return { name, in: place, required: place === 'path', ...told, schema: json };
+    const required = !z.safeParse(part, undefined).success;
+    return { name, in: place, required, ...told, schema: json };
   });
 }
 

@@ -86,6 +86,7 @@ export const RuleApproveRequest = z.object({
 });
 export type RuleApproveRequest = Of<typeof RuleApproveRequest>;
 
+const told = z.record(z.string(), z.unknown()).nullable().describe('As the realm told it.');
 export const ExplainQuery = z.object({ member });
 export const ExplainReply = z.strictObject({
   run: z.string(),
@@ -97,8 +98,8 @@ export const ExplainReply = z.strictObject({
   facts: z
     .strictObject({
       row: z.record(z.string(), z.string()),
-      member: z.unknown().describe('As the realm told it, or null.'),
-      web3: z.unknown().describe('As the realm told it, or null.'),
+      member: told,
+      web3: told,
       balance: z.string().nullable(),
       wallet: z.string().nullable(),
       condition: z.string().nullable(),

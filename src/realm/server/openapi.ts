@@ -73,6 +73,7 @@ export const OPENAPI = {
     title: 'Realm member and points interface',
     version: '4',
     description: 'Members, wallets and points of a realm. See docs/realm-service.md.',
+    license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/api/v4' }],
   security: [{ bearer: [] }, { bareKey: [] }],
