@@ -50,3 +50,24 @@ describe.each([
     expect(vague).toEqual([]);
   });
 });
+
+test('in the desk’s document every time is ISO 8601, and every sum of tokens is a string', () => {
+  const { components } = document.parse(openApiDocument(ROUTE_GROUPS, '1.0.0'));
+  const numbers: string[] = [];
+  const look = (told: unknown, place: string): void => {
+    if (typeof told !== 'object' || told === null) return;
+    for (const [name, part] of Object.entries(told)) {
+      const text = JSON.stringify(part);
+      const isTime = /^(at|since|until)$|(At|Since|Until)$/.test(name) && place.endsWith('properties');
+      const isSum = name === 'tokens' && place.endsWith('properties') && /"(number|integer)"/.test(text);
+      if (isTime ? !text.includes('"date-time"') : isSum) numbers.push(`${place} ${name}`);
+      look(part, `${place} ${name}`);
+    }
+  };
+  look(components.schemas, '');
+  // The tokens of one order are a number.
+  const ofOneOrder = ['OrderRow', 'ExplainReply', 'RulePlanPage properties awards items'];
+  expect(
+    numbers.filter((place) => !ofOneOrder.some((one) => place.startsWith(` ${one} properties`))),
+  ).toEqual([]);
+});

@@ -102,7 +102,7 @@ export const BatchReply = z.strictObject({
   series: z.strictObject({
     sliceMs: count,
     slices: z.array(
-      z.strictObject({ at: z.number(), requests: count, paid: count, failed: count, rateLimited: count }),
+      z.strictObject({ at: time, requests: count, paid: count, failed: count, rateLimited: count }),
     ),
   }),
   can: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BatchSummary } from './batches.js';
-import { byOp, certainty, count, digits, name, type Of, sum } from './values.js';
+import { byOp, certainty, count, digits, name, type Of, sum, time } from './values.js';
 
 /** From an uploaded file to a batch. */
 
@@ -60,7 +60,7 @@ export const PlanReply = z.strictObject({
   requests: count,
   seconds: z.number(),
   payable: z.strictObject({ orders: count, tokens: sum }),
-  books: z.strictObject({ batches: count, paid: count, tokens: sum, lastAt: z.number().nullable() }),
+  books: z.strictObject({ batches: count, paid: count, tokens: sum, lastAt: time.nullable() }),
   dayLeft: sum.nullable(),
   netEffects: z.array(z.strictObject({ member: z.string(), rows: count, net: sum })),
 });

@@ -8,9 +8,8 @@
  * Scripts send `Authorization: Bearer <desk token>` instead of both. On loopback the printed link is
  * `/login#token=…`: the page posts the fragment's token to /api/login and removes it from the address.
  *
- * Values. Times are ISO 8601 in UTC, save slices of charts (`at`, epoch milliseconds) and the events of an order
- * (same). Sums of tokens are strings of digits; the tokens of one order are a number. `null` means "not known" or
- * "does not apply". Lists that may be long are paged: hand `next` back as `cursor`; `next: null` is the end.
+ * Values. Times are ISO 8601 in UTC. Sums of tokens are strings of digits; the tokens of one order are a number.
+ * `null` means "not known" or "does not apply". Lists that may be long are paged: hand `next` back as `cursor`; `next: null` is the end.
  *
  * Errors. Any status from 400 up answers an ErrorReply. 400 not understood · 401 not signed in (or the token
  * was revoked, the session over) · 403 the role does not allow it, or CSRF, Origin or Host is wrong · 404 no

@@ -83,11 +83,21 @@ export const HistoryQuery = z.object({
 export const HistoryPage = z.strictObject({ member: z.string(), ...page });
 export type HistoryPage = Of<typeof HistoryPage>;
 
+const [attempt, orphaned, balances, concluded, retried, discarded] = orderEvent.options;
+export const OrderEvent = z.discriminatedUnion('event', [
+  attempt.extend({ at: time }).strict(),
+  orphaned.extend({ at: time }).strict(),
+  balances.extend({ at: time }).strict(),
+  concluded.extend({ at: time }).strict(),
+  retried.extend({ at: time }).strict(),
+  discarded.extend({ at: time }).strict(),
+]);
+
 export const OrderReply = z.strictObject({
   order: OrderRow,
   cells: z.array(z.strictObject({ column: z.string(), value: z.string() })),
   history: z
-    .array(orderEvent)
+    .array(OrderEvent)
     .describe('What it met, oldest first; empty for an order that was paid at the first attempt.'),
   can: z.array(z.enum(['retry', 'discard', 'resolve'])),
 });

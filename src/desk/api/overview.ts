@@ -36,7 +36,7 @@ export const RealmCard = z.strictObject({
     holdSeconds: z.number().describe('How long the whole realm still holds back (Retry-After).'),
     used: z.number().describe('Requests that left within the last window, a minute where there is no limit.'),
     recent: z
-      .strictObject({ sliceMs: count, endsAt: z.number(), requests: z.array(z.number()) })
+      .strictObject({ sliceMs: count, endsAt: time, requests: z.array(z.number()) })
       .describe('Requests per slice, oldest first, up to ten minutes: for the chart.'),
   }),
   waiting: count.describe('Orders that wait for a worker.'),

@@ -18,6 +18,7 @@ import {
 import { standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
 import type { App } from '../../runtime/app.js';
+import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
 import type { Tasks } from '../tasks.js';
 import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
@@ -70,7 +71,13 @@ export class OverviewBoard {
       batchSeries(ref, view),
       this.summaryOf({ ref, view, dispatched: 0 }),
     ]);
-    return { summary, manifest: manifestReply(view.manifest), latency, series, can: actionsOn(summary) };
+    return {
+      summary,
+      manifest: manifestReply(view.manifest),
+      latency,
+      series: { ...series, slices: series.slices.map((slice) => ({ ...slice, at: isoTime(slice.at) })) },
+      can: actionsOn(summary),
+    };
   }
 
   /** Of a batch that is asked for alone. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { openCount } from '../../core/states.js';
 import type { BatchView } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 
 /** How many orders a batch settles per second of late, from what was seen in the last minute. */
 const WINDOW_MS = 60_000;
@@ -62,7 +63,7 @@ export class PaceHistory {
     return Math.round(this.countAt(now) - this.countAt(now - windowMs));
   }
 
-  slices(now: number): { sliceMs: number; endsAt: number; requests: number[] } {
+  slices(now: number): { sliceMs: number; endsAt: string; requests: number[] } {
     const endsAt = Math.floor(now / SLICE_MS) * SLICE_MS;
     const first = this.looks[0]?.at ?? endsAt;
     const count = Math.min(KEEP_MS, Math.max(0, endsAt - first)) / SLICE_MS;
@@ -70,7 +71,7 @@ export class PaceHistory {
       const end = endsAt - (Math.ceil(count) - 1 - i) * SLICE_MS;
       return Math.round((this.countAt(end) - this.countAt(end - SLICE_MS)) * 10) / 10;
     });
-    return { sliceMs: SLICE_MS, endsAt, requests };
+    return { sliceMs: SLICE_MS, endsAt: isoTime(endsAt), requests };
   }
 
   private countAt(at: number): number {

@@ -10,6 +10,7 @@ import { mergeIfRestored } from '../../../operations/services/recover.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
+import { isoTime } from '../../../words/spelling.js';
 import {
   PlanReply,
   PlanRequest,
@@ -160,7 +161,7 @@ function planReply(planned: Planned, profile: Parameters<typeof planDocument>[1]
     ...document,
     tokens: { credit: `${tokens.credit}`, debit: `${tokens.debit}`, transfer: `${tokens.transfer}` },
     payable: { orders: payable.orders, tokens: String(payable.tokens) },
-    books: { ...books, tokens: String(books.tokens) },
+    books: { ...books, tokens: String(books.tokens), lastAt: isoTime(books.lastAt) },
     dayLeft: dayLeft === null ? null : String(dayLeft),
     netEffects: netEffects.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
   };

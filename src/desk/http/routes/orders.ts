@@ -17,6 +17,7 @@ import {
   rulingsOnBatch,
   rulingsOnOrders,
 } from '../../../operations/doubts/resolve.js';
+import { isoTime } from '../../../words/spelling.js';
 import {
   DeadGroups,
   DeadOrdersQuery,
@@ -58,7 +59,7 @@ export const ORDER_ROUTES = [
       return {
         order: orderRow(ref, row),
         cells: row.cells.map((value, i) => ({ column: view.manifest.header[i] ?? `column ${i + 1}`, value })),
-        history,
+        history: history.map((event) => ({ ...event, at: isoTime(event.at) })),
         can: row.state === 'doubt' ? ['resolve'] : dead ? ['retry', 'discard'] : [],
       };
     },

@@ -40,7 +40,11 @@ type RunChartProps = { readonly series: BatchReply['series']; readonly rate: Rat
 /** The run over time: what was settled, and the requests it took against the allowed pace. */
 export function RunChart({ series, rate }: RunChartProps) {
   const now = new Date();
-  const charts = runCharts(series, rate, (at) => dayAndClock(new Date(at), now));
+  const charts = runCharts(
+    { ...series, slices: series.slices.map((slice) => ({ ...slice, at: Date.parse(slice.at) })) },
+    rate,
+    (at) => dayAndClock(new Date(at), now),
+  );
   if (charts === null)
     return <p class="soft chart-none">Nothing was sent yet; the chart begins with the first request.</p>;
   return (
@@ -95,7 +99,8 @@ const SLICES_SHOWN = 60;
 
 /** Requests of the last minutes against what the realm allows. */
 export function PaceChart({ pace, realm }: { readonly pace: RealmCard['pace']; readonly realm: string }) {
-  const { sliceMs, endsAt, requests } = pace.recent;
+  const { sliceMs, requests } = pace.recent;
+  const endsAt = Date.parse(pace.recent.endsAt);
   // A quiet realm answers a short list; the chart keeps its width and fills from the right.
   const quiet = Array.from({ length: Math.max(0, SLICES_SHOWN - requests.length) }, () => 0);
   const shown = [...quiet, ...requests].slice(-SLICES_SHOWN);

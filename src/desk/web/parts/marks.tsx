@@ -67,7 +67,7 @@ export function useSeenStates({ counts, state }: BatchSummary): readonly OrderSt
   return STATES_SHOWN.filter((each) => seen.current.has(each) || MOVING.has(each));
 }
 
-type TimeProps = { readonly at: string | number | null; readonly none?: string };
+type TimeProps = { readonly at: string | null; readonly none?: string };
 
 /** A moment in the viewer's zone, with UTC for whoever compares it with a log. */
 export function Time({ at, none = 'not yet' }: TimeProps) {
