@@ -84,6 +84,18 @@ test('the wait is each address’s own and ends by itself', async () => {
   wrong.close();
 });
 
+test('an address is one however it is spelt', async () => {
+  const wrong = new WrongTokens({ now: () => 0, tell: async () => {} });
+  for (let i = 0; i < 10; i++) expect(await wrong.note('2001:db8::1')).toBe(0);
+  for (const same of ['2001:db8:0:0:1::', '2001:0db8:0000::9', '2001:DB8:0:0:ffff:1:2:3', '2001:db8::1%eth0'])
+    expect([same, await wrong.note(same)]).toEqual([same, 60]);
+  for (const other of ['2001:db8:0:1::1', '2001:db8:1::1', '::1']) expect(await wrong.note(other)).toBe(0);
+  for (let i = 0; i < 10; i++) expect(await wrong.note('10.0.0.1')).toBe(0);
+  for (const same of ['::ffff:10.0.0.1', '::FFFF:a00:1', '0:0:0:0:0:ffff:0a00:0001'])
+    expect([same, await wrong.note(same)]).toEqual([same, 60]);
+  wrong.close();
+});
+
 test('however many come from wherever, they are told in few lines of bounded length', async () => {
   const told: string[] = [];
   const wrong = new WrongTokens({

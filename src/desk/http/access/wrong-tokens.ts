@@ -72,8 +72,13 @@ export class WrongTokens {
 
 /** Whoever has one IPv6 address has the 2^64 beside it; an IPv4 one may be written as the other kind. */
 function networkOf(address: string): string {
-  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
+  const plain = address.toLowerCase().replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;
-  const [head = ''] = plain.split('::');
-  return `${head.split(':').slice(0, 4).join(':')}::/64`;
+  // URL knows the one spelling of an address: no leading zeros, and no dots in it.
+  const spelt = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [left = [], right = []] = spelt.split('::').map((part) => part.split(':').filter(Boolean));
+  const groups = [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right];
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return `${groups.slice(0, 4).join(':')}::/64`;
+  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
