@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Tokens } from '../../src/desk/http/access/tokens.js';
+import { Connections } from '../../src/desk/http/connections.js';
 import { bareHttp } from '../support/bare-http.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -137,4 +138,15 @@ describe('where all connections are taken', () => {
     for (const viewer of viewers) expect(await viewer.asks()).toBe(200);
     expect(modest.isOpen()).toBe(true);
   });
+});
+
+test('a token that holds no connection any more is forgotten', () => {
+  const connections = new Connections(8);
+  const socket = new Socket();
+  connections.add(socket);
+  connections.admitted(socket, { role: 'viewer', tokenHash: 'a' });
+  connections.admitted(socket, { role: 'viewer', tokenHash: 'b' });
+  expect(connections.tokens).toBe(1);
+  socket.emit('close');
+  expect(connections.tokens).toBe(0);
 });

@@ -5,7 +5,7 @@ import { ACCESSES, type Identity } from './access/tokens.js';
 /** Of all places, those that are kept for connections over which nobody was admitted yet. */
 const NEWCOMERS = 1 / 4;
 
-type Holder = { readonly rank: number; readonly sockets: Set<Socket> };
+type Holder = { readonly token: string; readonly rank: number; readonly sockets: Set<Socket> };
 
 /**
  * At most so many connections, and nobody is turned away: where all are taken, one gives way. Strangers have a share
@@ -15,12 +15,17 @@ type Holder = { readonly rank: number; readonly sockets: Set<Socket> };
  * without. A share for each address would not do that: behind a proxy, and on this machine, all have one.
  */
 export class Connections {
-  private readonly strangers: Holder = { rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
+  private readonly strangers: Holder = { token: '', rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
   /** By token; the sockets of each in the order in which they were of use. */
   private readonly known = new Map<string, Holder>();
   private readonly holderOf = new Map<Socket, Holder>();
 
   constructor(private readonly most: number) {}
+
+  /** Tokens that hold a connection. */
+  get tokens(): number {
+    return this.known.size;
+  }
 
   add(socket: Socket): void {
     if (this.holderOf.size >= this.most) {
@@ -34,7 +39,8 @@ export class Connections {
 
   admitted(socket: Socket, { role, tokenHash }: Pick<Identity, 'role' | 'tokenHash'>): void {
     if (!this.leave(socket)) return;
-    const holder = this.known.get(tokenHash) ?? { rank: ACCESSES.indexOf(role), sockets: new Set() };
+    const rank = ACCESSES.indexOf(role);
+    const holder = this.known.get(tokenHash) ?? { token: tokenHash, rank, sockets: new Set() };
     this.known.set(tokenHash, holder);
     this.take(socket, holder);
   }
@@ -43,7 +49,6 @@ export class Connections {
     if (this.strangers.sockets.size >= this.most * NEWCOMERS) return this.strangers;
     let found: Holder | undefined;
     for (const holder of this.known.values()) {
-      if (holder.sockets.size === 0) continue;
       const lower = (found?.rank ?? ACCESSES.length) - holder.rank;
       if (lower > 0 || (lower === 0 && holder.sockets.size > (found?.sockets.size ?? 0))) found = holder;
     }
@@ -58,6 +63,8 @@ export class Connections {
   private leave(socket: Socket): boolean {
     const holder = this.holderOf.get(socket);
     holder?.sockets.delete(socket);
+    // A token that holds nothing is forgotten: revoked ones would stay for ever.
+    if (holder?.sockets.size === 0) this.known.delete(holder.token);
     return this.holderOf.delete(socket);
   }
 }
