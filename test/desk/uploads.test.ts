@@ -74,3 +74,12 @@ test('what is made for an upload that is gone is closed at once, and no further 
     expect(error).toMatchObject({ code: 'ALM_DESK_UPLOAD_UNKNOWN' });
   expect(seen).toMatchObject({ begun: 1, open: 0 });
 });
+
+test('a plan that fails for want of an upload that is gone says that the upload is unknown', async () => {
+  const upload = await received();
+  const asked = uploads.preview(upload, { options: '{}', who: 'olga' }, async () => {
+    await uploads.remove(upload.id);
+    throw new Error('the file is not there');
+  });
+  await expect(asked).rejects.toMatchObject({ code: 'ALM_DESK_UPLOAD_UNKNOWN' });
+});

@@ -137,7 +137,11 @@ export class Uploads {
   /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
   private async made(upload: Upload, of: PlanOf, make: MakePlan, shown?: string): Promise<PlannedUpload> {
     const { id, faultsPath } = this.find(upload.id);
-    const planned = await make();
+    const planned = await make().catch((error: unknown) => {
+      // Whatever failed for want of the file: the upload was thrown away, and that is what is said.
+      this.find(id);
+      throw error;
+    });
     try {
       this.find(id);
       planned.writeFaults(faultsPath);
