@@ -82,3 +82,14 @@ test('a sender that is lost with an order in its hands', async () => {
   });
   await lost.close();
 });
+
+test('a realm that is disarmed: its batches say so in the list, and no more once it is armed again', async () => {
+  const { ledger } = await findBatch(desk.app.scripts, batch);
+  const states = z.object({ batches: z.array(z.object({ state: z.string() })) });
+  const shown = async () => states.parse((await desk.call('/api/batches')).json()).batches[0]?.state;
+  const before = await shown();
+  await ledger.scripts.redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(WHY));
+  await until('the list to say it', async () => (await shown()) === 'halted');
+  await ledger.scripts.redis.hdel(ledger.keyPrefix, 'fenceReason');
+  await until('the list to take it back', async () => (await shown()) === before);
+});

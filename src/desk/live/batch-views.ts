@@ -41,7 +41,7 @@ export class BatchViews {
 
   private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
     const [refs, realm] = await Promise.all([listBatches(ledger), realmState(ledger)]);
-    const halt = JSON.stringify(realm.halt);
+    const halt = JSON.stringify(realm.disarmed ?? realm.halt);
     const seen = await Promise.all(refs.map((ref) => this.one(ref, halt)));
     return seen.filter((each) => each !== null);
   }
