@@ -35,7 +35,7 @@ const SABOTAGES = [
   },
   {
     name: 'halted-by-nobody',
-    file: 'src/queue/known-batches.ts',
+    file: 'src/queue/batches.ts',
     find: '    return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;',
     put: '    return null;',
     test: 'test/queue/seals.test.ts',
@@ -269,7 +269,7 @@ const SABOTAGES = [
   },
   {
     name: 'meddling-ignored',
-    file: 'src/queue/balance-watch.ts',
+    file: 'src/queue/balances.ts',
     find: 'if (should !== was)',
     put: 'if (should === undefined)',
     test: 'test/queue/readback.test.ts',
@@ -304,7 +304,7 @@ const SABOTAGES = [
   },
   {
     name: 'far-away-jobs-are-alive',
-    file: 'src/queue/sweeper.ts',
+    file: 'src/queue/sweep.ts',
     find: '[nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS]',
     put: '[0, nowMs + 100 * LONGEST_PAUSE_MS]',
     test: 'test/chaos/clock-steps.test.ts',

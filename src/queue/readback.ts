@@ -14,8 +14,7 @@ import {
   readRecord,
   stateOf,
 } from '../ledger/index.js';
-import type { BalanceWatch, Expected } from './balance-watch.js';
-import type { Evidence, ReadTrouble } from './evidence.js';
+import type { BalanceWatch, Evidence, Expected, ReadTrouble } from './balances.js';
 import { type Delivered, OVER } from './queues.js';
 import type { TwoClocks } from './two-clocks.js';
 import type { Unread } from './unread.js';

@@ -21,7 +21,7 @@ import {
   type Settled,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
-import type { Evidence } from './evidence.js';
+import type { Evidence } from './balances.js';
 import type { Pace, Slot } from './pace.js';
 import { type Delivered, OVER } from './queues.js';
 import type { BalancesBefore, Readback } from './readback.js';

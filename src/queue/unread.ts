@@ -13,7 +13,7 @@ import {
   type TurnDown,
   turnDown,
 } from '../ledger/index.js';
-import type { ReadTrouble } from './evidence.js';
+import type { ReadTrouble } from './balances.js';
 import { type Delivered, OVER } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';
 

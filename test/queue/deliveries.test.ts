@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { Feeder } from '../../src/queue/feeder.js';
+import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
-import { Sweeper } from '../../src/queue/sweeper.js';
-import { feedWindow } from '../../src/queue/worker-limits.js';
+import { Sweeper } from '../../src/queue/sweep.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';

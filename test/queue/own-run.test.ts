@@ -4,7 +4,7 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { RealmWorker } from '../../src/queue/realm-worker.js';
+import { RealmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import { DeafRealm } from '../support/deaf-realm.js';
 import { ledgerBench, sealed } from '../support/ledger.js';

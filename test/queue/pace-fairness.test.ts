@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openBatches } from '../../src/ledger/moves/feed.js';
-import { Feeder } from '../../src/queue/feeder.js';
+import { Feeder } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue } from '../../src/queue/queues.js';
 import { ledgerBench, sealed } from '../support/ledger.js';
 import { sendAs } from '../support/order-moves.js';

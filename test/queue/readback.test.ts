@@ -5,7 +5,7 @@ import { readbackEnded } from '../../src/ledger/moves/readback-marks.js';
 import type { Balances } from '../../src/ledger/order-event.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
-import { BalanceWatch } from '../../src/queue/balance-watch.js';
+import { BalanceWatch } from '../../src/queue/balances.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';

@@ -4,7 +4,7 @@ import { feed } from '../../src/ledger/moves/feed.js';
 import { haltBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { KnownBatches, Seals } from '../../src/queue/known-batches.js';
+import { KnownBatches, Seals } from '../../src/queue/batches.js';
 import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
 import { WHY } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';

@@ -3,7 +3,7 @@ import type { RealmProfile } from '../../src/core/profile.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { RealmWorker } from '../../src/queue/realm-worker.js';
+import { RealmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import type { TestBatch } from './ledger.js';
 import { testProfile } from './realm-profile.js';

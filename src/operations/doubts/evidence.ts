@@ -8,7 +8,7 @@ import {
   readRow,
   realmState,
 } from '../../ledger/index.js';
-import { Evidence } from '../../queue/evidence.js';
+import { Evidence } from '../../queue/balances.js';
 import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';

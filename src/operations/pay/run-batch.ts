@@ -12,9 +12,9 @@ import {
   type SealedRun,
   type Session,
 } from '../../ledger/index.js';
-import type { First } from '../../queue/own-run.js';
-import { RealmWorker } from '../../queue/realm-worker.js';
+import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
+import { RealmWorker } from '../../queue/worker.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { changeHere, letRealmGoOn, realmOfBatch } from '../batches/batch-realm.js';
 import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';

@@ -27,7 +27,7 @@ import {
   Session,
   tidingsFor,
 } from '../../ledger/index.js';
-import { KnownBatches, Seals } from '../../queue/known-batches.js';
+import { KnownBatches, Seals } from '../../queue/batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { configuredProfile } from '../batches/batch-realm.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
 import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
-import { RealmWorker } from '../../queue/realm-worker.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
+import { RealmWorker } from '../../queue/worker.js';
 import type { App } from '../../runtime/app.js';
 import { waitingOf } from '../batches/waiting.js';
 

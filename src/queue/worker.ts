@@ -19,25 +19,22 @@ import {
   type Settled,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
-import { BalanceWatch } from './balance-watch.js';
+import { BalanceWatch, Evidence } from './balances.js';
+import { type First, KnownBatches, OwnRun, Seals } from './batches.js';
 import { Breaker } from './breaker.js';
 import { DeadLetters, deadLetter } from './dead-letters.js';
-import { Evidence } from './evidence.js';
-import { Feeder } from './feeder.js';
-import { KnownBatches, Seals } from './known-batches.js';
-import { type First, OwnRun } from './own-run.js';
+import { CREW_LIMITS, Feeder, feedWindow, usefulConcurrency, type WorkerLimits } from './feed.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
 import { ORDERS_QUEUE, type OrderJob, OVER, openQueue, type QueueConnection, runQueue } from './queues.js';
 import { Readback } from './readback.js';
 import { floorReason } from './reasons.js';
-import { Recovery, SilentSessions, takenBy } from './recovery.js';
+import { Recovery, SilentSessions, takenBy } from './recover.js';
 import { quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
-import { Sweeper } from './sweeper.js';
+import { Sweeper } from './sweep.js';
 import { ClockWatch, KeyClocks, storeClock, TwoClocks } from './two-clocks.js';
 import { Unread } from './unread.js';
-import { CREW_LIMITS, feedWindow, usefulConcurrency, type WorkerLimits } from './worker-limits.js';
 
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
