@@ -224,8 +224,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'no-limit-for-all-members',
     file: 'src/rules/rule-thread.ts',
-    find: '      else if (this.judgedMs >= allMs)',
-    put: '      else if (this.judgedMs < 0)',
+    find: 'sameMs < memberMs && this.judgedMs < allMs',
+    put: 'sameMs < memberMs',
     test: 'test/rules/rule-thread.test.ts',
   },
   {
@@ -237,9 +237,9 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'binary-fractions',
-    file: 'src/rules/decide.ts',
-    find: '      return amount.floor();',
-    put: '      return BigInt(Math.floor((Number(amount.numerator) / Number(amount.denominator)) * (1 + 1e-9)));',
+    file: 'src/core/fraction.ts',
+    find: '    const cut = this.numerator / this.denominator;',
+    put: '    const cut = BigInt(Math.floor((Number(this.numerator) / Number(this.denominator)) * (1 + 1e-9)));',
     test: 'test/rules/exact-awards.property.test.ts',
   },
   {
@@ -252,8 +252,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-missing-field-hides-others',
     file: 'src/rules/load-rule.ts',
-    find: '    ...compiled.faults,\n    ...faultsOf(audience),',
-    put: '    ...(parsed.success ? [...compiled.faults, ...faultsOf(audience)] : []),',
+    find: "    ...compiled.faults,\n    ...('faults' in audience ? audience.faults : []),",
+    put: "    ...(parsed.success ? [...compiled.faults, ...('faults' in audience ? audience.faults : [])] : []),",
     test: 'test/rules/all-faults.property.test.ts',
   },
   {

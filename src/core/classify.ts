@@ -66,24 +66,12 @@ export type Classification =
 
 export type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
 
-const REFUSED: ReadonlyMap<number, OutcomeCode> = new Map([
-  [400, 'ALM_REFUSED_INPUT'],
-  [402, 'ALM_REFUSED_BALANCE'],
-  [404, 'ALM_REFUSED_NOT_FOUND'],
-  [405, 'ALM_REFUSED_INPUT'],
-  [406, 'ALM_REFUSED_INPUT'],
-  [410, 'ALM_REFUSED_NOT_FOUND'],
-  [411, 'ALM_REFUSED_INPUT'],
-  [413, 'ALM_REFUSED_INPUT'],
-  [414, 'ALM_REFUSED_INPUT'],
-  [415, 'ALM_REFUSED_INPUT'],
-  [417, 'ALM_REFUSED_INPUT'],
-  [422, 'ALM_REFUSED_BALANCE'],
-  [431, 'ALM_REFUSED_INPUT'],
-  [451, 'ALM_REFUSED_OTHER'],
-  [501, 'ALM_REFUSED_OTHER'],
-  [505, 'ALM_REFUSED_OTHER'],
-]);
+const REFUSED: readonly (readonly [OutcomeCode, readonly number[]])[] = [
+  ['ALM_REFUSED_INPUT', [400, 405, 406, 411, 413, 414, 415, 417, 431]],
+  ['ALM_REFUSED_BALANCE', [402, 422]],
+  ['ALM_REFUSED_NOT_FOUND', [404, 410]],
+  ['ALM_REFUSED_OTHER', [451, 501, 505]],
+];
 
 /** Answers that speak of the key or the way to the realm, to reads as to writes: no further request makes sense. */
 export const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
@@ -127,7 +115,7 @@ function classifyAnswer(status: number, body: BodyVerdict): Classification {
     if (body === 'readable') return { kind: 'paid', code: null };
     return unknown(body === 'contradicts' ? 'ALM_SEND_CONTRADICTED' : 'ALM_SEND_UNREADABLE');
   }
-  const refused = REFUSED.get(status);
+  const refused = REFUSED.find(([, statuses]) => statuses.includes(status))?.[0];
   if (refused !== undefined) return { kind: 'refused', code: refused };
   const halted = REALM_HALTED.get(status);
   if (halted !== undefined) return { kind: 'realm-halted', code: halted };

@@ -21,17 +21,6 @@ export type BatchState = (typeof BATCH_STATES)[number];
 export const DEAD_STATES = ['refused', 'exhausted', 'doubt'] as const;
 export type DeadState = (typeof DEAD_STATES)[number];
 
-/** Nothing more will happen to an order in one of these unless a person acts. */
-export const SETTLED_STATES = [
-  'paid',
-  'refused',
-  'exhausted',
-  'doubt',
-  'duplicate',
-  'invalid',
-  'cancelled',
-] as const satisfies readonly OrderState[];
-
 /** While an order under a reference is in one of these, the reference is spent. */
 export const SPENDING_STATES = [
   'planned',
@@ -40,14 +29,6 @@ export const SPENDING_STATES = [
   'doubt',
   'paid',
 ] as const satisfies readonly OrderState[];
-
-export function isDead(state: OrderState): state is DeadState {
-  return (DEAD_STATES as readonly OrderState[]).includes(state);
-}
-
-export function isSettled(state: OrderState): boolean {
-  return (SETTLED_STATES as readonly OrderState[]).includes(state);
-}
 
 /** What an operator did to a dead letter, beside its state. */
 export type OrderMark = 'discarded' | 'replaced';

@@ -47,10 +47,8 @@ function memberFault(text: string): CellFault {
 
 function what(text: string): string {
   if (text === '') return 'The id is empty';
-  const foreign = foreignDigitIn(text);
-  if (foreign !== undefined) return `${show(text)} holds ${nameOf(foreign)}, a digit that is not 0 to 9`;
-  const invisible = invisibleIn(text);
-  if (invisible !== undefined) return `${show(text)} holds ${nameOf(invisible)}, which cannot be seen`;
+  const deceiving = deceivingIn(text);
+  if (deceiving !== undefined) return deceiving;
   if (/^[-+][0-9]+$/.test(text)) return `${show(text)} has a sign`;
   if (/^[0-9]+$/.test(text)) return `${show(text)} has ${text.length} digits`;
   if (/^[0-9 ]+$/.test(text)) return `${show(text)} has blanks inside`;
@@ -60,6 +58,14 @@ function what(text: string): string {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return `${show(text)} is a wallet address`;
   if (text.startsWith('=')) return `${show(text)} is a formula`;
   return `${show(text)} is not an id`;
+}
+
+/** What looks like plain digits on a screen, and is not. */
+function deceivingIn(text: string): string | undefined {
+  const foreign = foreignDigitIn(text);
+  if (foreign !== undefined) return `${show(text)} holds ${nameOf(foreign)}, a digit that is not 0 to 9`;
+  const invisible = invisibleIn(text);
+  return invisible && `${show(text)} holds ${nameOf(invisible)}, which cannot be seen`;
 }
 
 const REFERENCE_CHARACTERS_MAX = 200;
@@ -131,44 +137,29 @@ export function readTokensCell(cell: string, maxTokensPerOrder: number | null): 
 }
 
 function tokensFault(text: string, fault: TokensFault): CellFault {
-  switch (fault) {
-    case 'empty':
-      return invalid('The amount is empty');
-    case 'plus-sign':
-      return invalid(`${show(text)} has a plus sign`);
-    case 'thousands-separator':
-      return invalid(`${show(text)} has a thousands separator, or is a decimal fraction`);
-    case 'decimal':
-      return invalid(`${show(text)} is a decimal fraction; points are whole`);
-    case 'exponent':
-      return invalid(`${show(text)} is in scientific notation; format the column as a whole number`);
-    case 'hexadecimal':
-      return invalid(`${show(text)} is hexadecimal`);
-    case 'zero':
-      return { code: 'ALM_ROW_TOKENS_ZERO', message: `${show(text)} pays nothing; ${TOKENS_EXPECTED}.` };
-    case 'too-large':
-      return {
-        code: 'ALM_ROW_TOKENS_TOO_LARGE',
-        message: `${show(text)} is above ${TOKENS_MAX}, the largest exact amount; is it an id in the wrong column?`,
-      };
-    case 'blank-inside':
-    case 'not-a-number':
-      return invalid(oddCharacter(text) ?? `${show(text)} is not a number`);
-    default:
-      return fault satisfies never;
-  }
+  const shown = show(text);
+  if (fault === 'too-large')
+    return {
+      code: 'ALM_ROW_TOKENS_TOO_LARGE',
+      message: `${shown} is above ${TOKENS_MAX}, the largest exact amount; is it an id in the wrong column?`,
+    };
+  const found: Readonly<Record<Exclude<TokensFault, 'too-large'>, string>> = {
+    empty: 'The amount is empty',
+    'plus-sign': `${shown} has a plus sign`,
+    'thousands-separator': `${shown} has a thousands separator, or is a decimal fraction`,
+    decimal: `${shown} is a decimal fraction; points are whole`,
+    exponent: `${shown} is in scientific notation; format the column as a whole number`,
+    hexadecimal: `${shown} is hexadecimal`,
+    zero: `${shown} pays nothing`,
+    'blank-inside': oddCharacter(text) ?? `${shown} is not a number`,
+    'not-a-number': oddCharacter(text) ?? `${shown} is not a number`,
+  };
+  const code = fault === 'zero' ? 'ALM_ROW_TOKENS_ZERO' : 'ALM_ROW_TOKENS_INVALID';
+  return { code, message: `${found[fault]}; ${TOKENS_EXPECTED}.` };
 }
 
 function oddCharacter(text: string): string | undefined {
-  const foreign = foreignDigitIn(text);
-  if (foreign !== undefined) return `${show(text)} holds ${nameOf(foreign)}, a digit that is not 0 to 9`;
   if (text.includes('\u2212'))
     return `${show(text)} holds ${nameOf('\u2212')} instead of the plain minus "-"`;
-  const invisible = invisibleIn(text);
-  if (invisible !== undefined) return `${show(text)} holds ${nameOf(invisible)}, which cannot be seen`;
-  return text.includes(' ') ? `${show(text)} has blanks inside` : undefined;
-}
-
-function invalid(found: string): CellFault {
-  return { code: 'ALM_ROW_TOKENS_INVALID', message: `${found}; ${TOKENS_EXPECTED}.` };
+  return deceivingIn(text) ?? (text.includes(' ') ? `${show(text)} has blanks inside` : undefined);
 }

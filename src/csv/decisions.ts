@@ -1,10 +1,10 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
 import { headerKey } from './columns.js';
-import { type HeaderLine, headerCells, openQuote, readHeaderLine } from './header.js';
+import { readHeaderLine, splitHeader } from './header.js';
 import { INTAKE_LIMITS, openSource } from './open.js';
-import { readRecords, recordFaults } from './records.js';
-import { BrokenFile, type Delimiter, type Finding } from './row.js';
+import { isBlank, readRecords, recordFaults } from './records.js';
+import { BrokenFile, type Finding } from './row.js';
 
 /**
  * A doubt.csv that a person went through: `almoner_order` names the order, `decision` says paid or unpaid, or
@@ -19,14 +19,19 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
   const source = await openSource(file);
   try {
     const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
-    const { delimiter, names } = headerOf(head, source.name);
+    const { delimiter, names } = splitHeader(head, (name) => headerKey(name) === ORDER);
     const keys = names.map(headerKey);
     const orderAt = keys.indexOf(ORDER);
+    if (orderAt === -1)
+      throw new AlmonerError(
+        'ALM_BATCH_DECISIONS',
+        `${source.name} has no column ${ORDER}; expected a doubt.csv of a report. Nothing was done.`,
+      );
     const decisionAt = keys.lastIndexOf(DECISION);
     const lines: DecisionLine[] = [];
     const faults: Finding[] = [];
     const records = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw) => {
-      if (line <= head.line || cells.every((cell) => cell.trim() === '')) return undefined;
+      if (line <= head.line || isBlank(cells)) return undefined;
       faults.push(...recordFaults(names, line, cells, flaw));
       const cell = (at: number) => undefuse(cells[at] ?? '').trim();
       return { line, order: cell(orderAt), decision: cell(decisionAt).toLowerCase() };
@@ -52,18 +57,5 @@ function faulty(name: string, faults: readonly Finding[]): AlmonerError {
     'ALM_BATCH_DECISIONS',
     `${name} has ${faults.length === 1 ? 'a row that cannot' : `${faults.length} rows that cannot`} be read. Nothing was done.`,
     { details: details.slice(0, 50) },
-  );
-}
-
-/** The delimiter is the one under which the order's column has its name. */
-function headerOf(head: HeaderLine, name: string): { delimiter: Delimiter; names: string[] } {
-  const candidates = head.delimiter === null ? ([',', ';', '\t'] as const) : [head.delimiter];
-  const splits = candidates.map((delimiter) => ({ delimiter, names: headerCells(head.text, delimiter) }));
-  for (const { delimiter, names } of splits)
-    if (names?.some((cell) => headerKey(cell) === ORDER)) return { delimiter, names };
-  if (splits.every(({ names }) => names === undefined)) throw openQuote(head.line);
-  throw new AlmonerError(
-    'ALM_BATCH_DECISIONS',
-    `${name} has no column ${ORDER}; expected a doubt.csv of a report. Nothing was done.`,
   );
 }

@@ -17,7 +17,7 @@ export type HeaderLine = {
  */
 export async function readHeaderLine(
   chunks: AsyncIterable<Buffer>,
-  limits: Pick<IntakeLimits, 'recordBytesMax'>,
+  { recordBytesMax }: Pick<IntakeLimits, 'recordBytesMax'>,
 ): Promise<HeaderLine> {
   const guard = new ByteGuard();
   const pieces: Buffer[] = [];
@@ -29,13 +29,13 @@ export async function readHeaderLine(
     pieces.push(Buffer.from(text));
     bytes += text.length;
     ended = false;
-    const found = findHeader(Buffer.concat(pieces), false, limits);
+    const found = findHeader(Buffer.concat(pieces), false, recordBytesMax);
     if (found !== undefined) return found;
-    if (bytes > 2 * limits.recordBytesMax) break;
+    if (bytes > 2 * recordBytesMax) break;
     ended = true;
   }
   if (ended) guard.end(1);
-  const found = findHeader(Buffer.concat(pieces), true, limits);
+  const found = findHeader(Buffer.concat(pieces), true, recordBytesMax);
   if (found !== undefined) return found;
   throw new BrokenFile(
     'ALM_FILE_EMPTY',
@@ -44,11 +44,7 @@ export async function readHeaderLine(
   );
 }
 
-function findHeader(
-  bytes: Buffer,
-  whole: boolean,
-  limits: Pick<IntakeLimits, 'recordBytesMax'>,
-): HeaderLine | undefined {
+function findHeader(bytes: Buffer, whole: boolean, recordBytesMax: number): HeaderLine | undefined {
   let start = 0;
   let line = 1;
   let delimiter: Delimiter | null = null;
@@ -61,8 +57,18 @@ function findHeader(
     if (separator !== null) delimiter = separatorOf(separator[1] ?? '');
     else if (text.trim() !== '') {
       const unquoted = text.replace(/"[^"]*"/g, '');
-      if (unquoted.includes('\r')) throw loneCr(line);
-      if (stop - start > limits.recordBytesMax) throw tooLarge(line, limits);
+      if (unquoted.includes('\r'))
+        throw new BrokenFile(
+          'ALM_FILE_LINE_ENDS',
+          line,
+          'The lines end with a lone CR, as on very old Macs; expected LF or CR LF. Save the file as "CSV UTF-8".',
+        );
+      if (stop - start > recordBytesMax)
+        throw new BrokenFile(
+          'ALM_FILE_RECORD_TOO_LARGE',
+          line,
+          `The header line is larger than ${recordBytesMax} bytes; is a quote in it not closed?`,
+        );
       if (unquoted.includes('"')) throw openQuote(line);
       return { text, line, delimiter };
     }
@@ -92,15 +98,28 @@ function separatorOf(text: string): Delimiter {
   );
 }
 
-function loneCr(line: number): BrokenFile {
-  return new BrokenFile(
-    'ALM_FILE_LINE_ENDS',
-    line,
-    'The lines end with a lone CR, as on very old Macs; expected LF or CR LF. Save the file as "CSV UTF-8".',
-  );
+/**
+ * Splits the header. Where no `sep=` line names the delimiter, it is the one under which most names are known; where
+ * none is, the one that gives most cells.
+ */
+export function splitHeader(
+  { text, line, delimiter: named }: HeaderLine,
+  isKnown: (name: string) => boolean,
+): { readonly delimiter: Delimiter; readonly names: readonly string[] } {
+  const candidates = named === null ? ([',', ';', '\t'] as const) : [named];
+  const splits = candidates.flatMap((delimiter) => {
+    const names = headerCells(text, delimiter);
+    return names === undefined
+      ? []
+      : [{ delimiter, names, score: names.filter(isKnown).length * 1000 + Math.min(names.length, 999) }];
+  });
+  const [best] = splits.sort((a, b) => b.score - a.score);
+  // A stray quote inside a name can leave the last one open, although their number is even.
+  if (best === undefined) throw openQuote(line);
+  return best;
 }
 
-export function openQuote(line: number): BrokenFile {
+function openQuote(line: number): BrokenFile {
   return new BrokenFile(
     'ALM_FILE_QUOTES',
     line,
@@ -108,16 +127,8 @@ export function openQuote(line: number): BrokenFile {
   );
 }
 
-function tooLarge(line: number, limits: Pick<IntakeLimits, 'recordBytesMax'>): BrokenFile {
-  return new BrokenFile(
-    'ALM_FILE_RECORD_TOO_LARGE',
-    line,
-    `The header line is larger than ${limits.recordBytesMax} bytes; is a quote in it not closed?`,
-  );
-}
-
 /** The header's cells, or undefined where a quote in it stays open. */
-export function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
+function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
   try {
     const records: unknown = parse(text, {
       delimiter,

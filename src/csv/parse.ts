@@ -2,13 +2,13 @@ import type { ColumnMap } from './columns.js';
 import { readHeaderLine } from './header.js';
 import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
-import { readRecords } from './records.js';
+import { isBlank, readRecords } from './records.js';
 import { References } from './references.js';
 import { BrokenFile, type Finding, type Row, type Sheet } from './row.js';
 import { flawKind, SWALLOWING_QUOTE } from './scan.js';
 import { findShape, type Shape } from './shape.js';
 
-export type ParseOptions = RowRules & {
+type ParseOptions = RowRules & {
   readonly map?: ColumnMap;
   readonly limits?: Partial<IntakeLimits>;
 };
@@ -19,15 +19,13 @@ export type ParsedSheet = {
   /** It has a column of orders that its rows stand in for. */
   readonly standsIn: boolean;
   /**
-   * Every row in the file's order, judged by itself and by the references before it. Each iteration reads
-   * the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
+   * Every row in the file's order, some hundred at a time, judged by itself and by the references before it. Each
+   * iteration reads the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
    */
-  readonly rows: AsyncIterable<Row>;
-  /** The same rows, some hundred at a time: what a loop over millions should use. */
   readonly blocks: AsyncIterable<readonly Row[]>;
 };
 
-export type ShapeFaults = { readonly ok: false; readonly faults: readonly Finding[] };
+type ShapeFaults = { readonly ok: false; readonly faults: readonly Finding[] };
 
 /** Two stages: the shape of the file, whose faults stop it, then the rows as a stream. */
 export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | ShapeFaults> {
@@ -37,16 +35,11 @@ export async function parseSheet(source: Source, options: ParseOptions): Promise
     const shape = findShape(head, options.map ?? new Map(), limits);
     if ('faults' in shape) return { ok: false, faults: shape.faults };
     const blocks = { [Symbol.asyncIterator]: () => readBlocks(source, shape, options, limits) };
-    const rows = { [Symbol.asyncIterator]: () => flatten(blocks) };
-    return { ok: true, sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks, rows };
+    return { ok: true, sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks };
   } catch (error) {
     if (error instanceof BrokenFile) return { ok: false, faults: [error.finding] };
     throw error;
   }
-}
-
-async function* flatten(blocks: AsyncIterable<readonly Row[]>): AsyncGenerator<Row, void, undefined> {
-  for await (const block of blocks) for (const row of block) yield row;
 }
 
 function readBlocks(
@@ -59,32 +52,20 @@ function readBlocks(
   const referenceColumn = shape.names[shape.columns.reference] ?? 'reference';
   let rows = 0;
   return readRecords(source.chunks(), shape.sheet.delimiter, limits, (line, cells, flaw) => {
-    if (flaw !== 0 && (line <= shape.headerLine || flawKind(flaw) === SWALLOWING_QUOTE)) throw quotes(line);
+    if (flaw !== 0 && (line <= shape.headerLine || flawKind(flaw) === SWALLOWING_QUOTE))
+      throw new BrokenFile(
+        'ALM_FILE_QUOTES',
+        line,
+        `The quotes of the record that begins on line ${line} do not match, so that it is not certain where its rows end. Nothing after it was read. Close the quote, and write a quote inside a cell twice.`,
+      );
     if (line <= shape.headerLine || isBlank(cells)) return undefined;
-    if (++rows > limits.rowsMax) throw tooManyRows(line, limits.rowsMax);
+    if (++rows > limits.rowsMax)
+      throw new BrokenFile(
+        'ALM_FILE_TOO_MANY_ROWS',
+        line,
+        `The file has more than ${limits.rowsMax} rows; nothing from line ${line} on was read. Split it.`,
+      );
     const row = readRow(shape, rules, line, cells, flaw);
     return row.kind === 'order' ? references.judge(row, referenceColumn) : row;
   });
-}
-
-/** A blank line, or the empty cells that a spreadsheet leaves below a table: nothing to pay, nothing wrong. */
-function isBlank(cells: readonly string[]): boolean {
-  if ((cells[0] ?? '').trim() !== '') return false;
-  return cells.every((cell) => cell.trim() === '');
-}
-
-function quotes(line: number): BrokenFile {
-  return new BrokenFile(
-    'ALM_FILE_QUOTES',
-    line,
-    `The quotes of the record that begins on line ${line} do not match, so that it is not certain where its rows end. Nothing after it was read. Close the quote, and write a quote inside a cell twice.`,
-  );
-}
-
-function tooManyRows(line: number, rowsMax: number): BrokenFile {
-  return new BrokenFile(
-    'ALM_FILE_TOO_MANY_ROWS',
-    line,
-    `The file has more than ${rowsMax} rows; nothing from line ${line} on was read. Split it.`,
-  );
 }

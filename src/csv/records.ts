@@ -1,11 +1,12 @@
 import { parse } from 'csv-parse/sync';
+import type { ErrorCode } from '../core/errors/catalogue.js';
 import { ByteGuard } from './bytes.js';
 import type { IntakeLimits } from './open.js';
 import type { Delimiter, Finding } from './row.js';
 import { flawCell, flawKind, LONE_CR, RecordScanner } from './scan.js';
 
 /** Makes something of one record, or undefined to pass over it. `flaw` is 0 or what the scanner found. */
-export type RecordReader<T> = (line: number, cells: string[], flaw: number) => T | undefined;
+type RecordReader<T> = (line: number, cells: string[], flaw: number) => T | undefined;
 
 /**
  * Streams the records of a file, a block for each chunk read: bytes → guard (UTF-8 only) → scanner (lines,
@@ -124,25 +125,19 @@ export function recordFaults(
 ): Finding[] {
   if (flaw !== 0) return [flawFinding(names, line, flaw)];
   const width = names.length;
-  if (record.length < width)
-    return [
-      {
-        line,
-        column: null,
-        code: 'ALM_ROW_TOO_SHORT',
-        message: `The row has ${count(record.length)}, the header ${width}; fill it up, also with empty cells.`,
-      },
-    ];
-  if (hasSurplus(names, record))
-    return [
-      {
-        line,
-        column: null,
-        code: 'ALM_ROW_TOO_LONG',
-        message: `The row has ${count(record.length)}, the header ${width}; put a cell that holds the delimiter (such as 1,000) into quotes.`,
-      },
-    ];
-  return [];
+  const odd = (code: ErrorCode, mend: string): Finding[] => {
+    const cells = record.length === 1 ? '1 cell' : `${record.length} cells`;
+    return [{ line, column: null, code, message: `The row has ${cells}, the header ${width}; ${mend}.` }];
+  };
+  if (record.length < width) return odd('ALM_ROW_TOO_SHORT', 'fill it up, also with empty cells');
+  return hasSurplus(names, record)
+    ? odd('ALM_ROW_TOO_LONG', 'put a cell that holds the delimiter (such as 1,000) into quotes')
+    : [];
+}
+
+/** A blank line, or the empty cells that a spreadsheet leaves below a table: nothing to pay, nothing wrong. */
+export function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === '');
 }
 
 /** Spreadsheets leave empty cells at the end of a row; nothing is lost with them. */
@@ -152,21 +147,11 @@ export function hasSurplus(names: readonly string[], record: readonly string[]):
 
 function flawFinding(names: readonly string[], line: number, flaw: number): Finding {
   const column = names[flawCell(flaw)] ?? null;
-  if (flawKind(flaw) === LONE_CR)
-    return {
-      line,
-      column,
-      code: 'ALM_ROW_CARRIAGE_RETURN',
-      message: 'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.',
-    };
-  return {
-    line,
-    column,
-    code: 'ALM_ROW_QUOTES',
-    message: `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`,
-  };
-}
-
-function count(cells: number): string {
-  return cells === 1 ? '1 cell' : `${cells} cells`;
+  if (flawKind(flaw) === LONE_CR) {
+    const message =
+      'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.';
+    return { line, column, code: 'ALM_ROW_CARRIAGE_RETURN', message };
+  }
+  const message = `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`;
+  return { line, column, code: 'ALM_ROW_QUOTES', message };
 }

@@ -9,9 +9,9 @@ import {
   ownColumnNamed,
   spellingsOf,
 } from './columns.js';
-import { type HeaderLine, headerCells, openQuote } from './header.js';
+import { type HeaderLine, splitHeader } from './header.js';
 import type { IntakeLimits } from './open.js';
-import type { Delimiter, Finding, Sheet } from './row.js';
+import type { Finding, Sheet } from './row.js';
 
 /** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
 export type Shape = {
@@ -37,42 +37,37 @@ export function findShape(
   map: ColumnMap,
   limits: Pick<IntakeLimits, 'columnsMax'>,
 ): Shape | { readonly faults: readonly Finding[] } {
-  const delimiter = head.delimiter ?? likeliestDelimiter(head.text, map);
-  const names = headerCells(head.text, delimiter);
-  // A stray quote inside a name can leave the last one open, although their number is even.
-  if (names === undefined) throw openQuote(head.line);
+  const wanted = new Set([...map.values()].map(headerKey));
+  const { delimiter, names } = splitHeader(
+    head,
+    (name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)),
+  );
   const faults: Finding[] = [];
   const fault = (code: ErrorCode, column: string | null, message: string) => {
     faults.push({ line: head.line, column, code, message });
   };
-  if (names.length > limits.columnsMax) {
-    fault(
+  const refuse = (code: ErrorCode, message: string) => ({
+    faults: [{ line: head.line, column: null, code, message }],
+  });
+  if (names.length > limits.columnsMax)
+    return refuse(
       'ALM_FILE_TOO_MANY_COLUMNS',
-      null,
       `The header has ${names.length} columns, at most ${limits.columnsMax} are read.`,
     );
-    return { faults };
-  }
   const keys = names.map(headerKey);
-  if (RESULTS_HEADER.every((name) => keys.includes(name))) {
-    fault(
+  if (RESULTS_HEADER.every((name) => keys.includes(name)))
+    return refuse(
       'ALM_FILE_IS_RESULTS',
-      null,
       'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
     );
-    return { faults };
-  }
   if (
     names.every((name) => columnNamed(name) === undefined) &&
     names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))
-  ) {
-    fault(
+  )
+    return refuse(
       'ALM_FILE_HEADER_MISSING',
-      null,
       `Line ${head.line} (${show(head.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
-    return { faults };
-  }
 
   const columns: Record<Column | 'order', number> = {
     member: -1,
@@ -125,22 +120,6 @@ export function findShape(
   if (faults.length > 0) return { faults };
   const header = kept.map((index) => names[index] ?? '');
   return { sheet: { delimiter, header }, headerLine: head.line, width: names.length, names, kept, columns };
-}
-
-/** The delimiter under which most names are known; where none is, the one that gives most cells. */
-function likeliestDelimiter(text: string, map: ColumnMap): Delimiter {
-  const wanted = new Set([...map.values()].map(headerKey));
-  let best: Delimiter = ',';
-  let bestScore = -1;
-  for (const delimiter of [',', ';', '\t'] as const) {
-    const names = headerCells(text, delimiter) ?? [];
-    const known = names.filter((name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)));
-    const score = known.length * 1000 + Math.min(names.length, 999);
-    if (score <= bestScore) continue;
-    best = delimiter;
-    bestScore = score;
-  }
-  return best;
 }
 
 /** Reports one fault of the header line. */

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmIdentity } from '../core/profile.js';
 import type { Finding, OrderRow } from '../csv/row.js';
@@ -30,11 +30,6 @@ const BUFFER_CHARACTERS = 64 * 1024;
 function rowText(row: Identified): string {
   const { order } = row;
   return `${order.op}\u001f${order.member}\u001f${order.recipient ?? ''}\u001f${order.tokens}\u001f${row.reference ?? ''}\u001f${row.replaces ?? ''}\n`;
-}
-
-/** SHA-256, in hex, of everything that makes one row what it is. */
-export function rowDigest(row: Identified): string {
-  return hash('sha256', rowText(row), 'hex');
 }
 
 /** The batch's identity, row by row. Rows that are no orders are no part of it; duplicates are. */

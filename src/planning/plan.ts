@@ -154,11 +154,7 @@ async function planBlocks(
     sheet,
     totals,
     findings,
-    batch: identity?.batch ?? null,
-    content: identity?.content ?? null,
-    former: identity?.former ?? null,
-    existing: identity?.existing ?? null,
-    link: identity?.link ?? null,
+    ...(identity ?? NO_IDENTITY),
     blocks: pass.blocks,
     referenceWrites: pass.referenceWrites,
     spent: {
@@ -179,13 +175,11 @@ async function planBlocks(
   };
 }
 
+const NO_IDENTITY = { batch: null, content: null, former: null, existing: null, link: null } as const;
+
 const NOTHING = {
+  ...NO_IDENTITY,
   sheet: null,
-  batch: null,
-  content: null,
-  former: null,
-  existing: null,
-  link: null,
   blocks: [],
   referenceWrites: [],
   spent: { count: 0, tokens: 0n, batches: [] },

@@ -1,6 +1,7 @@
 import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
 import type { ContentWords } from '../core/reference.js';
+import { SPENDING_STATES } from '../core/states.js';
 import {
   type Arrivals,
   type BatchRef,
@@ -187,10 +188,8 @@ function isRecent({ state, finishedAt, manifest }: BatchView, now: number): bool
 }
 
 function mayHavePaid({ counts }: BatchView): boolean {
-  return [...PAYING, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
+  return [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
 }
-
-const PAYING = ['paid', 'planned', 'sending', 'unknown', 'doubt'] as const;
 
 async function repeatsOf(
   ref: BatchRef,
@@ -240,7 +239,7 @@ async function payingAmong(
 ): Promise<EqualOrder[]> {
   const paying = equal.filter(({ record }) => {
     const stands = stateOf(record, state === 'cancelled');
-    return PAYING.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
+    return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
   const undone = await undoneAmong(
     ref,

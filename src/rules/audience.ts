@@ -3,14 +3,14 @@ import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isAlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
-import { type MemberId, memberId } from '../core/ids.js';
+import { memberId } from '../core/ids.js';
 import { show } from '../core/visible.js';
 import { readMemberCell } from '../csv/cells.js';
 import { columnNamed, headerKey } from '../csv/columns.js';
-import { type HeaderLine, headerCells, openQuote, readHeaderLine } from '../csv/header.js';
+import { readHeaderLine, splitHeader } from '../csv/header.js';
 import { INTAKE_LIMITS, openSource, type Source } from '../csv/open.js';
-import { readRecords } from '../csv/records.js';
-import { BrokenFile, type Delimiter } from '../csv/row.js';
+import { hasSurplus, isBlank, readRecords } from '../csv/records.js';
+import { BrokenFile } from '../csv/row.js';
 import { type Place, type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
 import { type RuleFault, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
 import { AUDIENCE_MEMBERS_MAX, type Audience, type AudienceRow, walletColumn } from './packed-audience.js';
@@ -153,25 +153,14 @@ function inlineRows(
   for (const entry of members)
     if (typeof entry === 'object') for (const name of Object.keys(entry)) columns.add(name);
   const rows = members.map((entry, index): AudienceRow => {
-    const { line } = placeOf(index);
-    if (typeof entry !== 'object')
-      return { member: idOf(entry), line, cells: [String(entry), ...blanks(columns.size - 1)] };
-    const cells = [...columns].map((name) => {
-      const value = Object.hasOwn(entry, name) ? entry[name] : null;
-      return value === null || value === undefined ? '' : String(value);
-    });
-    return { member: idOf(entry.member), line, cells };
+    const fields: Readonly<Record<string, unknown>> = typeof entry === 'object' ? entry : { member: entry };
+    const cells = [...columns].map((name) =>
+      String((Object.hasOwn(fields, name) ? fields[name] : null) ?? ''),
+    );
+    // The schema has let through 1 to 20 digits, or a whole number.
+    return { member: memberId(String(fields.member)), line: placeOf(index).line, cells };
   });
   return { columns: [...columns], rows };
-}
-
-/** The schema has let through 1 to 20 digits, or a whole number. */
-function idOf(written: string | number): MemberId {
-  return memberId(String(written));
-}
-
-function blanks(count: number): string[] {
-  return Array.from({ length: count }, () => '');
 }
 
 /**
@@ -208,7 +197,7 @@ async function read(
   faults: readonly RuleFault[],
 ) {
   const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
-  const { delimiter, names } = splitHeader(head);
+  const { delimiter, names } = splitHeader(head, (name) => columnNamed(name) === 'member');
   const memberAt = names.findIndex((name) => columnNamed(name) === 'member');
   if (memberAt === -1) {
     fault(
@@ -224,10 +213,10 @@ async function read(
   if (twice !== -1) fault(head.line, 1, `The column ${show(names[twice] ?? '')} stands twice in the header.`);
   const rows: AudienceRow[] = [];
   const blocks = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw): null => {
-    if (line <= head.line || cells.every((text) => text.trim() === '')) return null;
+    if (line <= head.line || isBlank(cells)) return null;
     const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
     if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends where none may stand.');
-    else if (cells.length < names.length || cells.slice(names.length).some((text) => text.trim() !== ''))
+    else if (cells.length < names.length || hasSurplus(names, cells))
       fault(line, 1, `The row has ${cells.length} cells, the header ${names.length}.`);
     else if (typeof member !== 'string') fault(line, memberAt + 1, member.message);
     else rows.push({ member, line, cells: cells.slice(0, names.length).map((text) => undefuse(text)) });
@@ -242,21 +231,4 @@ async function read(
   }
   const columns = names.map((name, at) => (at === memberAt ? 'member' : name.trim()));
   return faults.length > 0 ? { faults } : { columns, rows };
-}
-
-/** The header of an audience: the delimiter that a `sep=` line names, else the one that shows a member column. */
-function splitHeader(head: HeaderLine): {
-  readonly delimiter: Delimiter;
-  readonly names: readonly string[];
-} {
-  const candidates: readonly Delimiter[] = head.delimiter === null ? [',', ';', '\t'] : [head.delimiter];
-  const splits = candidates.flatMap((delimiter) => {
-    const names = headerCells(head.text, delimiter);
-    return names === undefined ? [] : [{ delimiter, names }];
-  });
-  const [first] = splits;
-  if (first === undefined) throw openQuote(head.line);
-  const score = (names: readonly string[]) =>
-    (names.some((name) => columnNamed(name) === 'member') ? 1000 : 0) + Math.min(names.length, 999);
-  return splits.reduce((best, one) => (score(one.names) > score(best.names) ? one : best), first);
 }

@@ -45,19 +45,11 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 
 /** What the wall of the zone shows at a moment, as milliseconds of a day that is read as UTC. */
 export function wallOf(moment: number, zone: string): number {
-  const part = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
-  for (const { type, value } of formatOf(zone).formatToParts(moment))
-    if (
-      type === 'year' ||
-      type === 'month' ||
-      type === 'day' ||
-      type === 'hour' ||
-      type === 'minute' ||
-      type === 'second'
-    )
-      part[type] = Number(value);
+  const parts = new Map<string, number>();
+  for (const { type, value } of formatOf(zone).formatToParts(moment)) parts.set(type, Number(value));
+  const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
   const subSecond = ((moment % 1000) + 1000) % 1000;
-  return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second) + subSecond;
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) + subSecond;
 }
 
 const HOUR_MS = 3_600_000;

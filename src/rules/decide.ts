@@ -1,18 +1,10 @@
 import { Fraction } from '../core/fraction.js';
 import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
-import type { Candidate, Decided, Stop } from './decision.js';
+import { type Candidate, type Decided, runStop, type Stop } from './decision.js';
 import { type Judged, type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
-import { applyLimits, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
+import { applyLimits, type Bounds, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
 import { awardExpression, type Rounding, type Rule } from './rule.js';
-
-/** What the books and the realm allow besides the rule. */
-export type Bounds = {
-  /** What earlier runs of the period were awarded and did not give back. */
-  readonly awardedInPeriod: bigint;
-  /** The realm's own cap for one order. */
-  readonly maxTokensPerOrder: number | null;
-};
 
 export type DecideSetting = JudgeSetting &
   Bounds & {
@@ -123,7 +115,7 @@ function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   const whole = wholePoints(draft.amount ?? 0n, rounding);
   if (whole === null) {
     const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is no number of points that can be counted exactly.`;
-    stops.push({ code: 'ALM_RULE_VALUE', message, line: null, column: null });
+    stops.push(runStop('ALM_RULE_VALUE', message));
     leaveOut(draft, 'fault', message);
     return;
   }
@@ -152,22 +144,9 @@ function holdFloor(rule: Rule, draft: Draft): void {
 
 /** Whole points from a number that is not negative; null where it is beyond what can be counted exactly. */
 function wholePoints(amount: bigint | Fraction, rounding: Rounding | null): number | null {
-  const whole = amount instanceof Fraction ? rounded(amount, rounding) : amount;
+  // An expression that is whole by its type gives no fraction, and needs no rounding.
+  const whole = amount instanceof Fraction ? (rounding === null ? null : amount[rounding]()) : amount;
   return whole === null || whole > BigInt(TOKENS_MAX) ? null : Number(whole);
-}
-
-function rounded(amount: Fraction, rounding: Rounding | null): bigint | null {
-  switch (rounding) {
-    case 'floor':
-      return amount.floor();
-    case 'ceil':
-      return amount.ceil();
-    case 'round':
-      return amount.round();
-    // An expression that is whole by its type never comes here.
-    case null:
-      return null;
-  }
 }
 
 /**
@@ -201,24 +180,24 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
   const stops: Stop[] = [];
   const undetermined = drafts.filter(({ candidate }) => candidate.wallet === 'undetermined');
   if (undetermined.length > 0)
-    stops.push({
-      code: 'ALM_RULE_WALLETS',
-      message: `The realm did not say whether the wallet of ${named(undetermined)} belongs to a member.`,
-      line: null,
-      column: null,
-    });
+    stops.push(
+      runStop(
+        'ALM_RULE_WALLETS',
+        `The realm did not say whether the wallet of ${named(undetermined)} belongs to a member.`,
+      ),
+    );
   // Members who were out before any fact was asked for say nothing about the facts.
   const asked = drafts.filter(
     ({ leftOut }) => leftOut !== 'already' && leftOut !== 'wallet' && leftOut !== 'giver',
   );
   const missing = asked.filter(({ leftOut }) => leftOut === 'missing');
   if (missing.length > asked.length * rule.maxMissing)
-    stops.push({
-      code: 'ALM_RULE_MISSING_FACTS',
-      message: `${missing.length} of ${asked.length} members lack a fact, more than maxMissing ${percent(rule.maxMissing)} allows: ${causes(missing)}.`,
-      line: null,
-      column: null,
-    });
+    stops.push(
+      runStop(
+        'ALM_RULE_MISSING_FACTS',
+        `${missing.length} of ${asked.length} members lack a fact, more than maxMissing ${percent(rule.maxMissing)} allows: ${causes(missing)}.`,
+      ),
+    );
   return stops;
 }
 

@@ -73,6 +73,11 @@ export type Stop = {
   readonly column: number | null;
 };
 
+/** A stop that is of the whole run and of no place in the rule file. */
+export function runStop(code: ErrorCode, message: string): Stop {
+  return { code, message, line: null, column: null };
+}
+
 export type Decided = {
   readonly decisions: readonly Decision[];
   readonly stops: readonly Stop[];

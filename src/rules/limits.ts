@@ -1,9 +1,15 @@
 import type { Fraction } from '../core/fraction.js';
 import { ACCOUNT_MOST } from '../ledger/index.js';
-import type { Candidate, Decision, LeftOut, Stop } from './decision.js';
+import { type Candidate, type Decision, type LeftOut, runStop, type Stop } from './decision.js';
 import type { LimitName, Rule } from './rule.js';
 
-type Bounds = { readonly awardedInPeriod: bigint; readonly maxTokensPerOrder: number | null };
+/** What the books and the realm allow besides the rule. */
+export type Bounds = {
+  /** What earlier runs of the period were awarded and did not give back. */
+  readonly awardedInPeriod: bigint;
+  /** The realm's own cap for one order. */
+  readonly maxTokensPerOrder: number | null;
+};
 
 /**
  * Holds the awards to the rule's limits. A limit stops the run, or cuts awards where the rule says so: each
@@ -99,7 +105,7 @@ function overOrderCap(awarded: readonly Draft[], cap: number | null): Stop[] {
 }
 
 function limitStop(message: string): Stop {
-  return { code: 'ALM_RULE_OVER_LIMIT', message, line: null, column: null };
+  return runStop('ALM_RULE_OVER_LIMIT', message);
 }
 
 function members(drafts: readonly Draft[]): string {
@@ -112,14 +118,9 @@ function members(drafts: readonly Draft[]): string {
 /** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
 export type Draft = {
   readonly candidate: Candidate;
-  leftOut: LeftOut | null;
-  detail: string | null;
-  condition: boolean | null;
   amount: bigint | Fraction | null;
-  computed: string | null;
-  tokens: number;
   readonly steps: string[];
-};
+} & { -readonly [part in 'leftOut' | 'detail' | 'condition' | 'computed' | 'tokens']: Decision[part] };
 
 export function startDraft(candidate: Candidate): Draft {
   return {

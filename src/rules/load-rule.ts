@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { messageOf } from '../core/errors/error.js';
 import { memberId } from '../core/ids.js';
 import { placeInside, type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
-import { type AudienceResult, type OnFile, readAudience } from './audience.js';
+import { type OnFile, readAudience } from './audience.js';
 import { isZone } from './calendar.js';
 import { RUN_FIELDS } from './cel-values.js';
 import { compileExpression } from './expression.js';
@@ -40,10 +40,12 @@ export async function loadRule(path: string, file: string = path, onFile?: OnFil
     ...schemaFaults(file, source, issues),
     ...crossFaults(file, source, input),
     ...compiled.faults,
-    ...faultsOf(audience),
+    ...('faults' in audience ? audience.faults : []),
   ];
-  if (faults.length > 0 || !parsed.success || compiled.award === null || 'faults' in audience)
-    return { name: nameIn(source.value), faults };
+  if (faults.length > 0 || !parsed.success || compiled.award === null || 'faults' in audience) {
+    const name = valueAt(source.value, ['name']);
+    return { name: typeof name === 'string' ? name : null, faults };
+  }
   return {
     rule: {
       ...ruleOf(file, text, parsed.data),
@@ -96,10 +98,6 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function faultsOf(audience: AudienceResult): readonly RuleFault[] {
-  return 'faults' in audience ? audience.faults : [];
-}
-
 async function readText(path: string, file: string): Promise<string | RuleFault> {
   const refuse = (message: string): RuleFault => ({
     file,
@@ -118,12 +116,6 @@ async function readText(path: string, file: string): Promise<string | RuleFault>
   } catch (error) {
     return refuse(`The rule file cannot be read: ${messageOf(error)}.`);
   }
-}
-
-/** The name of a rule that has faults, so that a list can still show it. */
-function nameIn(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || !('name' in value)) return null;
-  return typeof value.name === 'string' ? value.name : null;
 }
 
 /**
@@ -202,17 +194,12 @@ function compileRule(
         message: `${field}: ${message}`,
       });
     const compiled = compileExpression(text);
-    if ('misuses' in compiled) {
-      for (const { offset, message } of compiled.misuses) fault(offset, message);
-      if (compiled.used !== null)
-        for (const message of unknownNames(compiled.used, columns)) fault(0, message);
-      return null;
-    }
-    if (!types.includes(compiled.type)) {
+    const isMisused = 'misuses' in compiled;
+    if (isMisused) for (const { offset, message } of compiled.misuses) fault(offset, message);
+    else if (!types.includes(compiled.type))
       fault(0, `It gives ${compiled.type}, expected ${types.filter((type) => type !== 'dyn').join(' or ')}.`);
-    }
     for (const message of unknownNames(compiled.used, columns)) fault(0, message);
-    if (!types.includes(compiled.type)) return null;
+    if (isMisused || !types.includes(compiled.type)) return null;
     return { ...compiled, field, written: source.written(path) };
   };
   const condition =
@@ -253,15 +240,14 @@ function compileAward(
 }
 
 /** A column or a part of the run's time that does not exist would leave everybody out. */
-function unknownNames(used: FactsUsed, columns: readonly string[] | null): string[] {
-  const messages: string[] = [];
-  if (columns !== null && used.row instanceof Set)
-    for (const name of used.row)
-      if (!columns.includes(name))
-        messages.push(`row.${name}: the audience has no such column; it has ${columns.join(', ')}.`);
-  if (used.run instanceof Set)
-    for (const name of used.run)
-      if (!RUN_FIELDS.some((field) => field === name))
-        messages.push(`run.${name}: there is no such field; there are ${RUN_FIELDS.join(', ')}.`);
-  return messages;
+function unknownNames(used: FactsUsed | null, columns: readonly string[] | null): string[] {
+  const unknown = (names: FactsUsed['row'] | undefined, known: readonly string[]) =>
+    names instanceof Set ? [...names].filter((name) => !known.includes(name)) : [];
+  const rows = columns === null ? [] : unknown(used?.row, columns);
+  return [
+    ...rows.map((name) => `row.${name}: the audience has no such column; it has ${columns?.join(', ')}.`),
+    ...unknown(used?.run, RUN_FIELDS).map(
+      (name) => `run.${name}: there is no such field; there are ${RUN_FIELDS.join(', ')}.`,
+    ),
+  ];
 }

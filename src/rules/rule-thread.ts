@@ -51,7 +51,10 @@ export class RuleThread {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     this.worker.on('message', (reply: Carried<never>) => this.take(reply));
-    this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? tooLarge() : error));
+    this.worker.on('error', (error) => {
+      const isTooLarge = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.end(isTooLarge ? tooLarge() : error);
+    });
     this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
     if (stop?.aborted) this.end(interrupted());
     else stop?.addEventListener('abort', this.onStop, { once: true });
@@ -100,16 +103,10 @@ export class RuleThread {
       sameMs = count === seen ? sameMs + LOOK_EVERY_MS : 0;
       seen = count;
       this.judgedMs += LOOK_EVERY_MS;
-      if (sameMs >= memberMs)
-        this.end(tooSlow(judged, index, `${memberMs} ms, which is the limit for one member`));
-      else if (this.judgedMs >= allMs)
-        this.end(
-          tooSlow(
-            judged,
-            index,
-            `${allMs} ms, which is the limit for all ${judged.members} members together`,
-          ),
-        );
+      if (sameMs < memberMs && this.judgedMs < allMs) return;
+      const [limitMs, who] =
+        sameMs < memberMs ? [allMs, `all ${judged.members} members together`] : [memberMs, 'one member'];
+      this.end(tooSlow(judged, index, `${limitMs} ms, which is the limit for ${who}`));
     }, LOOK_EVERY_MS);
   }
 
@@ -171,10 +168,6 @@ function tooLarge(): AlmonerError {
     'ALM_RULE_TOO_LARGE',
     `The rule needed more than ${HEAP_MB_MAX} MB of memory and was ended. Nothing was enqueued and nothing was sent.`,
   );
-}
-
-function isOutOfMemory(error: Error): boolean {
-  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function interrupted(): AlmonerError {

@@ -98,14 +98,7 @@ export function decodeEntries(bytes: Uint8Array, having = ''): RunEntry[] {
 function isEntry(value: unknown): value is RunEntry {
   if (!isObject(value)) return false;
   const { decision, cells, member, web3, balance, wallet } = value;
-  return (
-    isDecision(decision) &&
-    isTexts(cells) &&
-    isTextOrNull(member) &&
-    isTextOrNull(web3) &&
-    isTextOrNull(balance) &&
-    isTextOrNull(wallet)
-  );
+  return isDecision(decision) && isTexts(cells) && [member, web3, balance, wallet].every(isTextOrNull);
 }
 
 function isDecision(value: unknown): value is Decision {
@@ -117,9 +110,8 @@ function isDecision(value: unknown): value is Decision {
     typeof line === 'number' &&
     typeof tokens === 'number' &&
     (leftOut === null || LEFT_OUT.some((why) => why === leftOut)) &&
-    isTextOrNull(detail) &&
     (condition === null || typeof condition === 'boolean') &&
-    isTextOrNull(computed) &&
+    [detail, computed].every(isTextOrNull) &&
     isTexts(steps)
   );
 }

@@ -8,19 +8,17 @@ export type Schedule = {
   readonly missed: 'skip' | 'once';
 };
 
+type Times = Pick<Schedule, 'cron' | 'timezone'>;
+
 /**
  * The times of a schedule. cron-parser walks the wall clock as if it were UTC, and each wall time is then
  * given its one moment (see calendar.ts). Its own handling of time zones is not used: looking back, it gives
  * `30 2 * * *` twice on the day that hour comes twice and not at all on the day it is left out (5.10), and a
  * reward must be paid exactly once.
  */
-export function* timesAfter(
-  { cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>,
-  after: number,
-): Generator<number, void, undefined> {
+function* timesAfter({ cron, timezone }: Times, after: number): Generator<number, void, undefined> {
   // The wall may be set back within the next hours; a step back makes sure that no time is jumped over.
-  const currentDate = new Date(wallOf(after, timezone) - STEP_MS);
-  const times = CronExpressionParser.parse(cron, { currentDate, tz: 'UTC' });
+  const times = wallTimes(cron, wallOf(after, timezone) - STEP_MS);
   let last = after;
   while (times.hasNext()) {
     const moment = momentOf(times.next().getTime(), timezone);
@@ -30,27 +28,23 @@ export function* timesAfter(
   }
 }
 
-export function nextTime(schedule: Pick<Schedule, 'cron' | 'timezone'>, after: number): number | null {
+export function nextTime(schedule: Times, after: number): number | null {
   return timesAfter(schedule, after).next().value ?? null;
 }
 
 /** The newest time of the schedule that has come, if it is later than `after`. */
-export function newestTime(
-  schedule: Pick<Schedule, 'cron' | 'timezone'>,
-  after: number,
-  now: number,
-): number | null {
-  const { cron, timezone } = schedule;
-  const times = CronExpressionParser.parse(cron, {
-    currentDate: new Date(wallOf(now, timezone) + STEP_MS),
-    tz: 'UTC',
-  });
+function newestTime({ cron, timezone }: Times, after: number, now: number): number | null {
+  const times = wallTimes(cron, wallOf(now, timezone) + STEP_MS);
   for (let step = 0; step < STEPS_MAX && times.hasPrev(); step++) {
     const moment = momentOf(times.prev().getTime(), timezone);
     if (moment <= after) return null;
     if (moment <= now) return moment;
   }
   return null;
+}
+
+function wallTimes(cron: string, from: number) {
+  return CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: 'UTC' });
 }
 
 /** More than any change of a zone's clock, less than a day. */
@@ -81,8 +75,7 @@ export function cronFault(cron: string): string | undefined {
     return `${JSON.stringify(cron)} is no schedule: ${JSON.stringify(odd)} cannot stand there${drawn}; ${EXPECTED}.`;
   }
   try {
-    const times = CronExpressionParser.parse(cron, { currentDate: new Date(0), tz: 'UTC' });
-    times.next();
+    wallTimes(cron, 0).next();
     return undefined;
   } catch (error) {
     return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;

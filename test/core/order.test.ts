@@ -4,7 +4,7 @@ import { backoffMs } from '../../src/core/decide.js';
 import { batchId, isBatchId, isMemberId, memberId, orderId, parseOrderId } from '../../src/core/ids.js';
 import { contentOf, effectsOf, membersOf, type Order, signedTokens } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
-import { DEAD_STATES, isDead, isSettled, ORDER_STATES, SPENDING_STATES } from '../../src/core/states.js';
+import { SPENDING_STATES } from '../../src/core/states.js';
 
 const ONE = memberId('119000000000000001');
 const TWO = memberId('2');
@@ -66,11 +66,6 @@ describe('ids', () => {
 });
 
 describe('states', () => {
-  test('a settled order moves no more by itself; what is open is not settled', () => {
-    expect(ORDER_STATES.filter((state) => !isSettled(state))).toEqual(['planned', 'sending', 'unknown']);
-    for (const state of DEAD_STATES) expect(isDead(state) && isSettled(state)).toBe(true);
-  });
-
   test('a reference is spent while its order may still be, or was, paid', () => {
     expect([...SPENDING_STATES].sort()).toEqual(['doubt', 'paid', 'planned', 'sending', 'unknown']);
   });

@@ -49,7 +49,7 @@ async function readSource(source: Source, options: ReadingOptions): Promise<Read
     const caps = { maxTokensPerBatch: options.maxTokensPerBatch ?? null };
     const through = await readThrough(parsed, REALM, caps, options.again ?? null, findings);
     const rows: Row[] = [];
-    if (through.sha256 !== null) for await (const row of parsed.rows) rows.push(row);
+    if (through.sha256 !== null) for await (const block of parsed.blocks) rows.push(...block);
     const { sheet } = parsed;
     return { sheet, through, rows, faults: findings.faults(1000), warnings: findings.warnings() };
   } finally {
