@@ -64,7 +64,6 @@ export class Readback {
       this.conclude(batch, ref, row, terms, {
         ...conclusion,
         from: 'unknown',
-        sentAt: record.sentAt ?? Date.now(),
         audit: null,
         era,
       });
@@ -134,13 +133,7 @@ export class Readback {
   /** Nothing can be asked any more: an unknown becomes a doubt. */
   async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
     const batch = await this.batchOf(ref.no);
-    const { sentAt } = await readRecord(batch, ref.index);
-    const conclusion = {
-      ...toDoubt(why),
-      from: 'unknown',
-      sentAt: sentAt ?? Date.now(),
-      audit: null,
-    } as const;
+    const conclusion = { ...toDoubt(why), from: 'unknown', audit: null } as const;
     return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.ledger.mark.era });
   }
 

@@ -60,8 +60,7 @@ test('what was called unpaid counts while its request may arrive, by the storeâ€
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, LINES.slice(0, 1));
   await end(batch, ['D']);
-  const sentAt = Date.now();
-  await concludeAs(batch, 1, 'D', 'X', { sentAt, settleMs: 60_000 });
+  await concludeAs(batch, 1, 'D', 'X', { settleMs: 60_000 });
   const aheadByAnHour = Date.now() + 3_600_000;
   expect(await repeated(ledger, LINES, aheadByAnHour)).toEqual([1]);
 });

@@ -105,7 +105,6 @@ export class Operator {
         code: paid ? null : 'ALM_SEND_SAID_UNPAID',
         message: 'ada has looked',
       },
-      sentAt: record.sentAt ?? at,
       dueInMs: 0,
       audit: JSON.stringify({ at, who: 'ada', what: 'resolved', why: 'seen' }),
       balance: null,

@@ -5,7 +5,6 @@ import { type Conclusion, conclude } from '../../src/ledger/moves/conclude.js';
 import { feed } from '../../src/ledger/moves/feed.js';
 import { type Settled, type Settlement, settle } from '../../src/ledger/moves/settle.js';
 import type { OrderEvent } from '../../src/ledger/order-event.js';
-import { readRecord } from '../../src/ledger/read/rows.js';
 import type { StateCode } from '../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../src/ledger/views.js';
 import { START, type TestBatch } from './ledger.js';
@@ -176,7 +175,6 @@ export async function concludeAs(
       to: WORD[to],
       evidence: from === 'D' ? 'operator' : 'readback',
       detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
-      sentAt: (await readRecord(batch.ref, index)).sentAt ?? START,
       dueInMs: 0,
       audit: null,
       balance: null,

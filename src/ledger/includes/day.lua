@@ -13,3 +13,8 @@ local function utcDay(ms)
   local month = march < 10 and march + 3 or march - 9
   return string.format('%04d-%02d-%02d', year + era * 400 + (month <= 2 and 1 or 0), month, day)
 end
+
+--- The day that an order's tokens were counted for: when it was sent, as its record says.
+local function dayOf(fields, otherwise)
+  return utcDay(tonumber(fields[7], 36) or otherwise)
+end

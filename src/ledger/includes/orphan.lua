@@ -14,8 +14,7 @@ local function orphanOrder(T, no, index, session, tokens, detail, code, now)
   if code == 'u' then
     redis.call('ZADD', B .. ':due', now, index)
   else
-    redis.call('ZREM', B .. ':due', index)
-    redis.call('HDEL', B .. ':g', index)
+    undispatch(T, no, index)
     voidHeld(T, no, index, now)
     releaseHolds(T, no, index, now)
   end

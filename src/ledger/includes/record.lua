@@ -25,6 +25,11 @@ local function split(record)
   return fields
 end
 
+--- The fields of an order that was never sent and has no record.
+local function blankFields()
+  return { 'w', '1', '0', '0', '', '', '', '', '', '' }
+end
+
 local function batchKey(T, no)
   return T .. ':b:' .. no
 end
@@ -35,6 +40,20 @@ end
 
 local function readRecord(T, no, index)
   return redis.call('HGET', recordKey(T, no, index), index)
+end
+
+--- Nothing delivers the order any more.
+local function undispatch(T, no, index)
+  local B = batchKey(T, no)
+  redis.call('ZREM', B .. ':due', index)
+  redis.call('HDEL', B .. ':g', index)
+end
+
+--- What the order met, as far back as is kept.
+local function noteDetail(T, no, index, detail)
+  local history = batchKey(T, no) .. ':x:' .. index
+  redis.call('RPUSH', history, detail)
+  redis.call('LTRIM', history, -50, -1)
 end
 
 local function writeRecord(T, no, index, record)
@@ -87,11 +106,14 @@ local function nowMs()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+--- The same for a whole call, and INFO is dear: asked once.
+local knownRun
 local function serverRun()
+  if knownRun then return knownRun end
   local info = redis.pcall('INFO', 'server')
   -- A managed Redis may deny INFO; the operator has attested then that it does not forget.
-  if type(info) == 'table' then return 'unproven' end
-  return string.match(info, 'run_id:(%w+)') or 'unproven'
+  knownRun = type(info) ~= 'table' and string.match(info, 'run_id:(%w+)') or 'unproven'
+  return knownRun
 end
 
 --- Before the first move on a store that is not armed: what it had then is what it remembers, however much the

@@ -78,7 +78,7 @@ local function begin(order)
   local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
-  local fields = record and split(record) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
+  local fields = record and split(record) or blankFields()
   local code = fields[1]
 
   if code == 's' then

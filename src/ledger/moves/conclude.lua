@@ -5,11 +5,11 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] state it must be in: 'u' or 'D'  ARGV[4] new state code: P, X, w or D
-  ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON  ARGV[8] UTC day it was sent
-  ARGV[9] due at, ms from now (for w)  ARGV[10] audit JSON ('' for none)
-  ARGV[11] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null,
+  ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
+  ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
+  ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null,
     settleMs: for how long after its last attempt a request may arrive (where a person's word ends it)|null}
-  ARGV[12] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
+  ARGV[11] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
     marked void, it proves nothing
 
   Returns {'ok', batch state, next orders JSON} | {'stale', state code}
@@ -19,6 +19,7 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "fence"
+--- @include "day"
 local T, no, index, from, to, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -28,9 +29,9 @@ if fields[1] ~= from or (from == 'D' and to == 'w') then
   if alreadyNoted(T, no, index, ARGV[7]) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
   return { 'stale', fields[1] }
 end
-if ARGV[12] ~= '' and fenced(T, '0', ARGV[12], '') then return { 'stale', from } end
-if ARGV[12] ~= '' and to ~= 'D' and isVoid(T, no, index) then return { 'stale', from } end
-local facts = cjson.decode(ARGV[11])
+if ARGV[11] ~= '' and fenced(T, '0', ARGV[11], '') then return { 'stale', from } end
+if ARGV[11] ~= '' and to ~= 'D' and isVoid(T, no, index) then return { 'stale', from } end
+local facts = cjson.decode(ARGV[10])
 local now = nowMs()
 
 if to == 'w' and isCancelled(T, no) then to = 'c' end
@@ -51,15 +52,14 @@ end
 writeRecord(T, no, index, table.concat(fields, '|'))
 move(T, no, index, from, to, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[7])
-if ARGV[10] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[10]) end
+if ARGV[9] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[9]) end
 
 if to == 'w' then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[8]), index)
 else
-  redis.call('ZREM', B .. ':due', index)
-  redis.call('HDEL', B .. ':g', index)
+  undispatch(T, no, index)
 end
-if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', ARGV[8], '-' .. tokens) end
+if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', dayOf(fields, now), '-' .. tokens) end
 if (to == 'X' or to == 'c') and not arrives and type(facts.ref) == 'table' then
   releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
 end

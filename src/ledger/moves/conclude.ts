@@ -6,7 +6,7 @@ import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { EVIDENCE_CODE, type Evidence, MOVED_CODE, stateOfCode } from '../record.js';
 import { newNonce } from '../script-client.js';
 import type { Reason } from '../views.js';
-import { type OrderRef, utcDay } from './begin-sending.js';
+import type { OrderRef } from './begin-sending.js';
 import { handedOver, ownReference, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './settle.js';
 
 /** What moves an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
@@ -16,7 +16,6 @@ export type Conclusion = {
   readonly to: 'paid' | 'exhausted' | 'planned' | 'doubt';
   readonly evidence: Evidence | null;
   readonly detail: OrderEvent;
-  readonly sentAt: number;
   readonly dueInMs: number;
   readonly audit: string | null;
   readonly balance: string | null;
@@ -43,7 +42,6 @@ export async function conclude(
     row.order.tokens,
     conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
     encodeEvent(conclusion.detail, nonce),
-    utcDay(conclusion.sentAt),
     conclusion.dueInMs,
     conclusion.audit ?? '',
     JSON.stringify({

@@ -19,7 +19,7 @@ if held[1] ~= 'importing' or held[2] ~= importer then return 'not-importer' end
 
 local content = cjson.decode(ARGV[4])
 for _, ref in ipairs(content.refs) do
-  local field = string.gsub(ref[2], '..', function(pair) return string.char(tonumber(pair, 16)) end)
+  local field = unhex(ref[2])
   releaseReference(T, ref[1], field, no, tostring(ref[3]))
 end
 for _, old in ipairs(content.replaces) do

@@ -36,7 +36,7 @@ end
 for i = 4, #ARGV, 4 do
   local index, tokens = ARGV[i], ARGV[i + 1]
   local old = isRow(rows, index) and readRecord(T, no, index)
-  local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
+  local was = old and split(old) or blankFields()
   local code = was[1]
   local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
   if isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
@@ -44,11 +44,10 @@ for i = 4, #ARGV, 4 do
     if was[7] == '' then was[7] = base36(now) end
     writeRecord(T, no, index, unanswered('D', was, now))
     move(T, no, index, stateOf(old, cancelled), 'D', tokens)
-    redis.call('ZREM', B .. ':due', index)
-    redis.call('HDEL', B .. ':g', index)
+    undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)
     redis.call('RPUSH', B .. ':x:' .. index, ARGV[3])
-    if dead or code == 'w' then bump(T .. ':days', utcDay(tonumber(was[7], 36)), tokens) end
+    if dead or code == 'w' then bump(T .. ':days', dayOf(was, now), tokens) end
     voidMembers(T, words(ARGV[i + 2]), now + settleMs(T))
     releaseHolds(T, no, index, now)
     doubts = doubts + 1

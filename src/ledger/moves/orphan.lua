@@ -4,8 +4,8 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
-  ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent  ARGV[7] UTC day it was counted for
-  ARGV[8] the store for which its journal was merged (see `isSameStore`)
+  ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent
+  ARGV[7] the store for which its journal was merged (see `isSameStore`)
 
   Returns {'ok'} | {'stale'}
 ]]
@@ -14,13 +14,14 @@
 --- @include "hold"
 --- @include "fence"
 --- @include "orphan"
+--- @include "day"
 local T, no, index, session, tokens, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 local old = readRecord(T, no, index)
 local was = old and split(old) or { 'p' }
 if was[1] ~= 's' or was[5] ~= session then
   return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
 end
-if not isSameStore(T, ARGV[8]) then return { 'stale' } end
+if not isSameStore(T, ARGV[7]) then return { 'stale' } end
 local now = nowMs()
 if code ~= 'w' then return { orphanOrder(T, no, index, session, tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
 
@@ -30,7 +31,7 @@ local took = string.match(was[8], '^u(.*)$')
 if took then
   code = 'u'
 else
-  bump(T .. ':days', ARGV[7], '-' .. tokens)
+  bump(T .. ':days', dayOf(was, now), '-' .. tokens)
   if isCancelled(T, no) then code = 'c' end
 end
 -- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
@@ -39,8 +40,7 @@ writeRecord(T, no, index, table.concat({ code, was[2], tostring(tonumber(was[3])
 move(T, no, index, 's', code, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
 if code == 'c' then
-  redis.call('ZREM', B .. ':due', index)
-  redis.call('HDEL', B .. ':g', index)
+  undispatch(T, no, index)
 else
   redis.call('ZADD', B .. ':due', now, index)
 end

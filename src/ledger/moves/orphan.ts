@@ -1,7 +1,7 @@
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 import { newNonce } from '../script-client.js';
-import { type OrderRef, utcDay } from './begin-sending.js';
+import type { OrderRef } from './begin-sending.js';
 
 /** What becomes of an order whose sender will not settle it. */
 export type Orphaned =
@@ -19,7 +19,7 @@ export type Orphaned =
 export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
-  of: { readonly session: string; readonly tokens: number; readonly sentAt?: number | null },
+  of: { readonly session: string; readonly tokens: number },
   detail: OrderEvent,
   to: Orphaned,
   /** The store for which the session's journal was merged; empty where any will do. */
@@ -33,7 +33,6 @@ export async function orphan(
     of.tokens,
     encodeEvent(detail, nonce),
     to,
-    to === 'w' ? utcDay(of.sentAt ?? 0) : '',
     store,
   ]);
   return status === 'ok';

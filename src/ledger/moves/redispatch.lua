@@ -20,8 +20,7 @@ for i = 3, #ARGV do
     open[#open + 1] = ARGV[i]
     redis.call('HSET', B .. ':g', ARGV[i], open[1])
   elseif code ~= 's' and code ~= 'p' and code ~= 'u' then
-    redis.call('ZREM', B .. ':due', ARGV[i])
-    redis.call('HDEL', B .. ':g', ARGV[i])
+    undispatch(T, no, ARGV[i])
   end
 end
 return open

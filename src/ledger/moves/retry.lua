@@ -43,7 +43,7 @@ local account = accountOf(T, no, index)
 local over = account and overLimit(T, account, limitOf(T, account), tokens)
 if over then return { 'no', 'limit', cjson.encode(over) } end
 if ARGV[5] ~= '' then
-  local field = string.gsub(ARGV[6], '..', function(pair) return string.char(tonumber(pair, 16)) end)
+  local field = unhex(ARGV[6])
   local holder = spentBy(T, ARGV[5], field, no, index)
   if holder then return { 'no', 'reference', holder } end
   takeReference(T, ARGV[5], field, ARGV[7], no, index)

@@ -38,7 +38,7 @@ if not isRow(meta[3], index) then return { 'gone' } end
 local facts = cjson.decode(ARGV[10])
 local now = nowMs()
 local old = readRecord(T, no, index)
-local was = old and split(old) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
+local was = old and split(old) or blankFields()
 local from = stateOf(old, meta[2] == 'cancelled')
 local new = split(ARGV[7])
 local code = new[1]
@@ -49,13 +49,9 @@ local met = false
 local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
 
 --- Noted, so that the same journal says it once.
-local function noteDetail(detail)
-  redis.call('RPUSH', B .. ':x:' .. index, detail)
-  redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
-end
 local function note()
   if ARGV[9] == '' then return end
-  noteDetail(ARGV[9])
+  noteDetail(T, no, index, ARGV[9])
   noteAttempt(T, no, index, nonce)
 end
 
@@ -68,7 +64,7 @@ end
 --- Two attempts that may both have left: the history names each, and the record none, so that whatever one of them
 --- hears later, short of having paid, ends nothing.
 local function noteMet(attempt, session, key)
-  noteDetail(cjson.encode({ event = 'orphaned', at = now, attempt = attempt, session = session,
+  noteDetail(T, no, index, cjson.encode({ event = 'orphaned', at = now, attempt = attempt, session = session,
     key = ARGV[2] .. '-' .. index .. '.' .. string.match(key, '^%d+'), code = 'ALM_SEND_OWNER_DIED',
     message = 'two attempts on this order may both have left; what one of them hears does not speak for the other' }))
   noteAttempt(T, no, index, attempt)
@@ -176,18 +172,14 @@ move(T, no, index, from, code, tokens)
 if code == 'w' or code == 'u' or code == 's' then
   redis.call('ZADD', B .. ':due', now + tonumber(ARGV[8]), index)
 else
-  redis.call('ZREM', B .. ':due', index)
-  redis.call('HDEL', B .. ':g', index)
+  undispatch(T, no, index)
 end
 note()
 
 -- The day's sum holds what may have been applied.
 local COUNTS = { s = true, u = true, D = true, P = true }
-local function count(fields, sum)
-  bump(T .. ':days', utcDay(tonumber(fields[7], 36) or 0), sum)
-end
-if COUNTS[from] then count(was, '-' .. tokens) end
-if COUNTS[code] then count(new, tokens) end
+if COUNTS[from] then bump(T .. ':days', dayOf(was, 0), '-' .. tokens) end
+if COUNTS[code] then bump(T .. ':days', dayOf(new, 0), tokens) end
 if ref and (code == 'R' or code == 'X' or code == 'c') then
   releaseReference(T, ref[1], ref[2], no, index)
 elseif ref and not spentBy(T, ref[1], ref[2], no, index) then

@@ -6,11 +6,11 @@
   KEYS[1] the realm
   ARGV[1] JSON list of results, each a list:
      1 batch no  2 index  3 nonce  4 tokens  5 new record
-     6 due at, ms from now (0 unless waiting or unknown)  7 UTC day it was sent
-     8 detail JSON to append ('' for an order paid at its first attempt)
-     9 bucket of its latency  10 slice of the run in which it is counted
-    11 requests  12 retries  13 rate limits met   counters to add
-    14 what only some need: {
+     6 due at, ms from now (0 unless waiting or unknown)
+     7 detail JSON to append ('' for an order paid at its first attempt)
+     8 bucket of its latency  9 slice of the run in which it is counted
+    10 requests  11 retries  12 rate limits met   counters to add
+    13 what only some need: {
          ref: [shard, field hex] | null           the order's own reference, released when it ends unpaid
          undoes: [shard, field hex, no, index] | null   the reference that a paid undo frees
          class: error code or ''                  for the breaker
@@ -27,13 +27,14 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "breaker"
+--- @include "day"
 --- @include "each"
 local T = KEYS[1]
 local now = nowMs()
 
 local function settle(result)
-  local no, index, nonce, tokens, new, dueIn, day, detail = unpack(result, 1, 8)
-  local latency, slice, requests, retries, limited, more = unpack(result, 9, 14)
+  local no, index, nonce, tokens, new, dueIn, detail = unpack(result, 1, 7)
+  local latency, slice, requests, retries, limited, more = unpack(result, 8, 13)
   local B = batchKey(T, no)
   local old = readRecord(T, no, index)
   if not old then return { 'stale', '' } end
@@ -56,17 +57,13 @@ local function settle(result)
   if code == 'w' or code == 'u' then
     redis.call('ZADD', B .. ':due', now + tonumber(dueIn), index)
   else
-    redis.call('ZREM', B .. ':due', index)
-    redis.call('HDEL', B .. ':g', index)
+    undispatch(T, no, index)
   end
   if code == 'u' or code == 'D' then noteAttempt(T, no, index, nonce) end
-  if detail ~= '' then
-    redis.call('RPUSH', B .. ':x:' .. index, detail)
-    redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
-  end
+  if detail ~= '' then noteDetail(T, no, index, detail) end
 
   -- Definitely not applied: the day's sum gets it back, and at its end the reference is free.
-  if code == 'w' or code == 'R' or code == 'X' or code == 'c' then bump(T .. ':days', day, '-' .. tokens) end
+  if code == 'w' or code == 'R' or code == 'X' or code == 'c' then bump(T .. ':days', dayOf(was, now), '-' .. tokens) end
   if (code == 'R' or code == 'X' or code == 'c') and type(more.ref) == 'table' then
     releaseReference(T, more.ref[1], unhex(more.ref[2]), no, index)
   end

@@ -8,7 +8,7 @@ import { type Evidence, encodeRecord, MOVED_CODE, type MovedTo, stateOfCode } fr
 import { referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
-import { type OrderRef, utcDay } from './begin-sending.js';
+import type { OrderRef } from './begin-sending.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
 export type Settlement = {
@@ -66,7 +66,6 @@ export async function settle(
     String(row.order.tokens),
     encodeRecord({ ...result, code: MOVED_CODE[result.to] }),
     result.dueInMs,
-    utcDay(result.sentAt),
     result.detail === null ? '' : encodeEvent(result.detail),
     String(latencyBucket(result.latencyMs)),
     String(Math.max(0, Math.floor((settledAt - result.batchCreatedAt) / result.sliceMs))),

@@ -39,11 +39,6 @@ local function eachDispatched(found)
   end
 end
 
-local function takeBack(index)
-  redis.call('ZREM', B .. ':due', index)
-  redis.call('HDEL', B .. ':g', index)
-end
-
 if verb == 'pause' or verb == 'halt' or verb == 'disown' then
   if verb == 'disown' and state == 'cancelled' then
     redis.call('HSET', B, 'owner', '')
@@ -67,7 +62,7 @@ elseif verb == 'resume' then
     local cursor = tonumber(meta[3])
     local lowest = cursor
     eachDispatched(function(index)
-      takeBack(index)
+      undispatch(T, no, index)
       lowest = math.min(lowest, tonumber(index))
     end)
     redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8],
@@ -89,7 +84,7 @@ elseif verb == 'cancel' then
   giveBackPlanned(T, no)
   -- An unknown stays dispatched, it must still be resolved.
   standStill(T, no, now)
-  eachDispatched(takeBack)
+  eachDispatched(function(index) undispatch(T, no, index) end)
 else
   return redis.error_reply('ERR steer knows no ' .. verb)
 end

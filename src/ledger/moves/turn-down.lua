@@ -25,7 +25,7 @@ local T, no, index, tokens, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[
 local detail = ARGV[10]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
-local fields = record and split(record) or { 'w', '1', '0', '0', '', '', '', '', '', '' }
+local fields = record and split(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
 if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
 if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2], '') then return { 'stale', fields[1] } end
@@ -47,15 +47,11 @@ if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields[4])) then
   writeRecord(T, no, index, table.concat(fields, '|'))
   move(T, no, index, from, to, tokens)
 end
-if detail ~= '' then
-  redis.call('RPUSH', B .. ':x:' .. index, detail)
-  redis.call('LTRIM', B .. ':x:' .. index, -50, -1)
-end
+if detail ~= '' then noteDetail(T, no, index, detail) end
 if to == from then
   redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
 else
-  redis.call('ZREM', B .. ':due', index)
-  redis.call('HDEL', B .. ':g', index)
+  undispatch(T, no, index)
   bump(B .. ':run', facts.slice .. ':f', 1)
   if type(facts.ref) == 'table' then releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index) end
   if not facts.silent then forgetUnknowns(T) end

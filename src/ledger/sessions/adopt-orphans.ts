@@ -81,8 +81,7 @@ async function adoptOne(
   const [row, record] = await Promise.all([plans.row(batch.no, index), readRecord(batch, index)]);
   if (row.order === null || record.nonce === null) return false;
   const ref = { no: batch.no, index };
-  const { tokens } = row.order;
-  const of = { session, tokens, sentAt: record.sentAt };
+  const of = { session, tokens: row.order.tokens };
   const about = {
     event: 'orphaned',
     at: Date.now(),

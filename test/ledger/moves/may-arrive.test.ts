@@ -25,7 +25,7 @@ async function saidUnpaid(line: Line, settleMs: number, sentAt = Date.now()): Pr
   const batch = await sealed(await bench.ledger(), [line]);
   await feedAll(batch);
   await sendAs(batch, 1, 'D', { sentAt });
-  await concludeAs(batch, 1, 'D', 'X', { settleMs, sentAt });
+  await concludeAs(batch, 1, 'D', 'X', { settleMs });
   return batch;
 }
 

@@ -162,10 +162,8 @@ class World {
           orphan(this.ledger, ref, { session, tokens }, detail, step.toDoubt ? 'D' : 'u', '', nonce);
       }
       case 'conclude': {
-        const { sentAt } = await readRecord(batch.ref, index);
         const nonce = `c${moment()}`;
-        return () =>
-          concludeAs(batch, index, step.from, step.to, { nonce, sentAt: sentAt ?? START, tries: 1 });
+        return () => concludeAs(batch, index, step.from, step.to, { nonce, tries: 1 });
       }
       case 'retry': {
         const by = { who: 'ada', why: null, at: START, nonce: `r${moment()}` };
@@ -234,7 +232,7 @@ class World {
           const begun = this.attempts.get(`${which}:${index}`)?.begun;
           if (code === 's' && nonce !== null && begun !== undefined)
             await settleAs(batch, index, 'P', begun, { nonce, sentAt: sentAt ?? START });
-          else if (code === 'u') await concludeAs(batch, index, 'u', 'P', { sentAt: sentAt ?? START });
+          else if (code === 'u') await concludeAs(batch, index, 'u', 'P');
           else if (code === 'p' || code === 'w')
             await (await this.call({ move: 'begin', place: [which, index], twice: false, resend: false }))();
         }
