@@ -127,8 +127,8 @@ const SABOTAGES = [
   {
     name: 'orphans-planned-again',
     file: 'src/ledger/sessions/adopt-orphans.ts',
-    find: 'await adoptOne(adopting, ref, index, session, whole.has(session), store);',
-    put: 'await adoptOne(adopting, ref, index, session, true, store);',
+    find: 'await adoptOne(adopting, one, whole.has(one.session), store);',
+    put: 'await adoptOne(adopting, one, true, store);',
     test: 'test/queue/incomplete-journals.test.ts',
   },
   {

@@ -45,10 +45,7 @@ async function removedAfterPaying() {
 }
 
 const removedHere = async (batch: TestBatch, journals: string) =>
-  Object.entries((await readRemoved(journals)).seqs[batch.ledger.keyPrefix] ?? {}).map(([era, seq]) => ({
-    era,
-    seq,
-  }));
+  (await readRemoved(journals)).seqs[batch.ledger.keyPrefix] ?? {};
 
 describe('a store that was restored to before what was removed', () => {
   test('is not trusted: nothing is armed, and it is said why', async () => {

@@ -73,7 +73,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function read(bytes: Uint8Array): Promise<SessionJournal | undefined> {
   await writeFile(damagedPath, bytes);
-  const files = [{ number: 1, path: damagedPath, bytes: bytes.length }];
+  const files = [{ number: 1, path: damagedPath, bytes: bytes.length, writtenMs: 0 }];
   await readHead({ session: SESSION, files, bytes: bytes.length });
   return readSessionJournal(files, REALM, 0);
 }

@@ -1,5 +1,13 @@
-import { readFile, rm, stat } from 'node:fs/promises';
-import { type JournalFile, listJournals, noteRemoved, type Removed, readMerged } from './folder.js';
+import { readFile, rm } from 'node:fs/promises';
+import {
+  forgetMerged,
+  type Highest,
+  type JournalFile,
+  listJournals,
+  noteRemoved,
+  type Removed,
+  readMerged,
+} from './folder.js';
 import type { Journal } from './journal.js';
 import { decodeEntry } from './line.js';
 
@@ -23,19 +31,21 @@ export type Budget = {
   readonly isDead: (session: string) => Promise<boolean>;
 };
 
+type Candidate = JournalFile & { readonly session: string; readonly isLast: boolean; readonly at: number };
+
 /** Even an empty file counts some, so that their number is bounded too. */
 const FILE_BYTES_MIN = 32 * 1024;
 
 export async function boundJournals(budget: Budget): Promise<number> {
-  const candidates: (JournalFile & { session: string; at: number })[] = [];
+  const candidates: Candidate[] = [];
   let total = 0;
-  for (const { session, files } of await listJournals(budget.folder)) {
+  for (const journal of await listJournals(budget.folder)) {
     // A session's files go in their order, whatever a stepped clock says, so that one number tells which are gone.
     let at = 0;
-    for (const file of files) {
+    for (const file of journal.files) {
       total += Math.max(file.bytes, FILE_BYTES_MIN);
-      at = Math.max(at, (await stat(file.path).catch(() => undefined))?.mtimeMs ?? 0);
-      candidates.push({ ...file, session, at });
+      at = Math.max(at, file.writtenMs);
+      candidates.push({ ...file, session: journal.session, isLast: file === journal.files.at(-1), at });
     }
   }
   let removed = 0;
@@ -49,6 +59,8 @@ export async function boundJournals(budget: Budget): Promise<number> {
     }
     await noteRemoved(budget.folder, budget.session, removal, budget.isDead);
     await rm(file.path, { force: true });
+    // Nothing is left of the session that could be merged.
+    if (file.isLast) await forgetMerged(budget.folder, file.session);
     total -= Math.max(file.bytes, FILE_BYTES_MIN);
     removed += 1;
   }
@@ -58,12 +70,12 @@ export async function boundJournals(budget: Budget): Promise<number> {
 /** What is to be noted of a file that may go; null where it must stay. */
 async function removalOf(
   { folder, session: own, journal, eraOf, isDead }: Budget,
-  { session, number, path }: JournalFile & { readonly session: string },
+  { session, number, path }: Candidate,
 ): Promise<Removed | null> {
   if (session === own ? journal.isOpen(number) : !(await isDead(session))) return null;
   const { realms, seqs } = await contentOf(path);
   const merged = session === own ? null : await readMerged(folder, session);
-  const eras: Removed['seqs'] = {};
+  const eras: Record<string, Highest> = {};
   for (const realm of realms) {
     const era = merged === null ? eraOf(realm) : merged[realm];
     if (era === undefined) return null;

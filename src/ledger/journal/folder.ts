@@ -2,7 +2,7 @@ import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
-import { syncFolder } from './journal.js';
+import { syncFolder } from '../sync-folder.js';
 import { decodeEntry, type JournalHead } from './line.js';
 
 /**
@@ -14,7 +14,12 @@ import { decodeEntry, type JournalHead } from './line.js';
  *   <session>.floor         what that session removed: up to which file of whom, and up to which sequence of
  *                           which era. A ledger that has forgotten more must not be trusted by itself again
  */
-export type JournalFile = { readonly number: number; readonly path: string; readonly bytes: number };
+export type JournalFile = {
+  readonly number: number;
+  readonly path: string;
+  readonly bytes: number;
+  readonly writtenMs: number;
+};
 
 export type JournalFiles = {
   readonly session: string;
@@ -35,7 +40,7 @@ export async function listJournals(folder: string): Promise<JournalFiles[]> {
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
     const files = bySession.get(session) ?? [];
-    files.push({ number: Number(number), path, bytes: found.size });
+    files.push({ number: Number(number), path, bytes: found.size, writtenMs: found.mtimeMs });
     bySession.set(session, files);
   }
   return [...bySession].map(([session, files]) => ({
@@ -76,13 +81,20 @@ export async function noteMerged(folder: string, session: string, realm: string,
   if (known[realm] !== era) await writeNote(folder, `${session}.merged`, { ...known, [realm]: era });
 }
 
+export async function forgetMerged(folder: string, session: string): Promise<void> {
+  await rm(join(folder, `${session}.merged`), { force: true });
+}
+
 const removal = z.object({
   /** Per realm and era, the highest sequence in files that were removed. */
   seqs: z.record(z.string(), z.record(z.string(), z.number())),
   /** Per session, the number of the last file that was removed. */
   files: z.record(z.string(), z.number()),
 });
-export type Removed = z.infer<typeof removal>;
+export type Removed = {
+  readonly seqs: Readonly<Record<string, Highest>>;
+  readonly files: Highest;
+};
 
 const FLOOR = /^([0-9a-f]{12})\.floor$/;
 /** The one note of 0.1.0: per realm, the highest sequence. */
@@ -137,12 +149,15 @@ function fromFormer(json: unknown): Removed {
 }
 
 function joined(a: Removed, b: Removed): Removed {
-  const seqs: Record<string, Record<string, number>> = { ...a.seqs };
+  const seqs: Record<string, Highest> = { ...a.seqs };
   for (const [realm, eras] of Object.entries(b.seqs)) seqs[realm] = highest(seqs[realm] ?? {}, eras);
   return { seqs, files: highest(a.files, b.files) };
 }
 
-function highest(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>) {
+/** The highest number by name: of an era the sequence, of a session the file. */
+export type Highest = Readonly<Record<string, number>>;
+
+export function highest(a: Highest, b: Highest): Highest {
   const both: Record<string, number> = { ...a };
   for (const [name, value] of Object.entries(b)) both[name] = Math.max(both[name] ?? 0, value);
   return both;

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { syncFolder } from '../sync-folder.js';
 import { encodeEntry, type Intent, type JournalHead, type JournalResult } from './line.js';
 
 /**
@@ -233,16 +234,6 @@ async function begin(
   await file.datasync();
   await syncFolder(folder);
   return file;
-}
-
-/** A name in a folder is durable only once the folder is. */
-export async function syncFolder(folder: string): Promise<void> {
-  const directory = await open(folder, constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 /** A full disk may take half a line before it refuses the rest. */

@@ -1,6 +1,15 @@
 import type { RealmLedger } from '../realm-ledger.js';
 import { entryOf, journalFolders, listSessions, type SessionEntry } from '../sessions/session.js';
-import { type JournalFiles, listJournals, readHead, readMerged, readRemoved } from './folder.js';
+import {
+  type Highest,
+  highest,
+  type JournalFiles,
+  listJournals,
+  type Removed,
+  readHead,
+  readMerged,
+  readRemoved,
+} from './folder.js';
 import { readSessionJournal, type SessionJournal } from './reader.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
@@ -12,10 +21,11 @@ export async function journalOf(
   { keyPrefix }: RealmLedger,
   entry: Place,
   files?: JournalFiles,
+  floorOf: (folder: string) => Promise<Removed> = readRemoved,
 ): Promise<SessionJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
-  const removed = await readRemoved(entry.journal);
+  const removed = await floorOf(entry.journal);
   return readSessionJournal(found.files, keyPrefix, removed.files[entry.id] ?? 0);
 }
 
@@ -36,7 +46,7 @@ export type LocalJournals = {
    */
   readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
   /** Per era, the highest sequence in files that were removed here. */
-  readonly removed: readonly { readonly era: string; readonly seq: number }[];
+  readonly removed: Highest;
 };
 
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
@@ -53,11 +63,10 @@ export async function localJournals(
   const candidates = new Map<string, { entry: SessionEntry; files?: JournalFiles }>(
     [...registered].map(([id, entry]) => [id, { entry }]),
   );
-  const removed: { era: string; seq: number }[] = [];
+  let removed: Highest = {};
   const folders = all ? new Set([own.journal, ...(await journalFolders(ledger))]) : [];
   for (const folder of folders) {
-    const seqs = (await readRemoved(folder)).seqs[ledger.keyPrefix] ?? {};
-    for (const [of, seq] of Object.entries(seqs)) removed.push({ era: of, seq });
+    removed = highest(removed, (await readRemoved(folder)).seqs[ledger.keyPrefix] ?? {});
     for (const files of await listJournals(folder)) {
       const { session } = files;
       const entry = registered.get(session);
@@ -67,6 +76,13 @@ export async function localJournals(
     }
   }
   candidates.delete(own.id);
+  const floors = new Map<string, Promise<Removed>>();
+  // After the files were listed, and once a folder: what was removed before the list is noted by then.
+  const floorOf = (folder: string) => {
+    const known = floors.get(folder) ?? readRemoved(folder);
+    floors.set(folder, known);
+    return known;
+  };
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
@@ -77,7 +93,7 @@ export async function localJournals(
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
-    const journal = await journalOf(ledger, entry, files);
+    const journal = await journalOf(ledger, entry, files, floorOf);
     if (journal === undefined) {
       if (state === 'dead') missing.push(entry);
       continue;

@@ -142,7 +142,7 @@ export async function mergeTidings(context: Merging, tidings: readonly Tidings[]
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
 export async function mergeParked(context: Merging): Promise<number> {
   let moved = 0;
-  for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger)) {
+  for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger, true)) {
     const placed = await placesOf(context.ledger, attempts);
     if (placed.some(({ no }) => no === undefined)) continue;
     const merged = await mergeTidings(

@@ -76,17 +76,25 @@ export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<st
   );
 }
 
-export async function parkedAttempts(ledger: RealmLedger): Promise<ParkedBatch[]> {
-  const batches = await ledger.scripts.retryWhileAway('list parked', (redis) =>
-    redis.hgetall(`${ledger.keyPrefix}:${PARKED}`),
+/** `here`: only those whose batch the ledger has again, by its id or by the one that 0.1.0 gave it. */
+export async function parkedAttempts(ledger: RealmLedger, here = false): Promise<ParkedBatch[]> {
+  const { scripts, keyPrefix } = ledger;
+  const marks = await scripts.retryWhileAway('list parked', (redis) =>
+    redis.hgetall(`${keyPrefix}:${PARKED}`),
   );
+  const ids = Object.keys(marks);
+  if (ids.length === 0) return [];
+  const found = await scripts.retryWhileAway('list batches', (redis) =>
+    Promise.all([`${keyPrefix}:batches`, `${keyPrefix}:former`].map((key) => redis.hmget(key, ...ids))),
+  );
+  const wanted = ids.filter((_, i) => !here || found.some((numbers) => numbers[i] != null));
   return Promise.all(
-    Object.entries(batches).map(async ([text, mark]) => {
+    wanted.map(async (text) => {
       const batch = batchId(text);
-      const values = await ledger.scripts.retryWhileAway('read parked', (redis) =>
+      const values = await scripts.retryWhileAway('read parked', (redis) =>
         redis.hvals(keyOf(ledger, batch)),
       );
-      return { batch, attempts: values.map(decodeParked), incomplete: mark === INCOMPLETE };
+      return { batch, attempts: values.map(decodeParked), incomplete: marks[text] === INCOMPLETE };
     }),
   );
 }

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { syncFolder } from '../sync-folder.js';
 
 /**
  * The file of one archived batch: everything a report, a history or an undo needs.
@@ -136,15 +137,6 @@ async function readExactly(file: FileHandle, offset: number, length: number): Pr
   const { bytesRead } = await file.read(bytes, 0, length, offset);
   if (bytesRead !== length) throw new Error('the archive is shorter than it was');
   return bytes;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function missing(path: string, error: unknown): AlmonerError {

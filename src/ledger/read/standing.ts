@@ -127,8 +127,6 @@ class BatchLook {
     const records = await this.records(indexes);
     const times = { sinceMs: oldestOf(records, nowMs) };
     if (certainty !== 'readback') {
-      // They may have come to an end since they were counted.
-      if (indexes.length === 0) return { ...times, untilMs: nowMs };
       const due = await this.ask((redis) => redis.zmscore(this.keys.due, indexes.map(String)));
       return { ...times, untilMs: Math.max(nowMs, ...due.map(Number)) };
     }

@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { orderId } from '../../core/ids.js';
+import type { Highest } from '../journal/folder.js';
 import { markForgotten } from '../journal/parked.js';
 import { batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
@@ -7,10 +8,9 @@ import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import { writeAudit } from '../moves/retry.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
-import { readRecord } from '../read/rows.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { sendingOf } from './adopt-orphans.js';
-import { acceptRemoved, type Removed, readFence, storeSeen } from './fence.js';
+import { acceptRemoved, readFence, storeSeen } from './fence.js';
 import { forgetSession } from './session.js';
 
 /**
@@ -58,10 +58,10 @@ export async function acceptMissing(
   session: string,
   by: By,
   /** What was removed of the journals that lie here. */
-  removed: readonly Removed[] = [],
+  removed: Highest = {},
 ): Promise<Loss> {
   const { ledger } = context;
-  const store = await storeSeen(ledger);
+  const store = storeSeen(await readFence(ledger));
   const exactly = session === REMOVED ? null : await acceptExactly(context, session, by);
   const loss = exactly ?? (await acceptWidely(context, session, by));
   const noted =
@@ -108,8 +108,8 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
     const found = await sendingOf(ledger, new Set([session]));
     if (looks > 0 && found.length === 0) break;
     const lost = await Promise.all(
-      found.map(async ({ ref, index }): Promise<LostOrder & { ref: BatchRef }> => {
-        const [row, record] = await Promise.all([plans.row(ref.no, index), readRecord(ref, index)]);
+      found.map(async ({ ref, index, record }): Promise<LostOrder & { ref: BatchRef }> => {
+        const row = await plans.row(ref.no, index);
         const detail = {
           event: 'orphaned',
           at: by.at,

@@ -9,6 +9,7 @@ import { type BatchRef, batchRef } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import { attention } from '../read/unsettled.js';
 import type { RealmLedger } from '../realm-ledger.js';
+import type { OrderRecord } from '../record.js';
 import { forgetSession, type SessionEntry } from './session.js';
 
 /**
@@ -41,20 +42,20 @@ export async function adoptDead(
   for (const { id } of dead) await freeSlots(ledger, id);
   const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
   const adopted: OrderRef[] = [];
-  for (const { ref, index, session, nonce } of await sendingOf(ledger, ids)) {
-    if (own?.underWay.has(nonce)) continue;
-    const open = await adoptOne(adopting, ref, index, session, whole.has(session), store);
-    if (open) adopted.push({ no: ref.no, index });
+  for (const one of await sendingOf(ledger, ids)) {
+    if (own?.underWay.has(one.record.nonce ?? '')) continue;
+    const open = await adoptOne(adopting, one, whole.has(one.session), store);
+    if (open) adopted.push({ no: one.ref.no, index: one.index });
   }
   for (const { id } of dead) await forgetSession(ledger, id, store);
   return adopted;
 }
 
-export type Sending = {
+type Sending = {
   readonly ref: BatchRef;
   readonly index: number;
   readonly session: string;
-  readonly nonce: string;
+  readonly record: OrderRecord;
 };
 
 /** The orders that these sessions are sending, in open batches: nothing is sent in others. */
@@ -63,8 +64,9 @@ export async function sendingOf(ledger: RealmLedger, sessions: ReadonlySet<strin
   for (const { no } of await openBatches(ledger, 0)) {
     const ref = await batchRef(ledger, no);
     for await (const index of attention(ref, 'sending')) {
-      const { session, nonce } = await readRecord(ref, index);
-      if (session !== null && sessions.has(session)) found.push({ ref, index, session, nonce: nonce ?? '' });
+      const record = await readRecord(ref, index);
+      const { session } = record;
+      if (session !== null && sessions.has(session)) found.push({ ref, index, session, record });
     }
   }
   return found;
@@ -72,13 +74,11 @@ export async function sendingOf(ledger: RealmLedger, sessions: ReadonlySet<strin
 
 async function adoptOne(
   { context: { ledger, plans, termsOf }, onDoubt }: Adopting,
-  batch: BatchRef,
-  index: number,
-  session: string,
+  { ref: batch, index, session, record }: Sending,
   neverSent: boolean,
   store: string,
 ): Promise<boolean> {
-  const [row, record] = await Promise.all([plans.row(batch.no, index), readRecord(batch, index)]);
+  const row = await plans.row(batch.no, index);
   if (row.order === null || record.nonce === null) return false;
   const ref = { no: batch.no, index };
   const of = { session, tokens: row.order.tokens };

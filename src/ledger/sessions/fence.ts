@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { type Highest, highest } from '../journal/folder.js';
 import { decodeReason } from '../moves/steer.js';
 import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
@@ -21,12 +22,10 @@ export type Fence = {
   /** An operator gave the asking session up as lost: it must not send any more. */
   readonly lost: boolean;
   /** What somebody found that no journal tells any more, per era; nobody arms before a person has accepted it. */
-  readonly missed: Missed;
+  readonly missed: Highest;
 };
 
 const missed = z.record(z.string(), z.number());
-/** Per era, the highest sequence. */
-export type Missed = Readonly<z.infer<typeof missed>>;
 
 /** The last time that the store was found to have forgotten something. */
 const rollback = z.object({
@@ -65,9 +64,17 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
   };
 }
 
-/** What a sender has seen, or a journal knows, and the ledger does not, lowers the fence. */
-export async function disarm(ledger: RealmLedger, note: Rollback, gap: Missed = {}): Promise<boolean> {
-  const seen = note.attempts === undefined ? note.seen : '';
+/**
+ * What a sender has seen, or a journal knows, and the ledger does not, lowers the fence: `behind` only where the
+ * sequence is lower than was seen, `anyway` however far it has come meanwhile.
+ */
+export async function disarm(
+  ledger: RealmLedger,
+  note: Rollback,
+  when: 'behind' | 'anyway',
+  gap: Highest = {},
+): Promise<boolean> {
+  const seen = when === 'behind' ? note.seen : '';
   const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
   const reply = await ledger.scripts.script('disarm', ledger.keyPrefix, [
     seen,
@@ -78,8 +85,6 @@ export async function disarm(ledger: RealmLedger, note: Rollback, gap: Missed = 
   return reply === 'disarmed';
 }
 
-export type Removed = { readonly era: string; readonly seq: number };
-
 /**
  * What of the removed journal files this ledger may have forgotten since, as found here or by anybody. What was
  * removed had been settled by then; a ledger that came back from before it has lost that, and no journal tells it.
@@ -87,9 +92,9 @@ export type Removed = { readonly era: string; readonly seq: number };
 export async function forgottenRemoved(
   ledger: RealmLedger,
   fence: Fence,
-  removed: readonly Removed[],
-): Promise<Missed> {
-  if (removed.length === 0) return fence.missed;
+  removed: Highest,
+): Promise<Highest> {
+  if (Object.keys(removed).length === 0) return fence.missed;
   const armings = (
     await ledger.scripts.retryWhileAway('list eras', (redis) =>
       redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1),
@@ -99,7 +104,7 @@ export async function forgottenRemoved(
     return { era, found: Number(found) };
   });
   const accepted = await acceptedRemovals(ledger);
-  const lost = removed.filter(({ era, seq }) => {
+  const lost = Object.entries(removed).filter(([era, seq]) => {
     if ((accepted[era] ?? -1) >= seq) return false;
     if ((!fence.armed || era === fence.era) && fence.found < seq) return true;
     // Noted by 0.1.0, which knew no eras, or armed by it.
@@ -109,16 +114,10 @@ export async function forgottenRemoved(
       ? armings.some(({ found }) => found < seq)
       : armings.slice(at + 1).some(({ found }) => found < seq);
   });
-  return highest(fence.missed, lost);
+  return highest(fence.missed, Object.fromEntries(lost));
 }
 
-function highest(known: Missed, more: readonly Removed[]): Missed {
-  const all = { ...known };
-  for (const { era, seq } of more) all[era] = Math.max(all[era] ?? 0, seq);
-  return all;
-}
-
-async function acceptedRemovals(ledger: RealmLedger): Promise<Missed> {
+async function acceptedRemovals(ledger: RealmLedger): Promise<Highest> {
   const note = await ledger.scripts.retryWhileAway('read accepted', (redis) =>
     redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
   );
@@ -126,20 +125,14 @@ async function acceptedRemovals(ledger: RealmLedger): Promise<Missed> {
 }
 
 /** The store as it is, for what is concluded from it and written later (includes/fence.lua: isSameStore). */
-export async function storeSeen(ledger: RealmLedger): Promise<string> {
-  const { run, seq, armed, era } = await readFence(ledger);
+export function storeSeen({ run, seq, armed, era }: Pick<Fence, 'run' | 'seq' | 'armed' | 'era'>): string {
   return `${run} ${seq} ${armed ? era : ''}`.trimEnd();
 }
 
 /** An operator has made doubts of all that may be missed, in this store: these removals are not asked about again. */
-export async function acceptRemoved(
-  ledger: RealmLedger,
-  removed: readonly Removed[],
-  store: string,
-): Promise<boolean> {
+export async function acceptRemoved(ledger: RealmLedger, removed: Highest, store: string): Promise<boolean> {
   const { missed: found } = await readFence(ledger);
-  const elsewhere = Object.entries(found).map(([era, seq]) => ({ era, seq }));
-  const accepted = highest(await acceptedRemovals(ledger), [...removed, ...elsewhere]);
+  const accepted = highest(await acceptedRemovals(ledger), highest(removed, found));
   const args = [JSON.stringify(accepted), store];
   return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
 }

@@ -4,6 +4,7 @@ import { link, open, readFile, readlink, rm, stat, statfs, writeFile } from 'nod
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { syncFolder } from '../sync-folder.js';
 
 /**
  * A place is a data folder, whatever the host is called and whatever path leads to it. Its note,
@@ -53,8 +54,7 @@ export async function ensurePlace(dataFolder: string): Promise<void> {
     const text = `${JSON.stringify({ place: randomBytes(16).toString('hex') })}\n`;
     await writeFile(aside, text, { flag: 'wx', mode: 0o600, flush: true });
     await link(aside, note);
-    const folder = await open(dataFolder, 'r');
-    await folder.sync().finally(() => folder.close());
+    await syncFolder(dataFolder);
   } catch {
     // Another was first, or the disk refuses, which the journal will say.
   } finally {

@@ -1,5 +1,5 @@
 import type { Order } from '../../core/order.js';
-import { noteMerged } from '../journal/folder.js';
+import { type Highest, noteMerged } from '../journal/folder.js';
 import { journalOf, localJournals } from '../journal/local-journals.js';
 import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
@@ -13,10 +13,10 @@ import {
   disarm,
   type Fence,
   forgottenRemoved,
-  type Missed,
   readFence,
   reportMerged,
   sayDisarmed,
+  storeSeen,
 } from './fence.js';
 import { listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
@@ -157,7 +157,7 @@ export async function recover(
     dead,
     own === undefined ? null : { session: own.head.session, underWay },
     whole,
-    `${fence.run} ${fence.seq} ${isArmed ? fence.era : ''}`.trimEnd(),
+    storeSeen({ ...fence, armed: isArmed }),
   );
   const done = { ...result, stopped: null, moved: merged.moved, unknown: merged.unknown, adopted, dead };
   const armed = isArmed
@@ -176,15 +176,18 @@ export async function recover(
 async function lower(
   { ledger, self, say }: RecoveryDeps,
   fence: Fence,
-  { seen, attempts, missed }: { seen: number; attempts: number; missed: Missed },
+  { seen, attempts, missed }: { seen: number; attempts: number; missed: Highest },
 ): Promise<boolean> {
   const behind = fence.seq < seen;
   const gap = Object.entries(missed).some(([era, seq]) => fence.armed || fence.missed[era] !== seq);
   if (!behind && attempts === 0 && !gap) return false;
   const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
   // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
-  const whatever = attempts > 0 || gap;
-  if (!(await disarm(ledger, whatever ? { ...note, attempts } : note, missed))) return false;
+  const anyway = attempts > 0 || gap;
+  const lowered = anyway
+    ? disarm(ledger, { ...note, attempts }, 'anyway', missed)
+    : disarm(ledger, note, 'behind', missed);
+  if (!(await lowered)) return false;
   if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
   else if (attempts > 0) say(`the store has forgotten ${attempts} attempts; the journals put them back`);
   return true;

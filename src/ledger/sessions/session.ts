@@ -80,12 +80,10 @@ export class Session {
 
   /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
-    const { scripts, keyPrefix } = ledger;
-    await scripts.retryWhileAway('say alive', async (redis) => {
-      const [seconds, micros] = await redis.time();
-      const ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-      await redis.hset(`${keyPrefix}:seen`, this.id, String(ms));
-    });
+    const nowMs = await storeNowMs(ledger);
+    await ledger.scripts.retryWhileAway('say alive', (redis) =>
+      redis.hset(`${ledger.keyPrefix}:seen`, this.id, nowMs),
+    );
   }
 
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
@@ -104,6 +102,7 @@ export class Session {
 
   private boundJournals(): Promise<number> {
     const { journal: folder } = this.entry;
+    const listed = listJournals(folder);
     return boundJournals({
       folder,
       session: this.id,
@@ -111,7 +110,7 @@ export class Session {
       bytesMax: this.limits.folderBytesMax,
       eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
       isDead: async (session) => {
-        const files = (await listJournals(folder)).find((one) => one.session === session);
+        const files = (await listed).find((one) => one.session === session);
         const head = files && (await readHead(files));
         return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
       },

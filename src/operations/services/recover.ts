@@ -248,7 +248,7 @@ async function giveUp(
   if (tidings.some(({ standing }) => standing === 'forgotten')) {
     const { seq } = await readFence(ledger);
     const note = { at: by.at, seen: journal?.seqSeen ?? seq, found: seq, by: 'recover' };
-    await disarm(ledger, { ...note, attempts: tidings.length });
+    await disarm(ledger, { ...note, attempts: tidings.length }, 'anyway');
   }
   await mergeTidings({ ...context, underWay: new Set() }, tidings);
   return acceptMissing(context, lost, by);

@@ -73,7 +73,7 @@ describe('the fence', () => {
     await sendAs(batch, 1, 'P');
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'seq', 1);
     expect(await begin(batch, 2)).toEqual({ refusal: 'rollback' });
-    expect(await disarm(ledger, { at: 1, seen: ledger.mark.seen, found: 1, by: 'a' })).toBe(true);
+    expect(await disarm(ledger, { at: 1, seen: ledger.mark.seen, found: 1, by: 'a' }, 'behind')).toBe(true);
     expect(await readFence(ledger)).toMatchObject({ armed: false, untouched: false, rollback: { found: 1 } });
   });
 
