@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { almoner } from '../support/almoner.js';
+import { almoner, type DeskProcess, startDeskProcess } from '../support/almoner.js';
 import { DESKTOP, launchBrowser, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
-import { type DeskProcess, startDeskProcess } from '../support/desk-world.js';
 import { endServerOf } from '../support/store-program.js';
 import { until } from '../support/until.js';
 

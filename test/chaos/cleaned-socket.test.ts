@@ -5,7 +5,7 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 

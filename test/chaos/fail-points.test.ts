@@ -6,7 +6,7 @@ import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { MAIN } from '../support/almoner.js';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 

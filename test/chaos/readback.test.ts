@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
 import { ARENA_REALM, Arena } from '../support/arena.js';
-import { auditByContent } from '../support/content-auditor.js';
+import { auditByContent } from '../support/auditor.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 

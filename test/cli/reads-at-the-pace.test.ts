@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { almoner } from '../support/almoner.js';
-import { type RealmProcess, startRealmProcess } from '../support/realm-process.js';
+import { almoner, type RealmProcess, startRealmProcess } from '../support/almoner.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 /** Commands that read once and end share the realm's pace with everybody, and give back what they took. */

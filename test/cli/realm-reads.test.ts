@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner } from '../support/almoner.js';
-import { type RealmProcess, startRealmProcess } from '../support/realm-process.js';
+import { almoner, type RealmProcess, startRealmProcess } from '../support/almoner.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 /** `almoner member` and `almoner wallets` against the real realm service. */

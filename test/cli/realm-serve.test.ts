@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner } from '../support/almoner.js';
+import { almoner, startRealmProcess } from '../support/almoner.js';
 import { bareHttp } from '../support/bare-http.js';
-import { startRealmProcess } from '../support/realm-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { tempFolder } from '../support/temp-folder.js';
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import type { Started } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { type Started, startTown, type Town } from '../support/town.js';
+import { startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
 /** Several machines, as far as one machine can tell: processes with data folders of their own and one Redis. */

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +6,15 @@ import { type BatchRef, findBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import type { MemberSeed } from '../../src/realm/server/members.js';
-import { almoner, MAIN, type Ran } from './almoner.js';
+import {
+  almoner,
+  type Ran,
+  type RealmProcess,
+  type Started,
+  startAlmoner,
+  startRealmProcess,
+} from './almoner.js';
 import { type AppliedChange, auditedAdmin } from './realm-books.js';
-import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { freePort, startRedis, type TestRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
@@ -54,7 +58,7 @@ function hideKeys(chunk: Buffer): Buffer {
 
 export class Arena {
   private realm: RealmProcess | undefined;
-  private readonly started = new Set<ChildProcess>();
+  private readonly started = new Set<Started>();
 
   private constructor(
     private readonly options: ArenaOptions,
@@ -105,25 +109,10 @@ ${options.realm ?? ''}`,
     };
   }
 
-  start(args: readonly string[], more: NodeJS.ProcessEnv = {}, nodeArgs: readonly string[] = []) {
-    const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
-      cwd: this.folder,
-      env: { ...this.env(), ...more },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.started.add(child);
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString('utf8');
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString('utf8');
-    });
-    const ended = once(child, 'close').then(() => {
-      this.started.delete(child);
-      return child.exitCode;
-    });
-    return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  start(args: readonly string[], more: NodeJS.ProcessEnv = {}, nodeArgs: readonly string[] = []): Started {
+    const one = startAlmoner(args, { cwd: this.folder, env: { ...this.env(), ...more }, nodeArgs });
+    this.started.add(one);
+    return one;
   }
 
   run(...args: string[]): Promise<Ran> {
@@ -189,11 +178,7 @@ ${options.realm ?? ''}`,
   }
 
   async close(): Promise<void> {
-    for (const child of this.started) {
-      const closed = once(child, 'close');
-      child.kill('SIGKILL');
-      await closed;
-    }
+    for (const one of this.started) await one.kill();
     await this.realm?.end('SIGKILL');
     await Promise.all([this.ledgerNet.close(), this.realmNet.close()]);
     await Promise.all([this.store.stop(), this.realmRedis.stop()]);

@@ -5,57 +5,77 @@ import { expect } from 'vitest';
 import type { AppliedChange } from './realm-books.js';
 
 /**
- * The independent auditor: holds the realm service's own books against a report, row by row. An order was
- * applied when a change under its idempotency key stands in the service's log.
+ * The independent auditor: holds the realm service's own books against a report, row by row, and shares
+ * nothing with the program but the two files it reads.
  */
+const NEVER_APPLIED = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate', 'planned'];
+
+type Row = Readonly<Record<string, string>>;
+export type Verdicts = { readonly states: Record<string, number>; readonly wrong: readonly string[] };
 export type Audited = {
   readonly paid: number;
   readonly applied: number;
   readonly states: Record<string, number>;
 };
 
+/** By key: an order was applied when a change under its idempotency key stands in the service's log. */
 export async function auditReport(
   applied: readonly AppliedChange[],
   reports: string,
   batch: string,
 ): Promise<Audited> {
-  const text = await readFile(join(reports, batch, 'results.csv'), 'utf8');
-  const rows: Record<string, string>[] = parse(text, { columns: true });
+  const rows = await resultsOf(reports, batch);
   const byOrder = new Map<string, AppliedChange[]>();
   for (const change of applied) {
     const order = (change.idempotencyKey ?? '').replace(/\.\d+$/, '');
     byOrder.set(order, [...(byOrder.get(order) ?? []), change]);
   }
-  const wrong: string[] = [];
-  const states: Record<string, number> = {};
-  let appliedHere = 0;
-  for (const row of rows) {
-    const order = row.order ?? '';
-    const state = row.state ?? '';
-    const changes = byOrder.get(order) ?? [];
-    states[state] = (states[state] ?? 0) + 1;
-    appliedHere += changes.length;
-    if (changes.length > 1) wrong.push(`${order} was applied ${changes.length} times`);
-    if (state === 'paid' && changes.length !== 1)
-      wrong.push(`${order} is paid but was applied ${changes.length} times`);
-    if (
-      ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate', 'planned'].includes(state) &&
-      changes.length > 0
-    )
-      wrong.push(`${order} is ${state} but was applied`);
-    const [change] = changes;
-    if (change !== undefined && !sameContent(row, change))
-      wrong.push(`${order} was applied with other content`);
-  }
-  expect(wrong).toEqual([]);
-  return { paid: states.paid ?? 0, applied: appliedHere, states };
+  const changesOf = ({ order = '' }: Row) => byOrder.get(order) ?? [];
+  const { states, wrong } = judged(rows, (row) => changesOf(row).length);
+  const altered = rows.filter((row) => changesOf(row).some((change) => contentOf(change) !== contentOf(row)));
+  expect([...wrong, ...altered.map(({ order }) => `${order} was applied with other content`)]).toEqual([]);
+  return { paid: states.paid ?? 0, applied: rows.flatMap(changesOf).length, states };
 }
 
-function sameContent(row: Record<string, string>, change: AppliedChange): boolean {
-  return (
-    row.op === change.op &&
-    row.member === change.member &&
-    (row.recipient ?? '') === (change.recipient ?? '') &&
-    Number(row.tokens) === change.tokens
-  );
+/** By content, without believing in keys: of the orders no two are alike. Every wrong verdict comes in words. */
+export async function auditByContent(
+  applied: readonly AppliedChange[],
+  reports: string,
+  batch: string,
+): Promise<Verdicts> {
+  const times = new Map<string, number>();
+  for (const change of applied) times.set(contentOf(change), (times.get(contentOf(change)) ?? 0) + 1);
+  return judged(await resultsOf(reports, batch), (row) => times.get(contentOf(row)) ?? 0);
+}
+
+/** Why orders are in doubt, without the numbers in it, and how many for each reason. */
+export async function doubtsByReason(reports: string, batch: string): Promise<Record<string, number>> {
+  const doubts: Record<string, number> = {};
+  for (const { state, error = '' } of await resultsOf(reports, batch)) {
+    const why = error.replaceAll(/\d+/g, 'N');
+    if (state === 'doubt') doubts[why] = (doubts[why] ?? 0) + 1;
+  }
+  return doubts;
+}
+
+function judged(rows: readonly Row[], timesOf: (row: Row) => number): Verdicts {
+  const wrong: string[] = [];
+  const states: Record<string, number> = {};
+  for (const row of rows) {
+    const { order = '', state = '' } = row;
+    const times = timesOf(row);
+    states[state] = (states[state] ?? 0) + 1;
+    if (times > 1) wrong.push(`${order} was applied ${times} times (${state})`);
+    if (state === 'paid' && times !== 1) wrong.push(`${order} is paid and was applied ${times} times`);
+    if (NEVER_APPLIED.includes(state) && times > 0) wrong.push(`${order} is ${state} and was applied`);
+  }
+  return { states, wrong };
+}
+
+function contentOf({ op, member, recipient, tokens }: Row | AppliedChange): string {
+  return `${op} ${member} ${recipient ?? ''} ${Number(tokens)}`;
+}
+
+async function resultsOf(reports: string, batch: string): Promise<Row[]> {
+  return parse(await readFile(join(reports, batch, 'results.csv'), 'utf8'), { columns: true });
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { Arena } from './arena.js';
-import { auditByContent, doubtsByReason } from './content-auditor.js';
+import { auditByContent, doubtsByReason } from './auditor.js';
 import { dice, Nemesis } from './nemesis.js';
 import { uniqueRows } from './unique-rows.js';
 import { until } from './until.js';

@@ -1,55 +1,14 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { z } from 'zod';
-import { MAIN } from './almoner.js';
+import { type DeskProcess, type RealmProcess, startDeskProcess, startRealmProcess } from './almoner.js';
 import { launchBrowser } from './desk-browser.js';
-import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { endServerOf } from './store-program.js';
 import { TcpProxy } from './tcp-proxy.js';
-
-const ready = z.object({ url: z.string(), token: z.string() });
-
-/** `almoner serve` as a process of its own, with a worker inside. */
-export type DeskProcess = z.infer<typeof ready> & {
-  stderr(): string;
-  end(signal: NodeJS.Signals): Promise<void>;
-};
-
-export async function startDeskProcess(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  cwd: string,
-): Promise<DeskProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--json', ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString('utf8');
-  });
-  const ended = once(child, 'close');
-  const lines = createInterface({ input: child.stdout });
-  const first = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
-  if (first === undefined) throw new Error(`serve ended before it was ready:\n${stderr}`);
-  const parsed: unknown = JSON.parse(String(first[0]));
-  return {
-    ...ready.parse(parsed),
-    stderr: () => stderr,
-    async end(signal) {
-      child.kill(signal);
-      await ended;
-    },
-  };
-}
 
 /**
  * A desk with two realms: `meadow` answers, `moor` applies changes and then often cuts the line, which under

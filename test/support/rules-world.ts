@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +6,7 @@ import type { MemberSeed } from '../../src/realm/server/members.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
-import { MAIN, type Ran } from './almoner.js';
+import { type Ran, type Started, startAlmoner } from './almoner.js';
 import { startRealm, type TestRealm } from './realm-service.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 import { rulesCommand } from './rules-commands.js';
@@ -28,7 +26,7 @@ export type RulesWorld = {
   /** A `rules` command inside this process, to its end. */
   run(...args: string[]): Promise<Ran>;
   /** Starts the real binary and leaves it running. */
-  start(...args: string[]): { readonly child: ChildProcess; kill(): Promise<void> };
+  start(...args: string[]): Started;
   /** The program inside this process, on the same store and realm. */
   app(): Promise<App>;
   end(): Promise<void>;
@@ -60,7 +58,7 @@ export async function startRulesWorld(
     ALMONER_REPORTS: join(folder, 'reports'),
     ALMONER_OPERATOR: 'ada',
   };
-  const children = new Set<ChildProcess>();
+  const started = new Set<Started>();
   const apps: App[] = [];
   return {
     folder,
@@ -76,20 +74,9 @@ export async function startRulesWorld(
     },
     run: (...args) => rulesCommand(['rules', ...args], env, folder),
     start(...args) {
-      const child = spawn(process.execPath, [MAIN, ...args], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, HOME: folder, ...env },
-        stdio: 'ignore',
-      });
-      children.add(child);
-      const ended = once(child, 'close');
-      return {
-        child,
-        async kill() {
-          child.kill('SIGKILL');
-          await ended;
-        },
-      };
+      const one = startAlmoner(args, { cwd: folder, env });
+      started.add(one);
+      return one;
     },
     async app() {
       const config = loadConfig({ env, cwd: folder, flags: {} });
@@ -99,11 +86,7 @@ export async function startRulesWorld(
       return app;
     },
     async end() {
-      for (const child of children)
-        if (child.exitCode === null && child.signalCode === null) {
-          child.kill('SIGKILL');
-          await once(child, 'close');
-        }
+      for (const one of started) await one.kill();
       for (const app of apps) await app.close();
       await realm.close();
       await Promise.all([store.stop(), own.stop()]);

@@ -1,12 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MemberSeed } from '../../src/realm/server/members.js';
-import { almoner, MAIN, type Ran } from './almoner.js';
+import {
+  almoner,
+  type Ran,
+  type RealmProcess,
+  type Started,
+  startAlmoner,
+  startRealmProcess,
+} from './almoner.js';
 import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-books.js';
-import { type RealmProcess, startRealmProcess } from './realm-process.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 import { endServerOf } from './store-program.js';
 
@@ -27,13 +31,6 @@ export type Town = {
   applied(): Promise<AppliedChange[]>;
   reopenRealm(args: readonly string[]): Promise<void>;
   end(): Promise<void>;
-};
-
-export type Started = {
-  readonly child: ChildProcess;
-  readonly ended: Promise<number | null>;
-  stdout(): string;
-  stderr(): string;
 };
 
 export const REALM_ID = 'town';
@@ -58,7 +55,7 @@ export async function startTown(
     );
   let realm = await serve(options.serve ?? []);
   await admin.putMembers(REALM_ID, options.members ?? []);
-  const started = new Set<ChildProcess>();
+  const started = new Set<Started>();
   const env = (): NodeJS.ProcessEnv => ({
     ALMONER_REALM_URL: realm.url,
     ALMONER_REALM_ID: REALM_ID,
@@ -82,21 +79,9 @@ export async function startTown(
     },
     run: (...args) => almoner(args, { cwd: folder, env: env() }),
     start(args, more = {}) {
-      const child = spawn(process.execPath, [MAIN, ...args], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, HOME: folder, ...env(), ...more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      started.add(child);
-      let [stdout, stderr] = ['', ''];
-      child.stdout.on('data', (chunk: Buffer) => {
-        stdout += chunk.toString('utf8');
-      });
-      child.stderr.on('data', (chunk: Buffer) => {
-        stderr += chunk.toString('utf8');
-      });
-      const ended = once(child, 'close').then(() => child.exitCode);
-      return { child, ended, stdout: () => stdout, stderr: () => stderr };
+      const one = startAlmoner(args, { cwd: folder, env: { ...env(), ...more } });
+      started.add(one);
+      return one;
     },
     async file(name, text) {
       const path = join(folder, name);
@@ -109,11 +94,7 @@ export async function startTown(
       realm = await serve(args);
     },
     async end() {
-      for (const child of started)
-        if (child.exitCode === null && child.signalCode === null) {
-          child.kill('SIGKILL');
-          await once(child, 'close');
-        }
+      for (const one of started) await one.kill();
       await realm.end('SIGKILL');
       await endServerOf(join(folder, 'data'));
       await redis.stop();

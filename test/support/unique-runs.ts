@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Arena } from './arena.js';
-import { auditByContent } from './content-auditor.js';
+import { auditByContent } from './auditor.js';
 import { uniqueRows } from './unique-rows.js';
 import { until } from './until.js';
 
