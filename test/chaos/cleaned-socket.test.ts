@@ -4,30 +4,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** A cleaner of old files took the socket of a worker that is only frozen. Its silence proves nothing. */
 const ROWS = 60;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(ROWS).seeds,
     realmFaults: ['--fault', 'latency:1:400'],
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 test('what a frozen worker was sending stays its own when its socket file is gone; killed, it is recovered', async () => {
-  const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
+  const ref = await world.imported('pay.csv', uniqueRows(ROWS).csv);
   const { ledger } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
-  const frozen = arena.start(['worker', '--concurrency', '4']);
+  const frozen = world.start(['worker', '--concurrency', '4']);
   await until(
     `four requests under way: ${frozen.stderr()}`,
     async () => (await counts()).sending === 4,
@@ -39,10 +39,10 @@ test('what a frozen worker was sending stays its own when its socket file is gon
     const records = await Promise.all(Array.from({ length: ROWS }, (_, i) => readRecord(ref, i + 1)));
     return records.filter(({ code, session: by }) => code === 's' && by === session?.id).length;
   };
-  const sockets = join(arena.folder, 'data', 'sessions');
+  const sockets = join(world.folder, 'data', 'sessions');
   for (const name of await readdir(sockets)) await unlink(join(sockets, name));
 
-  const other = arena.start(['worker', '--concurrency', '4']);
+  const other = world.start(['worker', '--concurrency', '4']);
   await until(
     `the rest to be paid: ${other.stderr()}`,
     async () => (await counts()).paid === ROWS - (await held()),
@@ -59,9 +59,9 @@ test('what a frozen worker was sending stays its own when its socket file is gon
     async () => (await readBatch(ref))?.state === 'done',
     60_000,
   );
-  await arena.run('report', ref.id, '--json');
-  const reports = join(arena.folder, 'reports');
-  const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+  await world.run('report', ref.id, '--json');
+  const reports = join(world.folder, 'reports');
+  const { states, wrong } = await auditByContent(await world.applied(), reports, ref.id);
   expect(wrong).toEqual([]);
   expect(states).toEqual({ paid: ROWS });
 }, 120_000);

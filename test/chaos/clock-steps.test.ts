@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BatchRef, findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
@@ -13,10 +13,10 @@ import { until } from '../support/until.js';
 const PRELOAD = fileURLToPath(new URL('../support/stepped-clock-preload.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
 const ROWS = 150;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(ROWS * 3).seeds,
     realmFaults: [
@@ -33,33 +33,33 @@ beforeAll(async () => {
     rate: '1000/s',
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 async function setClock(of: string, offsetMs: number): Promise<void> {
-  const path = join(arena.folder, `${of}.clock`);
+  const path = join(world.folder, `${of}.clock`);
   await writeFile(`${path}.new`, String(offsetMs));
   await rename(`${path}.new`, path);
 }
 
 const worker = (name: string) =>
-  arena.start(['worker', '--concurrency', '4'], { CLOCK_FILE: join(arena.folder, `${name}.clock`) }, [
+  world.start(['worker', '--concurrency', '4'], { CLOCK_FILE: join(world.folder, `${name}.clock`) }, [
     '--import',
     PRELOAD,
   ]);
 
 async function importFile(name: string, first: number): Promise<BatchRef> {
-  await arena.file(name, uniqueRows(ROWS, first).csv);
-  const ran = await arena.run('import', name, '--yes', '--json');
+  await world.file(name, uniqueRows(ROWS, first).csv);
+  const ran = await world.run('import', name, '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  return findBatch(arena.ledger().scripts, String(JSON.parse(ran.stdout).batch));
+  return findBatch(world.ledger().scripts, String(JSON.parse(ran.stdout).batch));
 }
 
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
-  until(`${count} payments: ${of.stderr()}`, async () => (await arena.applied()).length >= count, 60_000);
+  until(`${count} payments: ${of.stderr()}`, async () => (await world.applied()).length >= count, 60_000);
 
 async function verdicts(ref: BatchRef) {
-  await arena.run('report', ref.id, '--json');
-  return auditByContent(await arena.applied(), join(arena.folder, 'reports'), ref.id);
+  await world.run('report', ref.id, '--json');
+  return auditByContent(await world.applied(), join(world.folder, 'reports'), ref.id);
 }
 
 test('clocks stepped by an hour, forwards, backwards and back again: nobody twice, nothing hangs', async () => {
@@ -98,7 +98,7 @@ test.each([
     const first = before === 0 ? 2 * ROWS : ROWS;
     const ref = await importFile(`put-off-${first}.csv`, first);
     await setClock('lone', before);
-    await arena.realmNet.shut();
+    await world.realmNet.shut();
     const lone = worker('lone');
     // Every order that is tried is refused a connection, and put off.
     await until(
@@ -110,7 +110,7 @@ test.each([
       60_000,
     );
     await setClock('lone', after);
-    await arena.realmNet.reopen();
+    await world.realmNet.reopen();
     await until(
       `the batch to be done: ${lone.stderr()}`,
       async () => (await readBatch(ref))?.state === 'done',

@@ -3,31 +3,31 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** A container is killed and created anew over the same volume: the host has another name each time. */
 const PRELOAD = fileURLToPath(new URL('../support/host-name-preload.mjs', import.meta.url));
 const ROWS = 60;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(ROWS).seeds,
     realmFaults: ['--fault', 'latency:1:400'],
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 function container(name: string) {
-  return arena.start(['worker', '--concurrency', '4'], { HOST_NAME: name }, ['--import', PRELOAD]);
+  return world.start(['worker', '--concurrency', '4'], { HOST_NAME: name }, ['--import', PRELOAD]);
 }
 
 test('what a killed container was sending is taken over by the one created after it', async () => {
-  const ref = await arena.imported('pay.csv', uniqueRows(ROWS).csv);
+  const ref = await world.imported('pay.csv', uniqueRows(ROWS).csv);
   const { ledger } = ref;
 
   const first = container('3f2a91c07d11');
@@ -49,10 +49,10 @@ test('what a killed container was sending is taken over by the one created after
   second.child.kill('SIGTERM');
   expect(await second.ended, second.stderr()).toBe(0);
   expect(await listSessions(ledger)).toEqual([]);
-  await arena.run('report', ref.id, '--json');
+  await world.run('report', ref.id, '--json');
   const { states, wrong } = await auditByContent(
-    await arena.applied(),
-    join(arena.folder, 'reports'),
+    await world.applied(),
+    join(world.folder, 'reports'),
     ref.id,
   );
   expect(wrong).toEqual([]);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { MAIN } from '../support/almoner.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
@@ -21,8 +21,8 @@ const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', impor
 /** At these the request is on its way or its answer is not yet kept: nobody can know what a death leaves. */
 const AMBIGUOUS: readonly FailPoint[] = ['intent-written', 'answered', 'result-journaled'];
 
-function workerFailingAt(arena: Arena, point: FailPoint, signal: NodeJS.Signals) {
-  return arena.start(
+function workerFailingAt(world: RealmAndWorkers, point: FailPoint, signal: NodeJS.Signals) {
+  return world.start(
     ['worker', '--concurrency', '1'],
     { FAIL_AT: `${point}:${signal}:3`, FAIL_POINTS: resolve(dirname(MAIN), '../core/fail-point.js') },
     ['--import', PRELOAD],
@@ -30,25 +30,25 @@ function workerFailingAt(arena: Arena, point: FailPoint, signal: NodeJS.Signals)
 }
 
 describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
-  let arena: Arena;
+  let world: RealmAndWorkers;
   beforeAll(async () => {
-    arena = await Arena.open({
+    world = await RealmAndWorkers.open({
       certainty: 'manual',
       members: uniqueRows(ROWS).seeds,
       // A pace makes the claim a step of its own.
       rate: '1000/s',
     });
   });
-  afterAll(() => arena.close());
+  afterAll(() => world.close());
 
   test('at every fail point: nobody is paid twice, nothing is called what it is not, no doubt without need', async () => {
-    await arena.file('pay.csv', uniqueRows(ROWS).csv);
-    const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+    await world.file('pay.csv', uniqueRows(ROWS).csv);
+    const imported = await world.run('import', 'pay.csv', '--yes', '--json');
     expect(imported.status, imported.stderr).toBe(0);
-    const ref = await findBatch(arena.ledger().scripts, String(JSON.parse(imported.stdout).batch));
+    const ref = await findBatch(world.ledger().scripts, String(JSON.parse(imported.stdout).batch));
     const frozen: ReturnType<typeof workerFailingAt>[] = [];
     for (const point of FAIL_POINTS) {
-      const worker = workerFailingAt(arena, point, signal);
+      const worker = workerFailingAt(world, point, signal);
       if (signal === 'SIGKILL') await worker.ended;
       else
         await until(
@@ -58,7 +58,7 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
         );
       frozen.push(worker);
     }
-    const last = arena.start(['worker', '--concurrency', '4']);
+    const last = world.start(['worker', '--concurrency', '4']);
     if (signal === 'SIGSTOP') {
       // All that nobody holds is paid while they are frozen, which takes longer than every lock.
       await until(
@@ -73,9 +73,9 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
       async () => (await readBatch(ref))?.state === 'done',
       60_000,
     );
-    await arena.run('report', ref.id, '--json');
-    const reports = join(arena.folder, 'reports');
-    const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+    await world.run('report', ref.id, '--json');
+    const reports = join(world.folder, 'reports');
+    const { states, wrong } = await auditByContent(await world.applied(), reports, ref.id);
     expect(wrong).toEqual([]);
     const { paid = 0, doubt = 0 } = states;
     expect(paid + doubt).toBe(ROWS);

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
@@ -24,76 +24,76 @@ async function replicaOf(port: number): Promise<TestRedis> {
   return replica;
 }
 
-async function audited(arena: Arena, batch: string) {
-  const ran = await arena.run('report', batch, '--json');
+async function audited(world: RealmAndWorkers, batch: string) {
+  const ran = await world.run('report', batch, '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  return auditByContent(await arena.applied(), join(arena.folder, 'reports'), batch);
+  return auditByContent(await world.applied(), join(world.folder, 'reports'), batch);
 }
 
 describe('a replica that misses writes is promoted in the middle of a run', () => {
-  let arena: Arena;
+  let world: RealmAndWorkers;
   let replica: TestRedis;
   beforeAll(async () => {
-    arena = await Arena.open({
+    world = await RealmAndWorkers.open({
       certainty: 'manual',
       members: seeds,
       realmFaults: ['--fault', 'latency:1:30'],
     });
-    replica = await replicaOf(arena.store.port);
-    await arena.file('pay.csv', csv);
+    replica = await replicaOf(world.store.port);
+    await world.file('pay.csv', csv);
   });
   afterAll(async () => {
-    await arena.close();
+    await world.close();
     await replica.stop();
   });
 
   test('the fence stops the run, the journal puts the payments back, and nobody is paid twice', async () => {
-    const run = arena.start(['run', 'pay.csv', '--yes', '--json']);
+    const run = world.start(['run', 'pay.csv', '--yes', '--json']);
     const appliedAtLeast = (count: number) =>
       until(
         `${count} payments: ${run.stderr()}`,
-        async () => (await arena.applied()).length >= count,
+        async () => (await world.applied()).length >= count,
         60_000,
       );
     await appliedAtLeast(20);
     // From here on the replica hears nothing more; what is paid now, it will not know.
     await replica.client().replicaof('127.0.0.1', '1');
-    const missing = (await arena.applied()).length;
+    const missing = (await world.applied()).length;
     await appliedAtLeast(missing + 150);
     // The primary is gone, and the replica takes its place with an earlier past.
-    await arena.store.kill();
+    await world.store.kill();
     await replica.client().replicaof('NO', 'ONE');
-    arena.ledgerNet.aim(replica.port);
+    world.ledgerNet.aim(replica.port);
 
     expect(await run.ended, run.stderr()).toBe(0);
     const { batch, counts } = JSON.parse(run.stdout());
     expect(counts).toEqual({ paid: ROWS });
-    expect(await audited(arena, String(batch))).toEqual({ states: { paid: ROWS }, wrong: [] });
-    const doctor = await arena.run('doctor', '--json');
+    expect(await audited(world, String(batch))).toEqual({ states: { paid: ROWS }, wrong: [] });
+    const doctor = await world.run('doctor', '--json');
     expect(doctor.stdout).toMatch(/once forgot (moves|\d+ attempts)/);
   }, 120_000);
 });
 
 test('a Sentinel switch in the middle of a run: it goes on by itself and pays everybody once', async () => {
-  const arena = await Arena.open({
+  const world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: seeds,
     realmFaults: ['--fault', 'latency:1:30'],
   });
-  onTestFinished(() => arena.close());
-  const replica = await replicaOf(arena.store.port);
+  onTestFinished(() => world.close());
+  const replica = await replicaOf(world.store.port);
   onTestFinished(() => replica.stop());
-  const sentinel = await startSentinel(arena.store.port);
-  await arena.file('pay.csv', csv);
-  const run = arena.start(['run', 'pay.csv', '--yes', '--json'], {
+  const sentinel = await startSentinel(world.store.port);
+  await world.file('pay.csv', csv);
+  const run = world.start(['run', 'pay.csv', '--yes', '--json'], {
     REDIS_URL: `redis+sentinel://127.0.0.1:${sentinel}/almoner`,
   });
-  await until(`payments: ${run.stderr()}`, async () => (await arena.applied()).length >= 20, 60_000);
-  await arena.store.kill();
+  await until(`payments: ${run.stderr()}`, async () => (await world.applied()).length >= 20, 60_000);
+  await world.store.kill();
   expect(await run.ended, run.stderr()).toBe(0);
   const { batch, counts } = JSON.parse(run.stdout());
-  arena.ledgerNet.aim(replica.port);
-  const { states, wrong } = await audited(arena, String(batch));
+  world.ledgerNet.aim(replica.port);
+  const { states, wrong } = await audited(world, String(batch));
   expect(wrong).toEqual([]);
   expect(counts).toEqual(states);
   expect(states.paid ?? 0).toBe(ROWS);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { MAIN } from '../support/almoner.js';
-import { Arena } from '../support/arena.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
@@ -16,12 +16,12 @@ import { until } from '../support/until.js';
 const ROWS = 24;
 const FRESH_MS = 10_000;
 const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds, rate: '200/s' });
+  world = await RealmAndWorkers.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds, rate: '200/s' });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 async function isStopped(pid: number | undefined): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -30,38 +30,38 @@ async function isStopped(pid: number | undefined): Promise<boolean> {
 
 /** As if it ran on another machine: its folder is not here, and its kernel is another one. */
 async function takeAway({ scripts: { redis }, keyPrefix }: RealmLedger): Promise<void> {
-  await rename(join(arena.folder, 'lost'), join(arena.folder, 'out-of-reach'));
+  await rename(join(world.folder, 'lost'), join(world.folder, 'out-of-reach'));
   for (const [id, entry] of Object.entries(await redis.hgetall(`${keyPrefix}:sessions`)))
     await redis.hset(`${keyPrefix}:sessions`, id, JSON.stringify({ ...JSON.parse(entry), boot: 'another' }));
 }
 
 test('exactly what it was sending is a doubt; woken, it sends nothing, says why and ends', async () => {
-  await arena.file('pay.csv', uniqueRows(ROWS).csv);
-  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  await world.file('pay.csv', uniqueRows(ROWS).csv);
+  const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
-  const ref = await findBatch(arena.ledger().scripts, String(JSON.parse(imported.stdout).batch));
+  const ref = await findBatch(world.ledger().scripts, String(JSON.parse(imported.stdout).batch));
   const points = resolve(dirname(MAIN), '../core/fail-point.js');
-  const lost = arena.start(
+  const lost = world.start(
     ['worker', '--concurrency', '1'],
-    { ...arena.env('lost'), FAIL_AT: 'intent-written:SIGSTOP:3', FAIL_POINTS: points },
+    { ...world.env('lost'), FAIL_AT: 'intent-written:SIGSTOP:3', FAIL_POINTS: points },
     ['--import', PRELOAD],
   );
   await until(`the worker to freeze: ${lost.stderr()}`, () => isStopped(lost.child.pid), 60_000);
   const frozenAt = performance.now();
-  await takeAway(arena.ledger());
+  await takeAway(world.ledger());
 
-  const other = arena.start(['worker', '--concurrency', '4']);
+  const other = world.start(['worker', '--concurrency', '4']);
   await until(
     `all others to be paid: ${other.stderr()}`,
     async () => (await readBatch(ref))?.counts.paid === ROWS - 1,
     60_000,
   );
   expect((await readBatch(ref))?.counts).toEqual({ paid: ROWS - 1, sending: 1 });
-  const looked = JSON.parse((await arena.run('recover', '--json')).stdout);
+  const looked = JSON.parse((await world.run('recover', '--json')).stdout);
   const loss = looked.realms[0].losses[0];
   expect(loss).toMatchObject({ exact: true, orders: 1 });
 
-  const accepted = await arena.run('recover', '--accept-missing', loss.session, '--json');
+  const accepted = await world.run('recover', '--accept-missing', loss.session, '--json');
   expect(accepted.status, accepted.stderr).toBe(0);
   expect(JSON.parse(accepted.stdout)).toMatchObject({
     accepted: { exact: true, orders: 1, tokens: loss.tokens },
@@ -73,6 +73,6 @@ test('exactly what it was sending is a doubt; woken, it sends nothing, says why 
   lost.child.kill('SIGCONT');
   expect(await lost.ended, lost.stderr()).toBe(1);
   expect(lost.stdout() + lost.stderr()).toContain('ALM_LEDGER_GIVEN_UP');
-  expect(await arena.appliedWhenQuiet()).toBe(ROWS - 1);
+  expect(await world.appliedWhenQuiet()).toBe(ROWS - 1);
   expect((await readBatch(ref))?.counts).toEqual({ paid: ROWS - 1, doubt: 1 });
 }, 120_000);

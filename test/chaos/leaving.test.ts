@@ -2,36 +2,36 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** How workers leave: asked once, asked twice, and by themselves when they take no work. */
 const ROWS = 80;
 const CONCURRENCY = 4;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: uniqueRows(ROWS * 2).seeds,
     realmFaults: ['--fault', 'latency:1:120'],
     limits: { stalledMs: 1_000 },
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 async function importFile(name: string, first: number) {
-  await arena.file(name, uniqueRows(ROWS, first).csv);
-  const ran = await arena.run('import', name, '--yes', '--json');
+  await world.file(name, uniqueRows(ROWS, first).csv);
+  const ran = await world.run('import', name, '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  return findBatch(arena.ledger().scripts, String(JSON.parse(ran.stdout).batch));
+  return findBatch(world.ledger().scripts, String(JSON.parse(ran.stdout).batch));
 }
 
-const worker = () => arena.start(['worker', '--concurrency', String(CONCURRENCY)]);
+const worker = () => world.start(['worker', '--concurrency', String(CONCURRENCY)]);
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
-  until(`${count} payments: ${of.stderr()}`, async () => (await arena.applied()).length >= count, 60_000);
+  until(`${count} payments: ${of.stderr()}`, async () => (await world.applied()).length >= count, 60_000);
 
 test('one SIGTERM finishes what is being sent; a second leaves at once, and the next start recovers', async () => {
   const ref = await importFile('leaving.csv', 0);
@@ -43,7 +43,7 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
   expect({ sending, doubt }).toEqual({ sending: 0, doubt: 0 });
 
   const hasty = worker();
-  await appliedAtLeast((await arena.applied()).length + 10, hasty);
+  await appliedAtLeast((await world.applied()).length + 10, hasty);
   hasty.child.kill('SIGTERM');
   await until('the first signal to be heard', () => hasty.stderr().includes('Stopping'));
   hasty.child.kill('SIGTERM');
@@ -57,10 +57,10 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
   );
   last.child.kill('SIGTERM');
   await last.ended;
-  await arena.run('report', ref.id, '--json');
+  await world.run('report', ref.id, '--json');
   const { states, wrong } = await auditByContent(
-    await arena.applied(),
-    join(arena.folder, 'reports'),
+    await world.applied(),
+    join(world.folder, 'reports'),
     ref.id,
   );
   expect(wrong).toEqual([]);
@@ -69,8 +69,8 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
 }, 120_000);
 
 test('work waits, the store answers, and none is taken: the worker ends with 1 for its supervisor', async () => {
-  const { keyPrefix } = arena.ledger();
-  const queue = new Queue('orders', { connection: arena.store.client(), prefix: `${keyPrefix}:q` });
+  const { keyPrefix } = world.ledger();
+  const queue = new Queue('orders', { connection: world.store.client(), prefix: `${keyPrefix}:q` });
   const stalled = worker();
   await until(`the worker to be ready: ${stalled.stderr()}`, () => stalled.stderr().includes('Working for'));
   await queue.pause();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
-import { ARENA_REALM, Arena } from '../support/arena.js';
+import { REALM_ID, RealmAndWorkers } from '../support/realm-and-workers.js';
 
 /** A store that was restored has forgotten payments; whoever gives the same rows again is told by the journals. */
-let arena: Arena;
+let world: RealmAndWorkers;
 const MEMBERS = Array.from({ length: 7 }, (_, i) => String(8_000_001 + i));
 /** Half of them with references, half without. */
 const row = (member: string, i: number) => `${member},10,${i < 3 ? `r${member}` : ''}`;
@@ -11,13 +11,13 @@ const fileOf = (members: readonly string[]) =>
   ['member,tokens,reference', ...members.map(row), ''].join('\n');
 
 beforeAll(async () => {
-  arena = await Arena.open({ certainty: 'idempotent', members: [] });
+  world = await RealmAndWorkers.open({ certainty: 'idempotent', members: [] });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 async function paidTwice(): Promise<string[]> {
   const seen = new Set<string>();
-  return (await arena.applied())
+  return (await world.applied())
     .map(({ member }) => String(member))
     .filter((member) => seen.size === seen.add(member).size);
 }
@@ -26,21 +26,21 @@ test.each(['run', 'import'])(
   'a near-copy is judged by what the journals know, not by what the store remembers: %s',
   async (command) => {
     const members = MEMBERS.map((member) => `${member}${command.length}`);
-    await arena.file(`${command}-a.csv`, fileOf(members.slice(0, 6)));
-    await arena.file(`${command}-b.csv`, fileOf(members));
-    const refused = await arena.run('run', `${command}-a.csv`, '--yes', '--json');
+    await world.file(`${command}-a.csv`, fileOf(members.slice(0, 6)));
+    await world.file(`${command}-b.csv`, fileOf(members));
+    const refused = await world.run('run', `${command}-a.csv`, '--yes', '--json');
     const { batch, counts } = JSON.parse(refused.stdout);
     expect(counts, refused.stderr).toMatchObject({ refused: 6 });
-    const restore = await arena.photograph(command);
-    await createRealmAdmin(arena.realmRedis.client()).putMembers(
-      ARENA_REALM,
+    const restore = await world.photograph(command);
+    await createRealmAdmin(world.realmRedis.client()).putMembers(
+      REALM_ID,
       members.map((member) => ({ member, tokens: 0 })),
     );
-    const retried = await arena.run('dead', 'retry', '--batch', batch, '--run', '--json');
+    const retried = await world.run('dead', 'retry', '--batch', batch, '--run', '--json');
     expect(retried.status, retried.stderr).toBe(0);
     await restore();
 
-    const again = await arena.run(command, `${command}-b.csv`, '--yes', '--json');
+    const again = await world.run(command, `${command}-b.csv`, '--yes', '--json');
     expect(again.status, again.stderr).toBe(3);
     expect(JSON.parse(again.stdout)).toMatchObject({
       duplicates: 3,
@@ -53,9 +53,9 @@ test.each(['run', 'import'])(
 );
 
 test('of a store that was emptied, `recover` tells what the journals know of its realms', async () => {
-  await arena.store.client().flushall();
-  const looked = await arena.run('recover', '--json');
+  await world.store.client().flushall();
+  const looked = await world.run('recover', '--json');
   expect(JSON.parse(looked.stdout), looked.stderr).toMatchObject({
-    realms: [{ realm: ARENA_REALM, parked: [{ orders: 6 }, { orders: 6 }] }],
+    realms: [{ realm: REALM_ID, parked: [{ orders: 6 }, { orders: 6 }] }],
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Arena } from '../support/arena.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { uniqueRuns } from '../support/unique-runs.js';
 import { until } from '../support/until.js';
@@ -11,17 +11,21 @@ import { until } from '../support/until.js';
  * every wrong step would show: as a second payment, or as a doubt that nobody had to have.
  */
 const ROWS = 160;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS * 5).seeds, rate: '80/s' });
+  world = await RealmAndWorkers.open({
+    certainty: 'manual',
+    members: uniqueRows(ROWS * 5).seeds,
+    rate: '80/s',
+  });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
-const { begin, expectAllPaid } = uniqueRuns(() => arena, ROWS);
+const { begin, expectAllPaid } = uniqueRuns(() => world, ROWS);
 
 /** A run of about two seconds, in the middle of which something happens. */
-async function runThrough(trouble: (run: ReturnType<Arena['start']>) => Promise<void>) {
+async function runThrough(trouble: (run: ReturnType<RealmAndWorkers['start']>) => Promise<void>) {
   const { run, name } = await begin();
   await trouble(run);
   return { run, name, status: await run.ended };
@@ -29,11 +33,11 @@ async function runThrough(trouble: (run: ReturnType<Arena['start']>) => Promise<
 
 test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {
   const { run, status } = await runThrough(async () => {
-    await arena.store.kill();
-    const sent = await arena.appliedWhenQuiet();
+    await world.store.kill();
+    const sent = await world.appliedWhenQuiet();
     await sleep(2_000);
-    expect((await arena.applied()).length).toBe(sent);
-    await arena.store.restart();
+    expect((await world.applied()).length).toBe(sent);
+    await world.store.restart();
   });
   expect(status, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());
@@ -41,9 +45,9 @@ test('the store is gone for a while: nothing is claimed, answers are kept, and t
 
 test('the store is out of memory for a while: nothing is lost, and the log is not flooded', async () => {
   const { run, status } = await runThrough(async () => {
-    const client = arena.store.client();
+    const client = world.store.client();
     await client.config('SET', 'maxmemory', '1');
-    await arena.appliedWhenQuiet();
+    await world.appliedWhenQuiet();
     await sleep(1_500);
     await client.config('SET', 'maxmemory', '0');
   });
@@ -54,12 +58,12 @@ test('the store is out of memory for a while: nothing is lost, and the log is no
 
 test('the store’s disk is full: it ends rather than forget, and the run waits for it', async () => {
   const { run, status } = await runThrough(async () => {
-    const { pid } = arena.store;
+    const { pid } = world.store;
     limitFiles(pid, 1);
     // It cannot append any more: it ends, or answers that it cannot write; either way nothing is claimed.
-    await arena.appliedWhenQuiet();
-    await arena.store.kill();
-    await arena.store.restart();
+    await world.appliedWhenQuiet();
+    await world.store.kill();
+    await world.store.restart();
   });
   expect(status, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());
@@ -69,14 +73,14 @@ test('the journal’s disk is full: the process says so, ends with 1, and the ne
   const { run, name, status } = await runThrough(async ({ child }) => limitFiles(child.pid ?? -1, 1));
   expect(status).toBe(1);
   expect(run.stderr()).toContain('ALM_LEDGER_JOURNAL_FAILED');
-  const again = await arena.run('run', name, '--yes', '--json');
+  const again = await world.run('run', name, '--yes', '--json');
   expect(again.status, again.stderr).toBe(0);
   await expectAllPaid(again.stdout);
 });
 
 test('the network between worker and store loses replies and is cut: every call is asked again and counts once', async () => {
   const { run, status } = await runThrough(async () => {
-    const net = arena.ledgerNet;
+    const net = world.ledgerNet;
     const more = async (which: 'lost' | 'passed') => {
       const before = net.answers[which];
       await until(`answers to be ${which}`, () => net.answers[which] > before + 3);

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
-import { ARENA_REALM, Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { REALM_ID, RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** Certainty `readback` on a realm that honours no key: reads are the only evidence. */
 const ROWS = 90;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'readback',
     members: uniqueRows(ROWS * 2).seeds,
     realmFaults: [
@@ -24,30 +24,30 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 test('lost answers, applied or not, are resolved by reading: everybody is paid once and nothing is in doubt', async () => {
-  await arena.file('pay.csv', uniqueRows(ROWS).csv);
-  const ran = await arena.run('run', 'pay.csv', '--yes', '--json');
+  await world.file('pay.csv', uniqueRows(ROWS).csv);
+  const ran = await world.run('run', 'pay.csv', '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(0);
   const { batch, counts } = JSON.parse(ran.stdout);
   expect(counts).toEqual({ paid: ROWS });
-  const verdicts = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
+  const verdicts = await auditByContent(await world.applied(), join(world.folder, 'reports'), String(batch));
   expect(verdicts.wrong).toEqual([]);
   expect(ran.stdout).not.toContain('something else moves');
 }, 90_000);
 
 test('somebody else moves members: read-back ends for this run, says so, and what is unknown later is a doubt', async () => {
   const { csv, seeds } = uniqueRows(ROWS, ROWS);
-  await arena.file('moved.csv', csv);
-  const admin = createRealmAdmin(arena.realmRedis.client());
-  const run = arena.start(['run', 'moved.csv', '--yes', '--json']);
+  await world.file('moved.csv', csv);
+  const admin = createRealmAdmin(world.realmRedis.client());
+  const run = world.start(['run', 'moved.csv', '--yes', '--json']);
   // Another tool pays the same members, all the time and whoever holds them.
   const meddling = until(
     'the run to end',
     async () => {
       await admin.putMembers(
-        ARENA_REALM,
+        REALM_ID,
         seeds.map((seed) => ({ ...seed, tokens: 10_000 + Math.ceil(Math.random() * 500) })),
       );
       return run.child.exitCode !== null;
@@ -60,8 +60,8 @@ test('somebody else moves members: read-back ends for this run, says so, and wha
   const { batch, counts } = JSON.parse(run.stdout());
   expect((counts.paid ?? 0) + (counts.doubt ?? 0)).toBe(ROWS);
   expect(counts.doubt).toBeGreaterThan(0);
-  const shown = await arena.run('status', String(batch));
+  const shown = await world.run('status', String(batch));
   expect(shown.stdout).toContain('something else moves members');
-  const { wrong } = await auditByContent(await arena.applied(), join(arena.folder, 'reports'), String(batch));
+  const { wrong } = await auditByContent(await world.applied(), join(world.folder, 'reports'), String(batch));
   expect(wrong).toEqual([]);
 }, 90_000);

@@ -3,15 +3,15 @@ import { describe, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
 import { ORDERS, play, SENDERS, type Step } from '../support/history.js';
-import { ledgerBench } from '../support/ledger.js';
-import { FATES, type Fate, SETTLE_MS } from '../support/little-realm.js';
+import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
+import { FATES, type Fate, SETTLE_MS } from '../support/played-realm.js';
 
 /**
  * Any history of sends, lost answers, lost replies of the store, deaths between any two steps and rollbacks
  * of the store to any other moment ends, once the faults end, with nobody paid twice and nothing called what
  * it is not. Under read-back others move members and the store's clock is stepped, too.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const HOUR_MS = 3_600_000;
 
 const sender = fc.nat({ max: SENDERS - 1 });

@@ -4,53 +4,53 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { Arena } from '../support/arena.js';
 import { auditByContent } from '../support/auditor.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** A desk that also works keeps the promise as a worker does: with journal, fence and an orderly end. */
 const ROWS = 90;
 const CONCURRENCY = 4;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: uniqueRows(ROWS).seeds,
     realmFaults: ['--fault', 'latency:1:120'],
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 const serve = () =>
-  arena.start(['serve', '--with-worker', '--port', '0', '--concurrency', String(CONCURRENCY), '--json']);
+  world.start(['serve', '--with-worker', '--port', '0', '--concurrency', String(CONCURRENCY), '--json']);
 
 const morePaid = async (count: number, by: ReturnType<typeof serve>) => {
-  const before = (await arena.applied()).length;
+  const before = (await world.applied()).length;
   await until(
     `${count} more payments: ${by.stderr()}`,
-    async () => (await arena.applied()).length >= before + count,
+    async () => (await world.applied()).length >= before + count,
     60_000,
   );
 };
 
 test('killed while it sends, it recovers at the next start; asked to stop, it finishes what is being sent', async () => {
-  const ref = await arena.imported('desk.csv', uniqueRows(ROWS).csv);
+  const ref = await world.imported('desk.csv', uniqueRows(ROWS).csv);
   const { ledger } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};
 
   const killed = serve();
   await morePaid(8, killed);
   const [session] = await listSessions(ledger);
-  const journals = await listJournals(join(arena.folder, 'data', 'journal'));
+  const journals = await listJournals(join(world.folder, 'data', 'journal'));
   expect(journals.map((one) => one.session)).toContain(session?.id);
   killed.child.kill('SIGKILL');
   await killed.ended;
 
   // The store restarts as well: without its journal the next one could not arm.
-  await arena.store.kill();
-  await arena.store.restart();
+  await world.store.kill();
+  await world.store.restart();
   const polite = serve();
   await morePaid(8, polite);
   const { doubt: lost = 0 } = await counts();
@@ -71,25 +71,25 @@ test('killed while it sends, it recovers at the next start; asked to stop, it fi
   );
   last.child.kill('SIGTERM');
   expect(await last.ended, last.stderr()).toBe(0);
-  await arena.run('report', ref.id, '--json');
-  const reports = join(arena.folder, 'reports');
-  const { states, wrong } = await auditByContent(await arena.applied(), reports, ref.id);
+  await world.run('report', ref.id, '--json');
+  const reports = join(world.folder, 'reports');
+  const { states, wrong } = await auditByContent(await world.applied(), reports, ref.id);
   expect(wrong).toEqual([]);
   expect(states).toEqual({ paid: ROWS - lost, ...(lost > 0 ? { doubt: lost } : {}) });
 }, 120_000);
 
 test('a store that never answers does not keep it for ever: it leaves when its deadline is over', async () => {
-  const usual = await readFile(join(arena.folder, 'almoner.config.yaml'), 'utf8');
-  await arena.file('hasty.yaml', usual.replace('limits: {', 'limits: {"stopMs":1500,'));
-  const stuck = arena.start(['serve', '--with-worker', '--port', '0', '--json', '--config', 'hasty.yaml']);
+  const usual = await readFile(join(world.folder, 'almoner.config.yaml'), 'utf8');
+  await world.file('hasty.yaml', usual.replace('limits: {', 'limits: {"stopMs":1500,'));
+  const stuck = world.start(['serve', '--with-worker', '--port', '0', '--json', '--config', 'hasty.yaml']);
   await until(`the desk to be ready: ${stuck.stderr()}`, () => stuck.stdout().includes('"url"'), 60_000);
   await until(
     'its worker to be there',
-    async () => (await listSessions(arena.ledger())).length === 1,
+    async () => (await listSessions(world.ledger())).length === 1,
     60_000,
   );
-  process.kill(arena.store.pid, 'SIGSTOP');
+  process.kill(world.store.pid, 'SIGSTOP');
   stuck.child.kill('SIGTERM');
   expect(await stuck.ended, stuck.stderr()).toBe(130);
-  process.kill(arena.store.pid, 'SIGCONT');
+  process.kill(world.store.pid, 'SIGCONT');
 }, 60_000);

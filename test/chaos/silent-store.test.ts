@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Arena } from '../support/arena.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { uniqueRuns } from '../support/unique-runs.js';
 import { until } from '../support/until.js';
@@ -11,10 +11,10 @@ import { until } from '../support/until.js';
 const ROWS = 160;
 const ANSWER_MS = 1_500;
 const STOP_MS = 4_000;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: uniqueRows(ROWS * 3).seeds,
     rate: '40/s',
@@ -24,16 +24,16 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   signalStore('SIGCONT');
-  await arena.close();
+  await world.close();
 });
 
-const signalStore = (signal: NodeJS.Signals) => process.kill(arena.store.pid, signal);
+const signalStore = (signal: NodeJS.Signals) => process.kill(world.store.pid, signal);
 
-const { begin: running, expectAllPaid } = uniqueRuns(() => arena, ROWS);
+const { begin: running, expectAllPaid } = uniqueRuns(() => world, ROWS);
 
 test('the host vanishes under a run and is back under new connections: it goes on by itself, nobody in doubt', async () => {
   const { run } = await running();
-  arena.ledgerNet.silence();
+  world.ledgerNet.silence();
   expect(await run.ended, run.stderr()).toBe(0);
   await expectAllPaid(run.stdout());
 });
@@ -41,10 +41,10 @@ test('the host vanishes under a run and is back under new connections: it goes o
 test('the store is frozen under a run for longer than calls wait: nothing is sent, then it goes on at once', async () => {
   const { run } = await running();
   signalStore('SIGSTOP');
-  const sent = await arena.appliedWhenQuiet(4 * ANSWER_MS);
+  const sent = await world.appliedWhenQuiet(4 * ANSWER_MS);
   signalStore('SIGCONT');
   const startedAt = performance.now();
-  await until('payments to go on', async () => (await arena.applied()).length > sent + 60, 90_000);
+  await until('payments to go on', async () => (await world.applied()).length > sent + 60, 90_000);
   // Sixty orders are two windows; the time-out of a lost slot would be a minute.
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   expect(await run.ended, run.stderr()).toBe(0);
@@ -54,13 +54,13 @@ test('the store is frozen under a run for longer than calls wait: nothing is sen
 test('Ctrl-C while the store is frozen: the run leaves within its deadline, and the next one finishes the file', async () => {
   const { run, name } = await running();
   signalStore('SIGSTOP');
-  await arena.appliedWhenQuiet();
+  await world.appliedWhenQuiet();
   const startedAt = performance.now();
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(130);
   expect(performance.now() - startedAt).toBeLessThan(STOP_MS + 3_000);
   signalStore('SIGCONT');
-  const again = await arena.run('run', name, '--yes', '--json');
+  const again = await world.run('run', name, '--yes', '--json');
   expect(again.status, again.stderr).toBe(0);
   await expectAllPaid(again.stdout);
 });
@@ -69,15 +69,15 @@ test.each(['frozen', 'silent from the first byte'])(
   'status and doctor end with the store’s error when it is %s, in the time that a person waits',
   async (how) => {
     if (how === 'frozen') signalStore('SIGSTOP');
-    else arena.ledgerNet.mode = 'silent';
+    else world.ledgerNet.mode = 'silent';
     const startedAt = performance.now();
     const [status, doctor] = await Promise.all([
-      arena.run('status', '--json'),
-      arena.run('doctor', '--json'),
+      world.run('status', '--json'),
+      world.run('doctor', '--json'),
     ]);
     const tookMs = performance.now() - startedAt;
     signalStore('SIGCONT');
-    arena.ledgerNet.heal();
+    world.ledgerNet.heal();
     expect([status.status, status.stdout]).toEqual([5, expect.stringContaining('ALM_STORE_UNREACHABLE')]);
     expect(doctor.status).not.toBe(0);
     const { checks } = JSON.parse(doctor.stdout);
@@ -94,16 +94,16 @@ test.each(['frozen', 'silent from the first byte'])(
 );
 
 test('a command in the middle of which the store falls silent ends with the store’s error as well', async () => {
-  await arena.file('waits.csv', uniqueRows(1, 3 * ROWS).csv);
-  const imported = await arena.run('import', 'waits.csv', '--yes', '--json');
+  await world.file('waits.csv', uniqueRows(1, 3 * ROWS).csv);
+  const imported = await world.run('import', 'waits.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
-  const watching = arena.start(['status', 'last', '--watch', '--json']);
+  const watching = world.start(['status', 'last', '--watch', '--json']);
   await until('the progress to be shown', () => watching.stderr().includes('0/1'));
-  arena.ledgerNet.mode = 'silent';
-  arena.ledgerNet.silence();
+  world.ledgerNet.mode = 'silent';
+  world.ledgerNet.silence();
   const startedAt = performance.now();
   expect(await watching.ended).toBe(5);
-  arena.ledgerNet.heal();
+  world.ledgerNet.heal();
   expect(watching.stdout()).toContain('ALM_STORE_UNREACHABLE');
   expect(performance.now() - startedAt).toBeLessThan(40_000);
 });

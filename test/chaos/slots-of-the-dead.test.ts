@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Arena } from '../support/arena.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
@@ -11,10 +11,10 @@ const ROWS = 90;
 const TIMEOUT_MS = 60_000;
 /** The window, 5 s, and more for a busy machine: still a third of the time-out. */
 const GOES_ON_MS = 20_000;
-let arena: Arena;
+let world: RealmAndWorkers;
 
 beforeAll(async () => {
-  arena = await Arena.open({
+  world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(2 * ROWS).seeds,
     rate: '20/s',
@@ -22,44 +22,44 @@ beforeAll(async () => {
     realmFaults: ['--fault', 'latency:1:1500'],
   });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 /** Pays until every slot of a window is taken and not answered, kills, and lets arrive what was under way. */
-async function killedInTheMiddle(worker: ReturnType<Arena['start']>): Promise<number> {
-  const { scripts, keyPrefix } = arena.ledger();
+async function killedInTheMiddle(worker: ReturnType<RealmAndWorkers['start']>): Promise<number> {
+  const { scripts, keyPrefix } = world.ledger();
   await until(`a window full of requests: ${worker.stderr()}`, async () => {
     const slots = await scripts.redis.hvals(`${keyPrefix}:pace:a`);
     return slots.filter((slot) => slot.startsWith('g')).length >= 20;
   });
   worker.child.kill('SIGKILL');
   await worker.ended;
-  return arena.appliedWhenQuiet(2_000);
+  return world.appliedWhenQuiet(2_000);
 }
 
 async function msUntilMore(than: number): Promise<number> {
   const startedAt = performance.now();
-  await until('payments to go on', async () => (await arena.applied()).length > than, TIMEOUT_MS + 30_000);
+  await until('payments to go on', async () => (await world.applied()).length > than, TIMEOUT_MS + 30_000);
   return performance.now() - startedAt;
 }
 
 test('a run that is killed and started again goes on at once, not after the time-out of what it left', async () => {
-  await arena.file('run.csv', uniqueRows(ROWS).csv);
-  const paid = await killedInTheMiddle(arena.start(['run', 'run.csv', '--yes', '--json']));
-  const again = arena.start(['run', 'run.csv', '--yes', '--json']);
+  await world.file('run.csv', uniqueRows(ROWS).csv);
+  const paid = await killedInTheMiddle(world.start(['run', 'run.csv', '--yes', '--json']));
+  const again = world.start(['run', 'run.csv', '--yes', '--json']);
   expect(await msUntilMore(paid), again.stderr()).toBeLessThan(GOES_ON_MS);
   expect(await again.ended, again.stderr()).toBe(0);
   expect(JSON.parse(again.stdout()).counts).toEqual({ paid: ROWS });
 });
 
 test('the worker that comes after one that was killed does not wait for it either', async () => {
-  const before = (await arena.applied()).length;
-  await arena.file('import.csv', uniqueRows(ROWS, ROWS).csv);
-  const dying = arena.start(['worker']);
-  const imported = await arena.run('import', 'import.csv', '--yes', '--json');
+  const before = (await world.applied()).length;
+  await world.file('import.csv', uniqueRows(ROWS, ROWS).csv);
+  const dying = world.start(['worker']);
+  const imported = await world.run('import', 'import.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
   const paid = await killedInTheMiddle(dying);
   expect(paid).toBeGreaterThan(before);
-  const next = arena.start(['worker']);
+  const next = world.start(['worker']);
   expect(await msUntilMore(paid), next.stderr()).toBeLessThan(GOES_ON_MS);
-  await until('all to be paid', async () => (await arena.applied()).length === before + ROWS, 60_000);
+  await until('all to be paid', async () => (await world.applied()).length === before + ROWS, 60_000);
 });

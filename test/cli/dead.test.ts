@@ -3,26 +3,29 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
+import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { REALM_ID, startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
 /** The dead letters, from the command line, against a realm service that does not know every member. */
 
 let store: TestRedis;
-let town: Town;
+let world: RealmAndOperator;
 beforeAll(async () => {
   store = await startRedis();
-  town = await startTown({ members: [{ member: '1', tokens: 100 }], env: { REDIS_URL: store.url } });
+  world = await startRealmAndOperator({
+    members: [{ member: '1', tokens: 100 }],
+    env: { REDIS_URL: store.url },
+  });
 });
 afterAll(async () => {
-  await town.end();
+  await world.end();
   await store.stop();
 });
 
 async function pay(name: string, rows: readonly string[]) {
-  await town.file(name, `member,tokens,reference\n${rows.join('\n')}\n`);
-  const ran = await town.run('run', name, '--yes', '--json');
+  await world.file(name, `member,tokens,reference\n${rows.join('\n')}\n`);
+  const ran = await world.run('run', name, '--yes', '--json');
   return { status: ran.status, batch: textField(ran, 'batch') };
 }
 
@@ -33,13 +36,13 @@ describe('almoner dead', { timeout: 120_000 }, () => {
       ['six.csv', [881, 882, 883, 884, 885, 886]],
       ['seven.csv', [881, 882, 883, 884, 885, 886, 887]],
     ] as const) {
-      await town.file(name, `member,tokens\n${members.map((member) => `${member},10\n`).join('')}`);
-      batches.push(textField(await town.run('run', name, '--yes', '--json'), 'batch'));
+      await world.file(name, `member,tokens\n${members.map((member) => `${member},10\n`).join('')}`);
+      batches.push(textField(await world.run('run', name, '--yes', '--json'), 'batch'));
     }
     const joined = [881, 882, 883, 884, 885, 886, 887].map((n) => ({ member: String(n), tokens: 0 }));
-    await town.admin.putMembers(REALM_ID, joined, 'keep');
+    await world.admin.putMembers(REALM_ID, joined, 'keep');
     const orders = batches.flatMap((batch, i) => joined.slice(0, 6 + i).map((_, at) => `${batch}-${at + 1}`));
-    const retried = await town.run('dead', 'retry', ...orders, '--run', '--json');
+    const retried = await world.run('dead', 'retry', ...orders, '--run', '--json');
     expect(document(retried)).toMatchObject({
       retried: [...orders.slice(0, 6), `${batches[1]}-7`],
       refused: orders.slice(6, 12).map((order, i) => ({
@@ -47,16 +50,18 @@ describe('almoner dead', { timeout: 120_000 }, () => {
         why: expect.stringContaining(`the same row is order ${batches[0]}-${i + 1} by now`),
       })),
     });
-    const paid = (await town.applied()).map(({ member }) => Number(member)).filter((n) => n > 880 && n < 888);
+    const paid = (await world.applied())
+      .map(({ member }) => Number(member))
+      .filter((n) => n > 880 && n < 888);
     expect(paid.sort()).toEqual([881, 882, 883, 884, 885, 886, 887]);
-    await town.run('dead', 'discard', ...orders.slice(6, 12), '--reason', 'paid by the other file');
+    await world.run('dead', 'discard', ...orders.slice(6, 12), '--reason', 'paid by the other file');
   });
 
   it('lists, shows and retries what was refused, under a new key', async () => {
     const { status, batch } = await pay('first.csv', ['1,5,a1', '901,6,a2', '902,7,a3']);
     expect(status).toBe(4);
 
-    const listed = await town.run('dead', 'list', '--batch', batch, '--json');
+    const listed = await world.run('dead', 'list', '--batch', batch, '--json');
     expect([listed.status, document(listed)]).toMatchObject([
       0,
       {
@@ -81,54 +86,54 @@ describe('almoner dead', { timeout: 120_000 }, () => {
         ],
       },
     ]);
-    const person = await town.run('dead', 'list', '--class', 'ALM_REFUSED_NOT_FOUND', '--state', 'refused');
+    const person = await world.run('dead', 'list', '--class', 'ALM_REFUSED_NOT_FOUND', '--state', 'refused');
     expect(person.stdout).toMatch(/^2 dead letters, 13 tokens\n/);
     expect(person.stdout).toContain(`Next: almoner dead show ${batch}-2`);
-    expect(field(await town.run('dead', 'list', '--state', 'exhausted', '--json'), 'orders')).toEqual([]);
-    expect((await town.run('dead', 'list', '--class', 'nonsense')).status).toBe(2);
+    expect(field(await world.run('dead', 'list', '--state', 'exhausted', '--json'), 'orders')).toEqual([]);
+    expect((await world.run('dead', 'list', '--class', 'nonsense')).status).toBe(2);
 
-    const shown = await town.run('dead', 'show', `${batch.slice(0, 8)}-2`);
+    const shown = await world.run('dead', 'show', `${batch.slice(0, 8)}-2`);
     expect(shown.stdout).toContain(`key ${batch}-2.1`);
     expect(shown.stdout).toContain(`almoner dead retry ${batch}-2`);
-    expect(document(await town.run('dead', 'show', `${batch}-2`, '--json'))).toMatchObject({
+    expect(document(await world.run('dead', 'show', `${batch}-2`, '--json'))).toMatchObject({
       order: `${batch}-2`,
       history: [{ event: 'attempt', status: 404, phase: 'done', requestId: expect.any(String) }],
       next: expect.any(Array),
     });
-    const nowhere = await town.run('dead', 'show', `${batch}-99`);
+    const nowhere = await world.run('dead', 'show', `${batch}-99`);
     expect([nowhere.status, nowhere.stderr]).toEqual([
       2,
       expect.stringContaining('ALM_BATCH_ORDER_NOT_FOUND'),
     ]);
 
-    await town.admin.putMembers(REALM_ID, [{ member: '901', tokens: 0 }], 'keep');
-    const retried = await town.run('dead', 'retry', `${batch}-2`, '--run', '--reason', 'joined', '--json');
+    await world.admin.putMembers(REALM_ID, [{ member: '901', tokens: 0 }], 'keep');
+    const retried = await world.run('dead', 'retry', `${batch}-2`, '--run', '--reason', 'joined', '--json');
     // The other one is still dead, so the batch as a whole is not all paid.
     expect([retried.status, document(retried)]).toMatchObject([
       4,
       { retried: [`${batch}-2`], refused: [], batches: [{ state: 'done', counts: { paid: 2, refused: 1 } }] },
     ]);
-    const keys = (await town.applied()).map(({ idempotencyKey }) => idempotencyKey);
+    const keys = (await world.applied()).map(({ idempotencyKey }) => idempotencyKey);
     expect(keys).toContain(`${batch}-2.2`);
-    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    const audit = await readFile(join(world.folder, 'reports', batch, 'audit.csv'), 'utf8');
     expect(audit).toContain(`retried ${batch}-2,joined`);
   });
 
   it('hands a retried batch to the workers, and says when there is none', async () => {
     const { batch } = await pay('second.csv', ['1,5,b1', '911,6,b2']);
-    await town.admin.putMembers(REALM_ID, [{ member: '911', tokens: 0 }], 'keep');
-    const retried = await town.run('dead', 'retry', '--batch', batch, '--class', 'ALM_REFUSED_NOT_FOUND');
+    await world.admin.putMembers(REALM_ID, [{ member: '911', tokens: 0 }], 'keep');
+    const retried = await world.run('dead', 'retry', '--batch', batch, '--class', 'ALM_REFUSED_NOT_FOUND');
     expect([retried.status, retried.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
     expect(retried.stdout).toContain('1 order is back to work');
-    const again = await town.run('dead', 'retry', `${batch}-2`);
+    const again = await world.run('dead', 'retry', `${batch}-2`);
     expect([again.status, again.stdout]).toEqual([
       4,
       expect.stringContaining('it is planned, not a dead letter'),
     ]);
 
-    const worker = town.start(['worker']);
+    const worker = world.start(['worker']);
     await until('the worker to pay it', async () => {
-      const status = await town.run('status', batch, '--json');
+      const status = await world.run('status', batch, '--json');
       return field(status, 'state') === 'done' && field(status, 'counts.paid') === 2;
     });
     worker.child.kill('SIGTERM');
@@ -137,10 +142,10 @@ describe('almoner dead', { timeout: 120_000 }, () => {
 
   it('never retries what was discarded, and hides it', async () => {
     const { batch } = await pay('third.csv', ['1,5,c1', '921,6,c2']);
-    expect((await town.run('dead', 'discard', `${batch}-2`)).status).toBe(2);
-    const discarded = await town.run('dead', 'discard', `${batch}-2`, '--reason', 'left us', '--json');
+    expect((await world.run('dead', 'discard', `${batch}-2`)).status).toBe(2);
+    const discarded = await world.run('dead', 'discard', `${batch}-2`, '--reason', 'left us', '--json');
     expect([discarded.status, document(discarded)]).toEqual([0, { discarded: [`${batch}-2`], refused: [] }]);
-    const retried = await town.run('dead', 'retry', `${batch}-2`, '--json');
+    const retried = await world.run('dead', 'retry', `${batch}-2`, '--json');
     expect([retried.status, document(retried)]).toMatchObject([
       4,
       {
@@ -148,73 +153,73 @@ describe('almoner dead', { timeout: 120_000 }, () => {
         refused: [{ order: `${batch}-2`, why: 'it was discarded', code: 'ALM_BATCH_NOT_RETRIED' }],
       },
     ]);
-    const batchwide = await town.run('dead', 'retry', '--batch', batch);
+    const batchwide = await world.run('dead', 'retry', '--batch', batch);
     expect([batchwide.status, batchwide.stderr]).toEqual([
       2,
       expect.stringContaining('1 discarded left alone'),
     ]);
-    const list = (...more: string[]) => town.run('dead', 'list', '--batch', batch, '--json', ...more);
+    const list = (...more: string[]) => world.run('dead', 'list', '--batch', batch, '--json', ...more);
     expect(field(await list(), 'orders')).toEqual([]);
     expect(field(await list('--all'), 'orders')).toMatchObject([{ state: 'refused', marks: ['discarded'] }]);
-    const shown = await town.run('dead', 'show', `${batch}-2`);
+    const shown = await world.run('dead', 'show', `${batch}-2`);
     expect(shown.stdout).toMatch(/discarded by .*: left us/);
-    expect((await town.run('dead', 'discard', `${batch}-1`, '--reason', 'paid one')).status).toBe(4);
+    expect((await world.run('dead', 'discard', `${batch}-1`, '--reason', 'paid one')).status).toBe(4);
   });
 
   it('refuses to retry a row that was put into another file', async () => {
     const { batch } = await pay('fourth.csv', ['1,5,d1', '931,6,d2']);
-    const exported = await town.run('dead', 'export', '--batch', batch, '--out', 'mend.csv', '--json');
+    const exported = await world.run('dead', 'export', '--batch', batch, '--out', 'mend.csv', '--json');
     expect([exported.status, document(exported)]).toMatchObject([0, { batch, rows: 1 }]);
-    const csv = await readFile(join(town.folder, 'mend.csv'), 'utf8');
+    const csv = await readFile(join(world.folder, 'mend.csv'), 'utf8');
     expect(csv).toContain('member,tokens,reference,almoner_order,almoner_state');
     expect(csv).toContain(`931,6,d2,${batch}-2,refused`);
-    const taken = await town.run('dead', 'export', '--batch', batch, '--out', 'mend.csv');
+    const taken = await world.run('dead', 'export', '--batch', batch, '--out', 'mend.csv');
     expect([taken.status, taken.stderr]).toEqual([2, expect.stringContaining('ALM_BATCH_FILE_EXISTS')]);
 
-    await writeFile(join(town.folder, 'mend.csv'), csv.replace('931,6', '1,6'));
-    expect((await town.run('run', 'mend.csv', '--yes')).status).toBe(0);
-    const retried = await town.run('dead', 'retry', '--batch', batch);
+    await writeFile(join(world.folder, 'mend.csv'), csv.replace('931,6', '1,6'));
+    expect((await world.run('run', 'mend.csv', '--yes')).status).toBe(0);
+    const retried = await world.run('dead', 'retry', '--batch', batch);
     expect([retried.status, retried.stdout]).toEqual([
       4,
       expect.stringContaining('its row was put into another file'),
     ]);
-    const nothing = await town.run('dead', 'export', '--batch', batch, '--json');
+    const nothing = await world.run('dead', 'export', '--batch', batch, '--json');
     expect(document(nothing)).toEqual({ batch, file: null, rows: 0 });
   });
 
   it('refuses to retry an order whose reference was spent again', async () => {
     const { batch } = await pay('fifth.csv', ['1,5,e1', '941,6,e2']);
     expect((await pay('instead.csv', ['1,6,e2'])).status).toBe(0);
-    await town.admin.putMembers(REALM_ID, [{ member: '941', tokens: 0 }], 'keep');
-    const retried = await town.run('dead', 'retry', `${batch}-2`, '--run');
+    await world.admin.putMembers(REALM_ID, [{ member: '941', tokens: 0 }], 'keep');
+    const retried = await world.run('dead', 'retry', `${batch}-2`, '--run');
     expect([retried.status, retried.stdout]).toEqual([
       4,
       expect.stringContaining('its reference was spent again by another order'),
     ]);
-    expect(await town.admin.balance(REALM_ID, '941')).toBe(0);
+    expect(await world.admin.balance(REALM_ID, '941')).toBe(0);
   });
 
   it('stops where the realm was paid under another address since, until that is said to be meant', async () => {
     const { batch } = await pay('sixth.csv', ['951,6,f1', '952,7,f2']);
-    await town.admin.putMembers(REALM_ID, [{ member: '951', tokens: 0 }], 'keep');
-    await town.admin.putMembers(REALM_ID, [{ member: '952', tokens: 0 }], 'keep');
-    const url = town.env.ALMONER_REALM_URL?.replace('127.0.0.1', 'localhost') ?? '';
-    const there = { cwd: town.folder, env: { ...town.env, ALMONER_REALM_URL: url } };
+    await world.admin.putMembers(REALM_ID, [{ member: '951', tokens: 0 }], 'keep');
+    await world.admin.putMembers(REALM_ID, [{ member: '952', tokens: 0 }], 'keep');
+    const url = world.env.ALMONER_REALM_URL?.replace('127.0.0.1', 'localhost') ?? '';
+    const there = { cwd: world.folder, env: { ...world.env, ALMONER_REALM_URL: url } };
     const paid = await almoner(['run', 'sixth.csv', '--yes', '--new-address'], there);
     expect(paid.status, paid.stderr).toBe(0);
 
-    const retry = (...more: string[]) => town.run('dead', 'retry', '--batch', batch, '--run', ...more);
+    const retry = (...more: string[]) => world.run('dead', 'retry', '--batch', batch, '--run', ...more);
     const stopped = await retry();
     expect([stopped.status, stopped.stderr]).toEqual([3, expect.stringContaining(`${url} (2 orders paid`)]);
     expect(stopped.stderr).toMatch(/ALM_PLAN_OTHER_ADDRESS.*--new-address/s);
-    expect(await town.admin.balance(REALM_ID, '951')).toBe(6);
-    const left = await town.run('dead', 'list', '--batch', batch, '--json');
+    expect(await world.admin.balance(REALM_ID, '951')).toBe(6);
+    const left = await world.run('dead', 'list', '--batch', batch, '--json');
     expect(field(left, 'orders')).toHaveLength(2);
 
     const meant = await retry('--new-address', '--reason', 'two clubs');
     expect(meant.status, meant.stderr).toBe(0);
-    expect(await town.admin.balance(REALM_ID, '951')).toBe(12);
-    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    expect(await world.admin.balance(REALM_ID, '951')).toBe(12);
+    const audit = await readFile(join(world.folder, 'reports', batch, 'audit.csv'), 'utf8');
     expect(audit).toContain(`two clubs; new address: the realm was paid before at ${url}`);
   });
 
@@ -226,6 +231,6 @@ describe('almoner dead', { timeout: 120_000 }, () => {
       ['dead', 'retry', 'not an order'],
       ['dead', 'export'],
     ])
-      expect([args.join(' '), (await town.run(...args)).status]).toEqual([args.join(' '), 2]);
+      expect([args.join(' '), (await world.run(...args)).status]).toEqual([args.join(' '), 2]);
   });
 });

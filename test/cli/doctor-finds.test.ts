@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { almoner } from '../support/almoner.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { freePort, startRedis } from '../support/redis-server.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { startTown, type Town } from '../support/town.js';
 
 type Check = { name: string; state: string; message: string; remedy?: string };
 
@@ -86,17 +86,17 @@ test('a private store that ended with the last command is no fault', async () =>
 });
 
 describe('a realm', () => {
-  let town: Town;
+  let world: RealmAndOperator;
   beforeAll(async () => {
-    town = await startTown();
-    await town.admin.issueKey('other');
+    world = await startRealmAndOperator();
+    await world.admin.issueKey('other');
   });
-  afterAll(() => town.end());
+  afterAll(() => world.end());
 
   const realm = () => ({
-    ALMONER_REALM_URL: town.realm.url,
+    ALMONER_REALM_URL: world.realm.url,
     ALMONER_REALM_ID: 'town',
-    ALMONER_API_KEY: town.env.ALMONER_API_KEY,
+    ALMONER_API_KEY: world.env.ALMONER_API_KEY,
   });
 
   test('that answers is fine', async () => {

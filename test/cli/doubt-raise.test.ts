@@ -1,41 +1,41 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRaisable } from '../../src/operations/doubts/resolve.js';
 import { document, field, textField } from '../support/document.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begun, feedAll, sendAs } from '../support/order-moves.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
 /** A realm that honours keys, applies every change and never lets an answer through: unknown for a day. */
 
-const bench = ledgerBench();
-let town: Town;
+const bench = ledgersOnRedis();
+let world: RealmAndOperator;
 let batch: string;
 beforeAll(async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members: [{ member: '1', tokens: 100 }],
     serve: ['--fault', 'reset-after:1'],
     env: { ALMONER_OPERATOR: 'ada' },
   });
-  await town.file('pay.csv', 'member,tokens\n1,5\n1,6\n');
-  const run = town.start(['run', 'pay.csv', '--yes', '--json']);
+  await world.file('pay.csv', 'member,tokens\n1,5\n1,6\n');
+  const run = world.start(['run', 'pay.csv', '--yes', '--json']);
   await until('both to be unknown', async () => {
-    const { stdout } = await town.run('status', '--json');
+    const { stdout } = await world.run('status', '--json');
     return stdout.includes('"unknown":2');
   });
   run.child.kill('SIGTERM');
   expect(await run.ended).toBe(130);
-  batch = textField(await town.run('status', 'last', '--json'), 'batch');
+  batch = textField(await world.run('status', 'last', '--json'), 'batch');
 }, 120_000);
-afterAll(() => town.end());
+afterAll(() => world.end());
 
-const raise = (...args: string[]) => town.run('doubt', 'raise', ...args);
+const raise = (...args: string[]) => world.run('doubt', 'raise', ...args);
 
 describe('almoner doubt raise', { timeout: 120_000 }, () => {
   it('wants a reason and orders, and shows an unknown before it is raised', async () => {
     expect((await raise(`${batch}-1`)).status).toBe(2);
     expect((await raise('--reason', 'x')).status).toBe(2);
-    const shown = await town.run('doubt', 'show', `${batch}-1`);
+    const shown = await world.run('doubt', 'show', `${batch}-1`);
     expect([shown.status, shown.stdout]).toEqual([0, expect.stringContaining('unknown: ')]);
     expect(shown.stdout).toContain(`almoner doubt raise ${batch}-1 --reason`);
   });
@@ -46,7 +46,7 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
       0,
       { raised: [`${batch}-1`], missed: [], batches: [{ batch, counts: { doubt: 1, unknown: 1 } }] },
     ]);
-    expect(field(await town.run('doubt', 'list', '--json'), 'orders')).toMatchObject([
+    expect(field(await world.run('doubt', 'list', '--json'), 'orders')).toMatchObject([
       {
         order: `${batch}-1`,
         state: 'doubt',
@@ -54,7 +54,7 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
         message: expect.stringContaining('gone'),
       },
     ]);
-    expect(document(await town.run('doubt', 'show', `${batch}-1`, '--json'))).toMatchObject({
+    expect(document(await world.run('doubt', 'show', `${batch}-1`, '--json'))).toMatchObject({
       state: 'doubt',
       sent: { key: `${batch}-1.1` },
     });
@@ -66,8 +66,8 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
       expect.stringContaining(`Next: almoner doubt show ${batch}-2`),
     ]);
     // Nothing is left to find out: the interrupted run is done, and a person decides.
-    expect(field(await town.run('status', batch, '--json'), 'state')).toBe('done');
-    expect(await town.applied()).toHaveLength(2);
+    expect(field(await world.run('status', batch, '--json'), 'state')).toBe('done');
+    expect(await world.applied()).toHaveLength(2);
   });
 
   it('raises none where one is no unknown: being sent, planned or paid', async () => {

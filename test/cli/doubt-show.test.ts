@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFaultDice, parseFaults } from '../../src/realm/server/faults.js';
 import { document, textField } from '../support/document.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
 /** One order is paid, the next is applied and its answer cut off; reads of the member come through. */
 
@@ -9,22 +9,22 @@ const FAULT = 'reset-after:0.5';
 /** The requests in their order: both writes, the read when the doubt arises, the reads of `doubt show`. */
 const CUT = [false, true, false, false, false, false];
 
-let town: Town;
+let world: RealmAndOperator;
 let batch: string;
 beforeAll(async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members: [{ member: '1', tokens: 100 }],
     serve: ['--fault', FAULT, '--fault-seed', String(seedFor(CUT))],
     env: { ALMONER_CERTAINTY: 'manual' },
   });
-  await town.file('pay.csv', 'member,tokens\n1,5\n1,6\n');
-  const ran = await town.run('run', 'pay.csv', '--yes', '--in-order', '--json');
+  await world.file('pay.csv', 'member,tokens\n1,5\n1,6\n');
+  const ran = await world.run('run', 'pay.csv', '--yes', '--in-order', '--json');
   expect([ran.status, document(ran)]).toMatchObject([4, { counts: { paid: 1, doubt: 1 } }]);
   batch = textField(ran, 'batch');
-  await town.file('later.csv', 'member,tokens,reference\n1,7,later\n');
-  await town.run('import', 'later.csv', '--yes');
+  await world.file('later.csv', 'member,tokens,reference\n1,7,later\n');
+  await world.run('import', 'later.csv', '--yes');
 }, 120_000);
-afterAll(() => town.end());
+afterAll(() => world.end());
 
 function seedFor(cut: readonly boolean[]): number {
   for (let seed = 1; ; seed++) {
@@ -35,7 +35,7 @@ function seedFor(cut: readonly boolean[]): number {
 
 describe('almoner doubt show', { timeout: 120_000 }, () => {
   it('puts the balances side by side, names later orders and what to look for upstream', async () => {
-    const shown = await town.run('doubt', 'show', `${batch}-2`, '--json');
+    const shown = await world.run('doubt', 'show', `${batch}-2`, '--json');
     expect([shown.status, document(shown)]).toMatchObject([
       0,
       {
@@ -60,7 +60,7 @@ describe('almoner doubt show', { timeout: 120_000 }, () => {
       },
     ]);
 
-    const person = await town.run('doubt', 'show', `${batch}-2`);
+    const person = await world.run('doubt', 'show', `${batch}-2`);
     for (const words of [
       'last balance seen before  105',
       'should be if paid         111',
@@ -76,7 +76,7 @@ describe('almoner doubt show', { timeout: 120_000 }, () => {
   });
 
   it('has nothing to say about an order that is not in doubt', async () => {
-    const paid = await town.run('doubt', 'show', `${batch}-1`);
+    const paid = await world.run('doubt', 'show', `${batch}-1`);
     expect([paid.status, paid.stderr]).toEqual([2, expect.stringContaining('is paid, not in doubt')]);
   });
 });

@@ -2,17 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, field, textField } from '../support/document.js';
-import { REALM_ID, startTown, type Town } from '../support/town.js';
+import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
 /**
  * Certainty `manual` against a service that applies every change and then cuts the connection: nothing is
  * ever sent again by itself, and only an operator ends a doubt.
  */
 
-let town: Town;
+let world: RealmAndOperator;
 let batch: string;
 beforeAll(async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members: [
       { member: '1', tokens: 100 },
       { member: '2', tokens: 100 },
@@ -21,26 +21,26 @@ beforeAll(async () => {
     env: { ALMONER_CERTAINTY: 'manual', ALMONER_OPERATOR: 'ada' },
   });
   const rows = ['1,,5,a1', '2,,6,a2', '1,2,7,a3', '2,,8,a4'];
-  await town.file('pay.csv', `member,recipient,tokens,reference,op\n${rows.map(withOp).join('\n')}\n`);
-  const ran = await town.run('run', 'pay.csv', '--yes', '--json');
+  await world.file('pay.csv', `member,recipient,tokens,reference,op\n${rows.map(withOp).join('\n')}\n`);
+  const ran = await world.run('run', 'pay.csv', '--yes', '--json');
   expect([ran.status, document(ran)]).toMatchObject([4, { state: 'done', counts: { doubt: 4 } }]);
   batch = textField(ran, 'batch');
 });
-afterAll(() => town.end());
+afterAll(() => world.end());
 
 const withOp = (row: string) => `${row},${row.split(',')[1] === '' ? 'credit' : 'transfer'}`;
 const order = (index: number) => `${batch}-${index}`;
 /** From now on a request is past arriving so long after it was sent. */
 const settleWithin = (ms: number) =>
-  town.file(
+  world.file(
     'almoner.config.yaml',
-    `realms: {town: {baseUrl: '${town.realm.url}', realmId: ${REALM_ID}, keyEnv: ALMONER_API_KEY, settleMs: ${ms}}}\n`,
+    `realms: {town: {baseUrl: '${world.realm.url}', realmId: ${REALM_ID}, keyEnv: ALMONER_API_KEY, settleMs: ${ms}}}\n`,
   );
-const counts = async () => field(await town.run('status', batch, '--json'), 'counts');
+const counts = async () => field(await world.run('status', batch, '--json'), 'counts');
 
 describe('almoner doubt', { timeout: 120_000 }, () => {
   it('lists the doubts with what is known of them', async () => {
-    const listed = await town.run('doubt', 'list', '--json');
+    const listed = await world.run('doubt', 'list', '--json');
     expect([listed.status, field(listed, 'orders')]).toMatchObject([
       0,
       [1, 2, 3, 4].map((index) => ({
@@ -52,19 +52,19 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
         status: null,
       })),
     ]);
-    const person = await town.run('doubt', 'list', '--batch', batch);
+    const person = await world.run('doubt', 'list', '--batch', batch);
     expect(person.stdout).toMatch(/^4 doubts, 26 tokens\n/);
     expect(person.stdout).toContain('Next: almoner doubt show');
   });
 
   it('leaves them out of an undo, and says how many and why, also when nothing else is left', async () => {
-    const told = await town.run('undo', batch, '--out', 'nothing.csv');
+    const told = await world.run('undo', batch, '--out', 'nothing.csv');
     expect([told.status, told.stdout]).toEqual([
       0,
       expect.stringMatching(/Left out: 4 rows\.\n {2}4 orders, 26 tokens, in doubt: .*resolve them first/),
     ]);
     expect(told.stdout).toContain(`Next: almoner doubt list --batch ${batch}`);
-    expect(document(await town.run('undo', batch, '--out', 'nothing.csv', '--json'))).toMatchObject({
+    expect(document(await world.run('undo', batch, '--out', 'nothing.csv', '--json'))).toMatchObject({
       ...{ file: null, rows: 0 },
       leftOut: [{ why: 'doubt', orders: 4, tokens: '26', message: expect.stringContaining('in doubt') }],
     });
@@ -72,9 +72,9 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
 
   it('is touched neither by retry nor by discard', async () => {
     for (const args of [['retry'], ['discard', '--reason', 'x']]) {
-      const ran = await town.run('dead', ...args, order(1));
+      const ran = await world.run('dead', ...args, order(1));
       expect([ran.status, ran.stdout]).toEqual([4, expect.stringContaining('it is in doubt')]);
-      const all = await town.run('dead', ...args, '--batch', batch);
+      const all = await world.run('dead', ...args, '--batch', batch);
       expect(all.status).toBe(2);
     }
     expect(await counts()).toEqual({ doubt: 4 });
@@ -88,33 +88,33 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       [order(1), '--batch', batch, '--paid', '--reason', 'x'],
       ['--paid', '--reason', 'x'],
     ])
-      expect((await town.run('doubt', 'resolve', ...args)).status).toBe(2);
+      expect((await world.run('doubt', 'resolve', ...args)).status).toBe(2);
     expect(await counts()).toEqual({ doubt: 4 });
   });
 
   it('does nothing when one row of a file is wrong, and what the file says when all are right', async () => {
-    await town.run('report', batch);
-    const path = join(town.folder, 'reports', batch, 'doubt.csv');
+    await world.run('report', batch);
+    const path = join(world.folder, 'reports', batch, 'doubt.csv');
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(lines[0]).toMatch(/,decision$/);
     const decided = (decisions: readonly string[]) =>
       writeFile(
-        join(town.folder, 'decided.csv'),
+        join(world.folder, 'decided.csv'),
         lines.map((line, i) => `${line}${i === 0 ? '' : decisions[i - 1]}\n`).join(''),
       );
     await decided(['paid', 'perhaps', '', '']);
-    const wrong = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    const wrong = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
     expect([wrong.status, wrong.stderr]).toEqual([3, expect.stringContaining('line 3: decision "perhaps"')]);
     expect(await counts()).toEqual({ doubt: 4 });
 
     await decided(['paid', 'unpaid', '', '']);
-    const early = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    const early = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
     expect([early.status, early.stderr]).toEqual([2, expect.stringContaining('ALM_BATCH_MAY_ARRIVE')]);
     expect(early.stderr).toMatch(new RegExp(`${order(2)} may arrive until .*Z, for another 1\\d min`));
     expect(early.stderr).not.toContain(order(1));
     expect(await counts()).toEqual({ doubt: 4 });
     await settleWithin(1);
-    const right = await town.run(
+    const right = await world.run(
       'doubt',
       'resolve',
       '--file',
@@ -134,14 +134,14 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       },
     ]);
     // The same file once more: it is all as asked.
-    const again = await town.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    const again = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
     expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('no doubt to resolve')]);
-    const other = await town.run('doubt', 'resolve', order(1), '--unpaid', '--reason', 'x');
+    const other = await world.run('doubt', 'resolve', order(1), '--unpaid', '--reason', 'x');
     expect([other.status, other.stderr]).toEqual([3, expect.stringContaining('is paid, not in doubt')]);
   });
 
   it('records who, when and why, and sends nothing before a retry, which keeps the key', async () => {
-    const shown = await town.run('dead', 'show', order(2), '--json');
+    const shown = await world.run('dead', 'show', order(2), '--json');
     expect(document(shown)).toMatchObject({
       state: 'exhausted',
       class: 'ALM_SEND_SAID_UNPAID',
@@ -155,20 +155,20 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
         message: expect.stringContaining('seen in the log'),
       }),
     );
-    const before = await town.applied();
+    const before = await world.applied();
     expect(before).toHaveLength(4);
     // The operator was wrong. The realm knows the key, and does not apply it a second time.
-    const retried = await town.run('dead', 'retry', order(2), '--run', '--json');
+    const retried = await world.run('dead', 'retry', order(2), '--run', '--json');
     expect([retried.status, field(retried, 'batches.0.counts')]).toEqual([4, { paid: 1, doubt: 3 }]);
-    expect(field(await town.run('doubt', 'show', order(2), '--json'), 'sent')).toMatchObject({
+    expect(field(await world.run('doubt', 'show', order(2), '--json'), 'sent')).toMatchObject({
       key: `${order(2)}.1`,
     });
-    expect(await town.applied()).toHaveLength(4);
+    expect(await world.applied()).toHaveLength(4);
   });
 
   it('ends the batch as paid when the last doubt is, and the exit codes follow', async () => {
-    expect((await town.run('run', 'pay.csv', '--yes')).status).toBe(4);
-    const resolved = await town.run(
+    expect((await world.run('run', 'pay.csv', '--yes')).status).toBe(4);
+    const resolved = await world.run(
       'doubt',
       'resolve',
       '--batch',
@@ -181,17 +181,17 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       0,
       expect.stringContaining('3 doubts resolved: 3 paid, 0 unpaid. Nothing was sent.'),
     ]);
-    expect((await town.run('run', 'pay.csv', '--yes')).status).toBe(0);
-    expect(field(await town.run('doubt', 'list', '--json'), 'orders')).toEqual([]);
-    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    expect((await world.run('run', 'pay.csv', '--yes')).status).toBe(0);
+    expect(field(await world.run('doubt', 'list', '--json'), 'orders')).toEqual([]);
+    const audit = await readFile(join(world.folder, 'reports', batch, 'audit.csv'), 'utf8');
     expect(audit).toContain(`doubt ${order(4)} resolved as paid,support said so`);
     expect(audit).toContain('ada');
-    expect(await town.applied()).toHaveLength(4);
-    expect(await town.admin.balance(REALM_ID, '1')).toBe(98);
+    expect(await world.applied()).toHaveLength(4);
+    expect(await world.admin.balance(REALM_ID, '1')).toBe(98);
   });
 
   it('warns that an undo rests on an operator’s word', async () => {
-    const undone = await town.run('undo', batch);
+    const undone = await world.run('undo', batch);
     expect([undone.status, undone.stdout]).toEqual([
       0,
       expect.stringMatching(/4 orders paid only on an operator’s word/),
@@ -200,11 +200,11 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
 
   it('keeps what is called unpaid too early from being paid again, through every door', async () => {
     await settleWithin(3_600_000);
-    await town.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
-    const young = textField(await town.run('run', 'young.csv', '--yes', '--json'), 'batch');
-    const applied = (await town.applied()).length;
+    await world.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
+    const young = textField(await world.run('run', 'young.csv', '--yes', '--json'), 'batch');
+    const applied = (await world.applied()).length;
     const resolve = (...more: string[]) =>
-      town.run('doubt', 'resolve', '--batch', young, '--unpaid', '--reason', 'gone', '--json', ...more);
+      world.run('doubt', 'resolve', '--batch', young, '--unpaid', '--reason', 'gone', '--json', ...more);
     expect((await resolve()).status).toBe(2);
     const resolved = await resolve('--yes');
     expect([resolved.status, document(resolved)]).toMatchObject([
@@ -215,7 +215,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       },
     ]);
 
-    const retried = await town.run('dead', 'retry', '--batch', young, '--run', '--json');
+    const retried = await world.run('dead', 'retry', '--batch', young, '--run', '--json');
     expect([retried.status, document(retried)]).toMatchObject([
       4,
       {
@@ -223,20 +223,20 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
         refused: [{ order: `${young}-1`, why: expect.stringContaining('may still arrive') }, {}],
       },
     ]);
-    expect((await town.run('dead', 'show', `${young}-1`)).stdout).toContain('not before');
-    await town.run('report', young);
-    const failed = await town.run('run', join('reports', young, 'failed.csv'), '--yes', '--json');
+    expect((await world.run('dead', 'show', `${young}-1`)).stdout).toContain('not before');
+    await world.run('report', young);
+    const failed = await world.run('run', join('reports', young, 'failed.csv'), '--yes', '--json');
     expect([failed.status, field(failed, 'faults')]).toMatchObject([
       3,
       [{ code: 'ALM_ROW_ORDER_MAY_BE_PAID', message: expect.stringContaining('may still arrive') }, {}],
     ]);
-    await town.file('again.csv', 'member,tokens,reference\n1,5,y1\n');
-    expect(document(await town.run('plan', 'again.csv', '--json'))).toMatchObject({
+    await world.file('again.csv', 'member,tokens,reference\n1,5,y1\n');
+    expect(document(await world.run('plan', 'again.csv', '--json'))).toMatchObject({
       duplicates: 1,
       warnings: [{ code: 'ALM_ROW_ORDER_MAY_BE_PAID' }],
     });
-    const again = await town.run('run', 'again.csv', '--yes', '--json');
+    const again = await world.run('run', 'again.csv', '--yes', '--json');
     expect(field(again, 'counts')).toEqual({ duplicate: 1 });
-    expect(await town.applied()).toHaveLength(applied);
+    expect(await world.applied()).toHaveLength(applied);
   });
 });

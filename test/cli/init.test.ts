@@ -3,19 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { almoner, MAIN } from '../support/almoner.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { startTown, type Town } from '../support/town.js';
 
 describe('init', () => {
-  let town: Town;
+  let world: RealmAndOperator;
   beforeAll(async () => {
-    town = await startTown({ members: [{ member: '119837460192837465', tokens: 0 }] });
+    world = await startRealmAndOperator({ members: [{ member: '119837460192837465', tokens: 0 }] });
   });
-  afterAll(() => town.end());
+  afterAll(() => world.end());
 
   test('without a realm writes files that can be rehearsed and planned as they are', async () => {
     const cwd = await tempFolder();
-    const env = { ALMONER_DATA: join(town.folder, 'init-data'), ALMONER_REPORTS: join(cwd, 'reports') };
+    const env = { ALMONER_DATA: join(world.folder, 'init-data'), ALMONER_REPORTS: join(cwd, 'reports') };
     const first = await almoner(['init', '--json'], { cwd, env });
     expect(first.status, first.stderr).toBe(0);
     expect(JSON.parse(first.stdout)).toMatchObject({ realm: null, check: null });
@@ -30,12 +30,12 @@ describe('init', () => {
 
   test('with a realm checks address, realm and key at once, and the file never holds the key', async () => {
     const cwd = await tempFolder();
-    const key = town.env.ALMONER_API_KEY ?? '';
-    const env = { TOWN_KEY: key, ALMONER_DATA: join(town.folder, 'init-data') };
+    const key = world.env.ALMONER_API_KEY ?? '';
+    const env = { TOWN_KEY: key, ALMONER_DATA: join(world.folder, 'init-data') };
     const args = [
       'init',
       '--url',
-      town.realm.url,
+      world.realm.url,
       '--realm-id',
       'town',
       '--key-env',
@@ -55,7 +55,7 @@ describe('init', () => {
       env: { ...env, TOWN_KEY: 'wrong-key-of-nobody-01234' },
     });
     expect(JSON.parse(wrong.stdout)).toMatchObject({ check: { state: 'failed' } });
-    const half = await almoner(['init', '--url', town.realm.url], { cwd: await tempFolder(), env });
+    const half = await almoner(['init', '--url', world.realm.url], { cwd: await tempFolder(), env });
     expect(half).toMatchObject({ status: 2, stderr: expect.stringContaining('belong together') });
   });
 });

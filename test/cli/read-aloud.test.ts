@@ -2,23 +2,23 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { almoner } from '../support/almoner.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
 /**
  * Errors that a person meets, provoked and read: each says what happened in words of this very case, what was
  * and was not done, and what to do next.
  */
-let town: Town;
+let world: RealmAndOperator;
 beforeAll(async () => {
-  town = await startTown({ members: [{ member: '1', tokens: 0 }] });
-  await town.file('good.csv', 'member,tokens\n1,5\n');
-  await town.file('empty.csv', '');
-  writeFileSync(join(town.folder, 'utf16.csv'), Buffer.from('\ufeffmember,tokens\n1,5\n', 'utf16le'));
-  mkdirSync(join(town.folder, 'folder'));
+  world = await startRealmAndOperator({ members: [{ member: '1', tokens: 0 }] });
+  await world.file('good.csv', 'member,tokens\n1,5\n');
+  await world.file('empty.csv', '');
+  writeFileSync(join(world.folder, 'utf16.csv'), Buffer.from('\ufeffmember,tokens\n1,5\n', 'utf16le'));
+  mkdirSync(join(world.folder, 'folder'));
   for (const id of ['same-1', 'same-2'])
-    await town.run('import', 'good.csv', '--yes', '--batch-id', id, '--again', id);
+    await world.run('import', 'good.csv', '--yes', '--batch-id', id, '--again', id);
 });
-afterAll(() => town.end());
+afterAll(() => world.end());
 
 type Case = readonly [string, readonly string[], number, RegExp, RegExp];
 
@@ -136,7 +136,7 @@ describe('a person who meets', () => {
   test.each(CASES)(
     '%s is told what happened, what was not done, and what to do',
     async (_, args, status, said, next) => {
-      const ran = await town.run(...args);
+      const ran = await world.run(...args);
       const text = `${ran.stdout}${ran.stderr}`;
       expect([text, ran.status]).toEqual([text, status]);
       expect(text).toMatch(said);
@@ -146,36 +146,36 @@ describe('a person who meets', () => {
   );
 
   test('a store, before any batch, is told how to make one', async () => {
-    const env = { ALMONER_DATA: join(town.folder, 'fresh') };
-    const ran = await almoner(['report', 'last'], { cwd: town.folder, env });
+    const env = { ALMONER_DATA: join(world.folder, 'fresh') };
+    const ran = await almoner(['report', 'last'], { cwd: world.folder, env });
     expect(ran.stderr).toMatch(/There is no batch yet\. Nothing was done\.\nNext: Make one with/);
   });
 
   test('a refused key is told what stays planned, and that a resume with it changes nothing', async () => {
     const wrong = { ALMONER_API_KEY: 'not-the-key-of-the-town-0123456789' };
-    const run = town.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted'], wrong);
+    const run = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted'], wrong);
     expect(await run.ended).toBe(5);
     expect(run.stdout()).toMatch(
       /is halted: The realm answered 401: [^()]+[^.] \(nothing was applied\)\. No further request/,
     );
-    const resume = town.start(['resume', 'halted'], wrong);
+    const resume = world.start(['resume', 'halted'], wrong);
     expect(await resume.ended).toBe(5);
     expect(resume.stderr()).toMatch(
       /The realm stays halted, and nothing was sent\.\nNext: Put the right key/,
     );
-    const mended = town.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
+    const mended = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
     expect(await mended.ended, mended.stderr()).toBe(0);
-    const again = town.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
+    const again = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
     expect(await again.ended).toBe(0);
     expect(again.stdout()).toContain('which was over before: nothing was sent');
   });
 
   test('a cancelled batch is told that running its file again sends nothing', async () => {
-    await town.run('cancel', 'same-2');
-    const ran = await town.run('run', 'good.csv', '--yes', '--batch-id', 'same-2', '--again', 'same-2');
+    await world.run('cancel', 'same-2');
+    const ran = await world.run('run', 'good.csv', '--yes', '--batch-id', 'same-2', '--again', 'same-2');
     expect(ran.stdout).toMatch(/which was cancelled: nothing was sent[\s\S]*unprocessed\.csv/);
     expect(ran.stdout).not.toContain('--again');
-    const discarded = await town.run('dead', 'discard', 'same-2-1', '--reason', 'x');
+    const discarded = await world.run('dead', 'discard', 'same-2-1', '--reason', 'x');
     expect(discarded.stdout).toContain('1 order left alone:\n  same-2-1: it is cancelled, not a dead letter');
   });
 });

@@ -10,40 +10,40 @@ import { allLedgers } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
 /** Pause, resume and cancel, while workers, runs and halted realms are about. */
 
 let store: TestRedis;
-let town: Town;
+let world: RealmAndOperator;
 beforeAll(async () => {
   store = await startRedis();
-  town = await startTown({
+  world = await startRealmAndOperator({
     members: [{ member: '1', tokens: 100 }],
     env: { REDIS_URL: store.url, ALMONER_RATE: '10/s', ALMONER_OPERATOR: 'ada' },
   });
 });
 afterAll(async () => {
-  await town.end();
+  await world.end();
   await store.stop();
 });
 
 const rowsOf = (name: string, count: number) =>
   `member,tokens,reference\n${Array.from({ length: count }, (_, i) => `1,1,${name}-${i}\n`).join('')}`;
-const status = (batch: string) => town.run('status', batch, '--json');
+const status = (batch: string) => world.run('status', batch, '--json');
 async function imported(name: string, count: number): Promise<string> {
-  await town.file(`${name}.csv`, rowsOf(name, count));
-  return textField(await town.run('import', `${name}.csv`, '--yes', '--json'), 'batch');
+  await world.file(`${name}.csv`, rowsOf(name, count));
+  return textField(await world.run('import', `${name}.csv`, '--yes', '--json'), 'batch');
 }
 
 describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
   it('stop and move the workers, and say what happens to what is being sent', async () => {
     const batch = await imported('paused', 1_000);
-    const worker = town.start(['worker']);
-    await until('some to be paid', async () => (await town.applied()).length >= 5, 60_000);
-    const paused = await town.run('pause', batch, '--reason', 'wrong amounts', '--json');
+    const worker = world.start(['worker']);
+    await until('some to be paid', async () => (await world.applied()).length >= 5, 60_000);
+    const paused = await world.run('pause', batch, '--reason', 'wrong amounts', '--json');
     expect([paused.status, document(paused)]).toMatchObject([
       0,
       { batch, state: 'paused', changed: true, reason: { code: 'ALM_BATCH_PAUSED' } },
@@ -52,20 +52,20 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       const counts = field(await status(batch), 'counts');
       return typeof counts === 'object' && counts !== null && !('sending' in counts);
     });
-    const applied = (await town.applied()).length;
+    const applied = (await world.applied()).length;
     expect(applied).toBeLessThan(1_000);
-    const again = await town.run('pause', batch);
+    const again = await world.run('pause', batch);
     expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('stands still already')]);
     expect(again.stdout).toContain('Nothing is being sent.');
-    expect(await town.applied()).toHaveLength(applied);
+    expect(await world.applied()).toHaveLength(applied);
 
-    const resumed = await town.run('resume', batch, '--json');
+    const resumed = await world.run('resume', batch, '--json');
     expect([resumed.status, document(resumed)]).toMatchObject([0, { state: 'running', workers: 1 }]);
-    await until('it to go on', async () => (await town.applied()).length > applied + 2, 60_000);
-    const busy = await town.run('resume', batch);
+    await until('it to go on', async () => (await world.applied()).length > applied + 2, 60_000);
+    const busy = await world.run('resume', batch);
     expect([busy.status, busy.stdout]).toEqual([0, expect.stringContaining('is already being worked')]);
 
-    const cancelled = await town.run('cancel', batch, '--reason', 'wrong file');
+    const cancelled = await world.run('cancel', batch, '--reason', 'wrong file');
     expect([cancelled.status, cancelled.stdout]).toEqual([
       0,
       expect.stringContaining('any reference they have is free again'),
@@ -75,48 +75,51 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     const end = await status(batch);
     expect([field(end, 'state'), field(end, 'counts.paid')]).toEqual([
       'cancelled',
-      (await town.applied()).length,
+      (await world.applied()).length,
     ]);
     for (const verb of ['pause', 'resume']) {
-      const ran = await town.run(verb, batch);
+      const ran = await world.run(verb, batch);
       expect([verb, ran.status, ran.stderr]).toEqual([verb, 2, expect.stringContaining('ALM_BATCH_CANNOT')]);
     }
     // Only what was paid keeps its reference.
-    await town.file('again.csv', rowsOf('paused', 1_000).replace('reference\n', 'reference\n1,1,one more\n'));
-    const planned = await town.run('plan', 'again.csv', '--json');
+    await world.file(
+      'again.csv',
+      rowsOf('paused', 1_000).replace('reference\n', 'reference\n1,1,one more\n'),
+    );
+    const planned = await world.run('plan', 'again.csv', '--json');
     expect(field(planned, 'duplicates')).toBe(field(end, 'counts.paid'));
-    await town.run('report', batch);
-    const audit = await readFile(join(town.folder, 'reports', batch, 'audit.csv'), 'utf8');
+    await world.run('report', batch);
+    const audit = await readFile(join(world.folder, 'reports', batch, 'audit.csv'), 'utf8');
     for (const entry of ['paused,wrong amounts', 'resumed,', 'cancelled,wrong file'])
       expect(audit).toContain(entry);
   });
 
   it('resume hands a run whose process was killed to the workers, and says when there are none', async () => {
-    await town.file('killed.csv', rowsOf('killed', 60));
-    const before = (await town.applied()).length;
-    const run = town.start(['run', 'killed.csv', '--yes']);
-    await until('some to be paid', async () => (await town.applied()).length >= before + 3, 60_000);
+    await world.file('killed.csv', rowsOf('killed', 60));
+    const before = (await world.applied()).length;
+    const run = world.start(['run', 'killed.csv', '--yes']);
+    await until('some to be paid', async () => (await world.applied()).length >= before + 3, 60_000);
     run.child.kill('SIGKILL');
     await run.ended;
     const stopped = await status('last');
     expect(document(stopped)).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
     const batch = textField(stopped, 'batch');
-    const resumed = await town.run('resume', 'last');
+    const resumed = await world.run('resume', 'last');
     expect([resumed.status, resumed.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
     expect(resumed.stdout).toContain('Next: almoner worker');
-    const worker = town.start(['worker']);
+    const worker = world.start(['worker']);
     // The slot of the request that died with its process is given up only after the request's own time-out.
     await until('the worker to end it', async () => field(await status(batch), 'state') === 'done', 180_000);
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
     expect(field(await status(batch), 'counts')).toEqual({ paid: 60 });
-    expect(await town.applied()).toHaveLength(before + 60);
+    expect(await world.applied()).toHaveLength(before + 60);
   });
 
   it('resume of a halted realm tries the key first', async () => {
-    await town.file('halted.csv', rowsOf('halted', 3));
-    const wrong = { ...town.env, ALMONER_API_KEY: 'a-key-that-nobody-issued' };
-    const withWrongKey = (...args: string[]) => almoner(args, { cwd: town.folder, env: wrong });
+    await world.file('halted.csv', rowsOf('halted', 3));
+    const wrong = { ...world.env, ALMONER_API_KEY: 'a-key-that-nobody-issued' };
+    const withWrongKey = (...args: string[]) => almoner(args, { cwd: world.folder, env: wrong });
     const ran = await withWrongKey('run', 'halted.csv', '--yes', '--json');
     expect([ran.status, field(ran, 'state')]).toEqual([5, 'halted']);
     const batch = textField(ran, 'batch');
@@ -124,16 +127,16 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     expect([still.status, still.stderr]).toEqual([5, expect.stringContaining('ALM_REALM_KEY_REFUSED')]);
     expect(field(await status(batch), 'state')).toBe('halted');
     const elsewhere = await almoner(['resume', batch], {
-      cwd: town.folder,
-      env: { ...town.env, ALMONER_REALM_ID: 'another' },
+      cwd: world.folder,
+      env: { ...world.env, ALMONER_REALM_ID: 'another' },
     });
     expect([elsewhere.status, elsewhere.stderr]).toEqual([
       2,
       expect.stringContaining('ALM_BATCH_REALM_NOT_HERE'),
     ]);
-    const resumed = await town.run('resume', batch, '--json');
+    const resumed = await world.run('resume', batch, '--json');
     expect([resumed.status, field(resumed, 'state')]).toEqual([0, 'running']);
-    expect((await town.run('run', 'halted.csv', '--yes')).status).toBe(0);
+    expect((await world.run('run', 'halted.csv', '--yes')).status).toBe(0);
   });
 
   it('cancel takes back an import that did not finish, and status names it until then', async () => {
@@ -159,26 +162,26 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       'ok',
     );
 
-    const listed = await town.run('status', '--json');
+    const listed = await world.run('status', '--json');
     expect(field(listed, 'unfinished')).toMatchObject([{ batch: 'half-way' }]);
-    expect((await town.run('status')).stdout).toContain('an import that did not finish');
-    expect((await town.run('pause', 'half-way')).status).toBe(2);
-    await town.file('held.csv', 'member,tokens,reference\n1,1,held\n');
-    const busy = await town.run('import', 'held.csv', '--yes');
+    expect((await world.run('status')).stdout).toContain('an import that did not finish');
+    expect((await world.run('pause', 'half-way')).status).toBe(2);
+    await world.file('held.csv', 'member,tokens,reference\n1,1,held\n');
+    const busy = await world.run('import', 'held.csv', '--yes');
     expect([busy.status, busy.stderr]).toEqual([3, expect.stringContaining('ALM_PLAN_REFERENCE_BUSY')]);
 
-    const cancelled = await town.run('cancel', 'half-way', '--json');
+    const cancelled = await world.run('cancel', 'half-way', '--json');
     expect([cancelled.status, document(cancelled)]).toMatchObject([
       0,
       { batch: 'half-way', state: 'cancelled' },
     ]);
-    expect(field(await town.run('status', '--json'), 'unfinished')).toEqual([]);
-    expect((await town.run('import', 'held.csv', '--yes')).status).toBe(0);
+    expect(field(await world.run('status', '--json'), 'unfinished')).toEqual([]);
+    expect((await world.run('import', 'held.csv', '--yes')).status).toBe(0);
   });
 
   it('name what is not there', async () => {
     for (const verb of ['pause', 'resume', 'cancel']) {
-      const ran = await town.run(verb, 'nonsense', '--json');
+      const ran = await world.run(verb, 'nonsense', '--json');
       expect([ran.status, document(ran)]).toMatchObject([2, { error: { code: 'ALM_BATCH_NOT_FOUND' } }]);
     }
   });

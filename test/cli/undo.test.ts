@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { document, field, textField } from '../support/document.js';
+import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { REALM_ID, startTown, type Town } from '../support/town.js';
 
 const TIMEOUT_MS = 120_000;
 let store: TestRedis;
-let town: Town;
+let world: RealmAndOperator;
 beforeAll(async () => {
   store = await startRedis();
-  town = await startTown({
+  world = await startRealmAndOperator({
     env: { REDIS_URL: store.url },
     members: [
       { member: '1', tokens: 100 },
@@ -19,21 +19,21 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await town.end();
+  await world.end();
   await store.stop();
 });
 
-const balances = () => Promise.all(['1', '2'].map((member) => town.admin.balance(REALM_ID, member)));
+const balances = () => Promise.all(['1', '2'].map((member) => world.admin.balance(REALM_ID, member)));
 
 it('takes back exactly what was paid, once, and frees the references', { timeout: TIMEOUT_MS }, async () => {
   const rows = ['1,,credit,5,a1,oops', '2,,debit,6,a2,', '1,2,transfer,7,a3,', '404,,credit,8,a4,'];
-  await town.file('pay.csv', `member,recipient,op,tokens,reference,reason\n${rows.join('\n')}\n`);
-  const ran = await town.run('run', 'pay.csv', '--yes', '--json');
+  await world.file('pay.csv', `member,recipient,op,tokens,reference,reason\n${rows.join('\n')}\n`);
+  const ran = await world.run('run', 'pay.csv', '--yes', '--json');
   expect(ran.status).toBe(4);
   const batch = textField(ran, 'batch');
   expect(await balances()).toEqual([98, 101]);
 
-  const undone = await town.run('undo', batch, '--json');
+  const undone = await world.run('undo', batch, '--json');
   expect([undone.status, document(undone)]).toMatchObject([
     0,
     {
@@ -42,7 +42,7 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
     },
   ]);
   const file = `undo-${batch}.csv`;
-  expect(await readFile(join(town.folder, file), 'utf8')).toBe(
+  expect(await readFile(join(world.folder, file), 'utf8')).toBe(
     [
       'member,recipient,op,tokens,reference,reason',
       `1,,debit,5,undo:${batch}-1,undo of ${batch}-1: oops`,
@@ -51,31 +51,31 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
       '',
     ].join('\n'),
   );
-  const overwritten = await town.run('undo', batch);
+  const overwritten = await world.run('undo', batch);
   expect([overwritten.status, overwritten.stderr]).toEqual([
     2,
     expect.stringContaining('ALM_BATCH_FILE_EXISTS'),
   ]);
 
-  const undoing = await town.run('run', file, '--yes', '--json');
+  const undoing = await world.run('run', file, '--yes', '--json');
   expect(undoing.status).toBe(0);
   expect(await balances()).toEqual([100, 100]);
 
   // An undo is not undone: neither by the command, nor by what somebody types.
   const undo = textField(undoing, 'batch');
-  const refused = await town.run('undo', undo, '--out', 'undo-undo.csv');
+  const refused = await world.run('undo', undo, '--out', 'undo-undo.csv');
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringMatching(/An undo is not undone/)]);
   expect(refused.stderr).toContain('To give the points again, run a new file with references of its own.');
-  await expect(readFile(join(town.folder, 'undo-undo.csv'))).rejects.toThrow();
-  await town.file('typed.csv', `member,op,tokens,reference\n1,credit,5,undo:${undo}-1\n`);
-  const typed = await town.run('run', 'typed.csv', '--yes', '--json');
+  await expect(readFile(join(world.folder, 'undo-undo.csv'))).rejects.toThrow();
+  await world.file('typed.csv', `member,op,tokens,reference\n1,credit,5,undo:${undo}-1\n`);
+  const typed = await world.run('run', 'typed.csv', '--yes', '--json');
   expect([typed.status, field(typed, 'faults.0.line'), field(typed, 'faults.0.code')]).toEqual([
     ...[3, 2, 'ALM_ROW_UNDO_OF_UNDO'],
   ]);
 
   // Not twice: neither by the same file, nor by a new one, nor by a copy with another row in it.
-  expect((await town.run('run', file, '--yes')).status).toBe(0);
-  const again = await town.run('undo', batch, '--out', 'again.csv', '--json');
+  expect((await world.run('run', file, '--yes')).status).toBe(0);
+  const again = await world.run('undo', batch, '--out', 'again.csv', '--json');
   expect(document(again)).toMatchObject({
     file: null,
     rows: 0,
@@ -85,26 +85,26 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
       { why: 'undone', orders: 3, tokens: '18', message: 'undone already' },
     ],
   });
-  const told = await town.run('undo', batch, '--out', 'again.csv');
+  const told = await world.run('undo', batch, '--out', 'again.csv');
   expect(told.stdout).toContain('Left out: 4 rows.');
   expect(told.stdout).toContain(`3 orders, 18 tokens, undone already: ${batch}-1, ${batch}-2, ${batch}-3`);
-  const copy = `${await readFile(join(town.folder, file), 'utf8')}2,,credit,1,other,\n`;
-  await town.file('copy.csv', copy);
-  const copied = await town.run('run', 'copy.csv', '--yes', '--json');
+  const copy = `${await readFile(join(world.folder, file), 'utf8')}2,,credit,1,other,\n`;
+  await world.file('copy.csv', copy);
+  const copied = await world.run('run', 'copy.csv', '--yes', '--json');
   expect([copied.status, field(copied, 'counts')]).toEqual([0, { paid: 1, duplicate: 3 }]);
   expect(await balances()).toEqual([100, 101]);
 
   // The references are free for the corrected rows.
-  await town.file('corrected.csv', 'member,recipient,op,tokens,reference\n1,,credit,50,a1\n2,,debit,1,a2\n');
-  const corrected = await town.run('run', 'corrected.csv', '--yes', '--json');
+  await world.file('corrected.csv', 'member,recipient,op,tokens,reference\n1,,credit,50,a1\n2,,debit,1,a2\n');
+  const corrected = await world.run('run', 'corrected.csv', '--yes', '--json');
   expect([corrected.status, field(corrected, 'counts')]).toEqual([0, { paid: 2 }]);
   expect(await balances()).toEqual([150, 100]);
 });
 
 it('is refused while the batch may still pay', { timeout: TIMEOUT_MS }, async () => {
-  await town.file('later.csv', 'member,tokens,reference\n1,5,b1\n');
-  const imported = await town.run('import', 'later.csv', '--yes', '--json');
-  const undone = await town.run('undo', textField(imported, 'batch'), '--out', 'later-undo.csv');
+  await world.file('later.csv', 'member,tokens,reference\n1,5,b1\n');
+  const imported = await world.run('import', 'later.csv', '--yes', '--json');
+  const undone = await world.run('undo', textField(imported, 'batch'), '--out', 'later-undo.csv');
   expect([undone.status, undone.stderr]).toEqual([2, expect.stringContaining('No undo file was written')]);
-  await expect(readFile(join(town.folder, 'later-undo.csv'))).rejects.toThrow();
+  await expect(readFile(join(world.folder, 'later-undo.csv'))).rejects.toThrow();
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
-import { startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
 const NODES = 3;
 const ROWS = 300;
 const members = Array.from({ length: ROWS }, (_, i) => ({ member: String(7_000_000 + i), tokens: 0 }));
 let nodes: TestRedis[] = [];
-let town: Town;
+let world: RealmAndOperator;
 
 beforeAll(async () => {
   nodes = await Promise.all(
@@ -40,39 +40,39 @@ beforeAll(async () => {
       return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`);
     });
   const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  town = await startTown({ members, env: { REDIS_URL: `redis+cluster://${hosts}` } });
+  world = await startRealmAndOperator({ members, env: { REDIS_URL: `redis+cluster://${hosts}` } });
 }, 60_000);
 
 afterAll(async () => {
-  await town.end();
+  await world.end();
   for (const node of nodes) await node.stop();
 });
 
 test('on a Redis Cluster of three nodes two workers pay an imported batch, and the report ties', async () => {
-  await town.file(
+  await world.file(
     'rows.csv',
     ['member,tokens,reference', ...members.map(({ member }, i) => `${member},${i + 1},r-${i}`), ''].join(
       '\n',
     ),
   );
-  const imported = await town.run('import', 'rows.csv', '--yes', '--json');
+  const imported = await world.run('import', 'rows.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
   const { batch } = JSON.parse(imported.stdout);
-  const workers = [town.start(['worker']), town.start(['worker'])];
+  const workers = [world.start(['worker']), world.start(['worker'])];
   await until(
     'the batch is done',
-    async () => JSON.parse((await town.run('status', batch, '--json')).stdout).state === 'done',
+    async () => JSON.parse((await world.run('status', batch, '--json')).stdout).state === 'done',
     90_000,
   );
   for (const { child, ended, stderr } of workers) {
     child.kill('SIGTERM');
     expect(await ended, stderr()).toBe(0);
   }
-  const report = await town.run('report', batch, '--json');
+  const report = await world.run('report', batch, '--json');
   expect(report.status, report.stderr).toBe(0);
-  expect(await town.applied()).toHaveLength(ROWS);
+  expect(await world.applied()).toHaveLength(ROWS);
   for (const [i, { member }] of members.entries())
-    expect(await town.admin.balance('town', member)).toBe(i + 1);
+    expect(await world.admin.balance('town', member)).toBe(i + 1);
 
   // Everything of the realm lies in one slot, so on one node; the others hold at most the list of realms.
   const sizes = await Promise.all(nodes.map((node) => node.client().keys('almoner:{*')));

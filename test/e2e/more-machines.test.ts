@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Started } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
 /** Several machines, as far as one machine can tell: processes with data folders of their own and one Redis. */
@@ -16,11 +16,11 @@ const csv = [
   '',
 ].join('\n');
 
-let town: Town;
+let world: RealmAndOperator;
 let shared: TestRedis;
 let proxy: TcpProxy | undefined;
 afterEach(async () => {
-  await town.end();
+  await world.end();
   await proxy?.close();
   proxy = undefined;
   await shared.stop();
@@ -28,32 +28,32 @@ afterEach(async () => {
 
 async function open(): Promise<string> {
   shared = await startRedis();
-  town = await startTown({ members, env: { REDIS_URL: shared.url, ALMONER_RATE: '60/s' } });
-  await town.file('rows.csv', csv);
-  const imported = await town.run('import', 'rows.csv', '--yes', '--json');
+  world = await startRealmAndOperator({ members, env: { REDIS_URL: shared.url, ALMONER_RATE: '60/s' } });
+  await world.file('rows.csv', csv);
+  const imported = await world.run('import', 'rows.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);
   return JSON.parse(imported.stdout).batch;
 }
 
 function machine(name: string, env: NodeJS.ProcessEnv = {}): Started {
-  return town.start(['worker'], { ALMONER_DATA: join(town.folder, name), ...env });
+  return world.start(['worker'], { ALMONER_DATA: join(world.folder, name), ...env });
 }
 
-const paid = async () => (await town.applied()).length;
+const paid = async () => (await world.applied()).length;
 
 async function endAndCheck(batch: string, workers: readonly Started[]): Promise<void> {
   await until(
     'the batch is done',
-    async () => JSON.parse((await town.run('status', batch, '--json')).stdout).state === 'done',
+    async () => JSON.parse((await world.run('status', batch, '--json')).stdout).state === 'done',
     120_000,
   );
   for (const { child, ended, stderr } of workers) {
     child.kill('SIGTERM');
     expect(await ended, stderr()).toBe(0);
   }
-  const report = await town.run('report', batch, '--json');
+  const report = await world.run('report', batch, '--json');
   expect(report.status, report.stderr).toBe(0);
-  const audited = await auditReport(await town.applied(), join(town.folder, 'reports'), batch);
+  const audited = await auditReport(await world.applied(), join(world.folder, 'reports'), batch);
   expect(audited).toEqual({ paid: ROWS, applied: ROWS, states: { paid: ROWS } });
 }
 

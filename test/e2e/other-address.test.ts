@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { almoner } from '../support/almoner.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
-let town: Town;
+let world: RealmAndOperator;
 beforeAll(async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members: ['1', '2', '3'].map((member) => ({ member, tokens: 0 })),
   });
 });
-afterAll(() => town.end());
+afterAll(() => world.end());
 
 const RULE = `name: monthly
 realm: town
@@ -20,21 +20,21 @@ reason: Monthly
 `;
 
 test('localhost for 127.0.0.1 pays nobody twice: every command stops and names the earlier address', async () => {
-  await town.file('pay.csv', 'member,tokens,reference\n1,5,a\n2,5,b\n');
-  await town.file('more.csv', 'member,tokens,reference\n3,5,c\n');
-  await town.file('monthly.yaml', RULE);
-  const { ALMONER_REALM_URL: usual = '' } = town.env;
+  await world.file('pay.csv', 'member,tokens,reference\n1,5,a\n2,5,b\n');
+  await world.file('more.csv', 'member,tokens,reference\n3,5,c\n');
+  await world.file('monthly.yaml', RULE);
+  const { ALMONER_REALM_URL: usual = '' } = world.env;
   const url = usual.replace('127.0.0.1', 'localhost');
   expect(url).not.toBe(usual);
-  const first = await town.run('run', 'pay.csv', '--yes');
+  const first = await world.run('run', 'pay.csv', '--yes');
   expect(first.status, first.stderr).toBe(0);
-  const rule = await town.run('rules', 'run', 'monthly.yaml', '--yes');
+  const rule = await world.run('rules', 'run', 'monthly.yaml', '--yes');
   expect(rule.status, rule.stderr).toBe(0);
-  const paid = await town.applied();
+  const paid = await world.applied();
   expect(paid).toHaveLength(5);
 
   const there = (...args: string[]) =>
-    almoner(args, { cwd: town.folder, env: { ...town.env, ALMONER_REALM_URL: url } });
+    almoner(args, { cwd: world.folder, env: { ...world.env, ALMONER_REALM_URL: url } });
   for (const command of [
     ['plan', 'pay.csv'],
     ['run', 'pay.csv', '--yes'],
@@ -49,14 +49,14 @@ test('localhost for 127.0.0.1 pays nobody twice: every command stops and names t
   }
   const told = await there('run', 'more.csv', '--yes');
   expect(`${told.stdout}${told.stderr}`).toMatch(/Next: .*--new-address/);
-  expect(await town.applied()).toEqual(paid);
+  expect(await world.applied()).toEqual(paid);
 
   const moved = await there('run', 'more.csv', '--yes', '--new-address');
   expect(moved.status, moved.stderr).toBe(0);
-  expect(await town.applied()).toHaveLength(6);
+  expect(await world.applied()).toHaveLength(6);
   const plan = await there('plan', 'more.csv', '--json');
   expect(JSON.parse(plan.stdout)).toMatchObject({ existing: true, faults: [], warnings: [] });
-  await town.file('last.csv', 'member,tokens,reference\n3,5,d\n');
+  await world.file('last.csv', 'member,tokens,reference\n3,5,d\n');
   expect((await there('run', 'last.csv', '--yes')).status).toBe(0);
-  expect((await town.run('plan', 'last.csv')).status, 'the way back is asked for too').toBe(3);
+  expect((await world.run('plan', 'last.csv')).status, 'the way back is asked for too').toBe(3);
 });

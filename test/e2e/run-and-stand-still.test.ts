@@ -2,34 +2,34 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { auditReport } from '../support/auditor.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { freePort } from '../support/redis-server.js';
-import { startTown, type Town } from '../support/town.js';
 import { until } from '../support/until.js';
 
-let town: Town;
-afterEach(() => town.end());
+let world: RealmAndOperator;
+afterEach(() => world.end());
 
 const members = Array.from({ length: 60 }, (_, n) => ({ member: String(5_000_000 + n), tokens: 0 }));
 const csv = (rows: number) =>
   `member,tokens,reference\n${Array.from({ length: rows }, (_, i) => `${5_000_000 + (i % 60)},${i + 1},r-${i}`).join('\n')}\n`;
 
 test('Ctrl-C pauses after what is being sent, says so, and the same command goes on', async () => {
-  town = await startTown({ members, serve: ['--fault', 'latency:1:60'] });
-  await town.file('a.csv', csv(600));
-  const run = town.start(['run', 'a.csv', '--yes', '--json']);
-  await until('some are paid', async () => (await town.applied()).length > 50 || undefined);
+  world = await startRealmAndOperator({ members, serve: ['--fault', 'latency:1:60'] });
+  await world.file('a.csv', csv(600));
+  const run = world.start(['run', 'a.csv', '--yes', '--json']);
+  await until('some are paid', async () => (await world.applied()).length > 50 || undefined);
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(130);
   const paused = JSON.parse(run.stdout());
   expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
   expect(paused.counts.sending ?? 0).toBe(0);
   // Nothing moves after the command has ended.
-  const settled = (await town.applied()).length;
+  const settled = (await world.applied()).length;
   expect(settled).toBe(paused.counts.paid);
-  const status = JSON.parse((await town.run('status', 'last', '--json')).stdout);
+  const status = JSON.parse((await world.run('status', 'last', '--json')).stdout);
   expect(status).toMatchObject({ batch: paused.batch, state: 'paused' });
-  expect((await town.applied()).length).toBe(settled);
-  const again = await town.run('run', 'a.csv', '--yes', '--json');
+  expect((await world.applied()).length).toBe(settled);
+  const again = await world.run('run', 'a.csv', '--yes', '--json');
   expect(again.status, again.stderr).toBe(0);
   expect(JSON.parse(again.stdout)).toMatchObject({
     batch: paused.batch,
@@ -37,60 +37,60 @@ test('Ctrl-C pauses after what is being sent, says so, and the same command goes
     state: 'done',
     counts: { paid: 600 },
   });
-  await auditReport(await town.applied(), join(town.folder, 'reports'), paused.batch);
+  await auditReport(await world.applied(), join(world.folder, 'reports'), paused.batch);
 });
 
 test('--first N pays N orders, reports and pauses; the rest follows without it', async () => {
-  town = await startTown({ members });
-  await town.file('a.csv', csv(50));
-  const first = await town.run('run', 'a.csv', '--yes', '--first', '7', '--json');
+  world = await startRealmAndOperator({ members });
+  await world.file('a.csv', csv(50));
+  const first = await world.run('run', 'a.csv', '--yes', '--first', '7', '--json');
   expect(first.status, first.stderr).toBe(5);
   expect(JSON.parse(first.stdout)).toMatchObject({
     state: 'paused',
     reason: { code: 'ALM_BATCH_FIRST' },
     counts: { paid: 7, planned: 43 },
   });
-  expect((await town.applied()).length).toBe(7);
-  const rest = await town.run('run', 'a.csv', '--yes', '--json');
+  expect((await world.applied()).length).toBe(7);
+  const rest = await world.run('run', 'a.csv', '--yes', '--json');
   expect(rest.status, rest.stderr).toBe(0);
-  expect((await town.applied()).length).toBe(50);
+  expect((await world.applied()).length).toBe(50);
 });
 
 test('--in-order applies the rows strictly in file order', async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members,
     serve: ['--fault', 'error-after:0.1', '--fault', 'reset-before:0.1', '--fault', 'latency:0.3:20'],
   });
-  await town.file('a.csv', csv(60));
-  const ran = await town.run('run', 'a.csv', '--yes', '--in-order', '--json');
+  await world.file('a.csv', csv(60));
+  const ran = await world.run('run', 'a.csv', '--yes', '--in-order', '--json');
   expect(ran.status, ran.stderr).toBe(0);
-  expect((await town.applied()).map(({ tokens }) => tokens)).toEqual(
+  expect((await world.applied()).map(({ tokens }) => tokens)).toEqual(
     Array.from({ length: 60 }, (_, i) => i + 1),
   );
 });
 
 test('a refused key halts the realm at once, burns no order, and the mended key goes on', async () => {
-  town = await startTown({ members });
-  await town.file('a.csv', csv(40));
-  await town.file('key', 'wrong-key-of-nobody-0123456789');
-  const env = { ALMONER_API_KEY: undefined, ALMONER_API_KEY_FILE: join(town.folder, 'key') };
-  const halted = town.start(['run', 'a.csv', '--yes', '--json'], env);
+  world = await startRealmAndOperator({ members });
+  await world.file('a.csv', csv(40));
+  await world.file('key', 'wrong-key-of-nobody-0123456789');
+  const env = { ALMONER_API_KEY: undefined, ALMONER_API_KEY_FILE: join(world.folder, 'key') };
+  const halted = world.start(['run', 'a.csv', '--yes', '--json'], env);
   expect(await halted.ended).toBe(5);
   const told = JSON.parse(halted.stdout());
   expect(told).toMatchObject({ state: 'halted', counts: { planned: 40 } });
   expect(told.reason.message).toContain('401');
-  const stillWrong = town.start(['run', 'a.csv', '--yes', '--json'], env);
+  const stillWrong = world.start(['run', 'a.csv', '--yes', '--json'], env);
   expect(await stillWrong.ended).toBe(5);
-  await town.file('key', `${town.env.ALMONER_API_KEY}\n`);
-  const mended = town.start(['run', 'a.csv', '--yes', '--json'], env);
+  await world.file('key', `${world.env.ALMONER_API_KEY}\n`);
+  const mended = world.start(['run', 'a.csv', '--yes', '--json'], env);
   expect(await mended.ended, mended.stderr()).toBe(0);
   expect(JSON.parse(mended.stdout())).toMatchObject({ state: 'done', counts: { paid: 40 } });
 });
 
 test('a wrong address that answers 404 burns five rows, not the file', async () => {
-  town = await startTown({ members: [] });
-  await town.file('a.csv', csv(300));
-  const ran = await town.run('run', 'a.csv', '--yes', '--json');
+  world = await startRealmAndOperator({ members: [] });
+  await world.file('a.csv', csv(300));
+  const ran = await world.run('run', 'a.csv', '--yes', '--json');
   expect(ran.status, ran.stderr).toBe(5);
   const status = JSON.parse(ran.stdout);
   expect(status).toMatchObject({ state: 'halted', reason: { code: 'ALM_BATCH_REFUSALS' } });
@@ -102,13 +102,13 @@ test('a wrong address that answers 404 burns five rows, not the file', async () 
 });
 
 test('an address where nothing listens halts the realm in the end and burns nothing', async () => {
-  town = await startTown({ members });
-  await town.file('a.csv', csv(3));
-  await town.file(
+  world = await startRealmAndOperator({ members });
+  await world.file('a.csv', csv(3));
+  await world.file(
     'almoner.config.yaml',
     `limits: { breakerHaltMs: 1000 }\nrealms:\n  town:\n    baseUrl: http://127.0.0.1:${await freePort()}\n    realmId: town\n    keyEnv: ALMONER_API_KEY\n    attempts: { max: 3, backoffMs: 10, backoffMaxMs: 20 }\n    rate: none\n`,
   );
-  const ran = town.start(['run', 'a.csv', '--yes', '--json'], {
+  const ran = world.start(['run', 'a.csv', '--yes', '--json'], {
     ALMONER_REALM_URL: undefined,
     ALMONER_REALM_ID: undefined,
   });
@@ -119,17 +119,17 @@ test('an address where nothing listens halts the realm in the end and burns noth
     counts: { planned: 3 },
     requests: 0,
   });
-  expect(await town.applied()).toEqual([]);
+  expect(await world.applied()).toEqual([]);
 });
 
 test('a second run of the same orders while the first lives watches it and sends nothing', async () => {
-  town = await startTown({ members, serve: ['--fault', 'latency:1:40'] });
-  await town.file('a.csv', csv(400));
-  const first = town.start(['run', 'a.csv', '--yes', '--json']);
-  await until('the first pays', async () => (await town.applied()).length > 10 || undefined);
-  const second = await town.run('run', 'a.csv', '--yes', '--json');
+  world = await startRealmAndOperator({ members, serve: ['--fault', 'latency:1:40'] });
+  await world.file('a.csv', csv(400));
+  const first = world.start(['run', 'a.csv', '--yes', '--json']);
+  await until('the first pays', async () => (await world.applied()).length > 10 || undefined);
+  const second = await world.run('run', 'a.csv', '--yes', '--json');
   expect(await first.ended, first.stderr()).toBe(0);
   expect(second.status, second.stderr).toBe(0);
   expect(JSON.parse(second.stdout)).toMatchObject({ existing: true, state: 'done', counts: { paid: 400 } });
-  expect((await town.applied()).length).toBe(400);
+  expect((await world.applied()).length).toBe(400);
 });

@@ -2,22 +2,22 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
-import { Arena, type ArenaOptions } from '../support/arena.js';
+import { RealmAndWorkers, type RealmAndWorkersOptions } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
 /** No order stands still in silence: what real processes leave behind is named wherever people look. */
 const ROWS = 60;
-let arena: Arena;
-afterEach(() => arena.close());
+let world: RealmAndWorkers;
+afterEach(() => world.close());
 
-async function open(more: Partial<ArenaOptions> = {}): Promise<void> {
-  arena = await Arena.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds, ...more });
-  await arena.file('pay.csv', uniqueRows(ROWS).csv);
+async function open(more: Partial<RealmAndWorkersOptions> = {}): Promise<void> {
+  world = await RealmAndWorkers.open({ certainty: 'manual', members: uniqueRows(ROWS).seeds, ...more });
+  await world.file('pay.csv', uniqueRows(ROWS).csv);
 }
 
 async function status() {
-  const ran = await arena.run('status', 'last', '--json');
+  const ran = await world.run('status', 'last', '--json');
   expect(ran.status, ran.stderr).toBe(0);
   return JSON.parse(ran.stdout);
 }
@@ -26,7 +26,7 @@ const sendingNow = (count: number, stderr: () => string) =>
   until(
     `${count} orders being sent: ${stderr()}`,
     async () => {
-      const ref = await findBatch(arena.ledger().scripts, 'last').catch(() => undefined);
+      const ref = await findBatch(world.ledger().scripts, 'last').catch(() => undefined);
       return ref !== undefined && ((await readBatch(ref))?.counts.sending ?? 0) >= count;
     },
     60_000,
@@ -34,11 +34,11 @@ const sendingNow = (count: number, stderr: () => string) =>
 
 test('imported and no worker there; a run that was killed: each says so, and what ends it', async () => {
   await open({ realmFaults: ['--fault', 'latency:1:1000'], rate: '1/s' });
-  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   expect(JSON.parse(imported.stdout).waiting).toMatchObject([
     { why: 'no-worker', orders: ROWS, until: null, next: 'almoner worker' },
   ]);
-  const worker = arena.start(['worker']);
+  const worker = world.start(['worker']);
   await until('the worker to have it', async () => (await status()).waiting.length === 0, 60_000);
   worker.child.kill('SIGTERM');
   await worker.ended;
@@ -48,7 +48,7 @@ test('imported and no worker there; a run that was killed: each says so, and wha
     etaSeconds: null,
   });
 
-  const run = arena.start(['run', 'pay.csv', '--yes', '--json']);
+  const run = world.start(['run', 'pay.csv', '--yes', '--json']);
   await sendingNow(1, run.stderr);
   run.child.kill('SIGKILL');
   await run.ended;
@@ -65,17 +65,17 @@ test('imported and no worker there; a run that was killed: each says so, and wha
 
 test('a worker lost with its machine and its disk: named by status, doctor and recover, with the command', async () => {
   await open({ realmFaults: ['--fault', 'latency:1:1000'] });
-  await arena.run('import', 'pay.csv', '--yes', '--json');
-  const lost = arena.start(['worker', '--concurrency', '3'], arena.env('lost'));
+  await world.run('import', 'pay.csv', '--yes', '--json');
+  const lost = world.start(['worker', '--concurrency', '3'], world.env('lost'));
   await sendingNow(3, lost.stderr);
   lost.child.kill('SIGKILL');
   await lost.ended;
-  await rm(join(arena.folder, 'lost'), { recursive: true });
+  await rm(join(world.folder, 'lost'), { recursive: true });
   const session = await movedAway();
   const { sending } = (await status()).counts;
   expect(sending).toBeGreaterThan(0);
 
-  const other = arena.start(['worker']);
+  const other = world.start(['worker']);
   const named = await until(
     `only what was lost to be left: ${other.stderr()}`,
     async () => {
@@ -96,9 +96,9 @@ test('a worker lost with its machine and its disk: named by status, doctor and r
     },
   ]);
   expect(named.waiting[0].message).toContain('machine away');
-  const text = await arena.run('status', 'last');
+  const text = await world.run('status', 'last');
   expect(text.stdout).toContain(`almoner recover --accept-missing ${session}`);
-  const doctor = await arena.run('doctor', '--json');
+  const doctor = await world.run('doctor', '--json');
   expect(JSON.parse(doctor.stdout).checks).toContainEqual(
     expect.objectContaining({
       name: 'waiting',
@@ -107,7 +107,7 @@ test('a worker lost with its machine and its disk: named by status, doctor and r
       remedy: expect.stringContaining(`--accept-missing ${session}`),
     }),
   );
-  const recover = await arena.run('recover');
+  const recover = await world.run('recover');
   expect(recover.stdout).toContain(
     `${sending} orders, ${named.tokens.sending} tokens stand still. Session ${session}`,
   );
@@ -118,7 +118,7 @@ test('a worker lost with its machine and its disk: named by status, doctor and r
 
 /** As far as this machine can tell, the only registered session was on another one, and is silent for a while. */
 async function movedAway(): Promise<string> {
-  const { scripts, keyPrefix } = arena.ledger();
+  const { scripts, keyPrefix } = world.ledger();
   const [entry] = Object.entries(await scripts.redis.hgetall(`${keyPrefix}:sessions`));
   const [id = '', json = '{}'] = entry ?? [];
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/sessions/x.sock', place: '1:1' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Arena } from '../support/arena.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
 import { until } from '../support/until.js';
 
@@ -14,26 +14,29 @@ const refs = (changes: readonly { readonly idempotencyKey: string | null }[]) =>
 
 describe('on a store that was just started', () => {
   test('the embedded one: both end well', async () => {
-    const town: Town = await startTown({ members: seeds, serve: ['--fault', 'latency:1:40'] });
+    const world: RealmAndOperator = await startRealmAndOperator({
+      members: seeds,
+      serve: ['--fault', 'latency:1:40'],
+    });
     try {
-      await town.file('pay.csv', csv);
+      await world.file('pay.csv', csv);
       // A past that the store must be recovered from; the server ends with its last command.
-      const first = await town.run(...RUN, '--first', '5');
+      const first = await world.run(...RUN, '--first', '5');
       expect(first.stdout, first.stderr).toContain('"paid":5');
-      const runs = [town.start(RUN), town.start(RUN)];
+      const runs = [world.start(RUN), world.start(RUN)];
       for (const run of runs) expect(await run.ended, run.stdout() + run.stderr()).toBe(0);
       for (const run of runs) expect(JSON.parse(run.stdout())).toMatchObject({ counts: { paid: ROWS } });
-      const applied = await town.applied();
+      const applied = await world.applied();
       expect(applied).toHaveLength(ROWS);
       expect(new Set(refs(applied)).size).toBe(ROWS);
     } finally {
-      await town.end();
+      await world.end();
     }
   }, 120_000);
 
-  let arena: Arena;
+  let world: RealmAndWorkers;
   beforeAll(async () => {
-    arena = await Arena.open({
+    world = await RealmAndWorkers.open({
       certainty: 'idempotent',
       members: seeds,
       realmFaults: ['--fault', 'latency:1:60'],
@@ -41,19 +44,19 @@ describe('on a store that was just started', () => {
       limits: { mergePatienceMs: 2_000 },
     });
   });
-  afterAll(() => arena.close());
+  afterAll(() => world.close());
 
   test('one of many machines, restarted in the middle of a run: both end well', async () => {
-    await arena.file('pay.csv', csv);
-    const first = arena.start(RUN);
-    await until(`payments: ${first.stderr()}`, async () => (await arena.applied()).length >= 5, 60_000);
+    await world.file('pay.csv', csv);
+    const first = world.start(RUN);
+    await until(`payments: ${first.stderr()}`, async () => (await world.applied()).length >= 5, 60_000);
     first.child.kill('SIGKILL');
     await first.ended;
-    await arena.store.kill();
-    await arena.store.restart();
-    const runs = [arena.start(RUN), arena.start(RUN)];
+    await world.store.kill();
+    await world.store.restart();
+    const runs = [world.start(RUN), world.start(RUN)];
     for (const run of runs) expect(await run.ended, run.stdout() + run.stderr()).toBe(0);
-    const applied = await arena.applied();
+    const applied = await world.applied();
     expect(applied).toHaveLength(ROWS);
     expect(new Set(refs(applied)).size).toBe(ROWS);
   }, 120_000);
@@ -61,24 +64,24 @@ describe('on a store that was just started', () => {
   test('the one that watches takes over when the one that pays is killed', async () => {
     const more = uniqueRows(ROWS, 1_000);
     const text = more.csv.replaceAll('transfer,', 'credit,').replace(/credit,\d+,/g, 'credit,,');
-    await arena.file('more.csv', text.replaceAll(/2000000000000010(\d\d)/g, '2000000000000000$1'));
-    const before = (await arena.applied()).length;
+    await world.file('more.csv', text.replaceAll(/2000000000000010(\d\d)/g, '2000000000000000$1'));
+    const before = (await world.applied()).length;
     const run = ['run', 'more.csv', '--yes', '--json'];
-    const first = arena.start(run);
+    const first = world.start(run);
     await until(
       `payments: ${first.stderr()}`,
-      async () => (await arena.applied()).length > before + 2,
+      async () => (await world.applied()).length > before + 2,
       60_000,
     );
-    const second = arena.start(run);
+    const second = world.start(run);
     await until(
       `the second to look on: ${second.stderr()}`,
-      async () => (await arena.applied()).length > before + 20,
+      async () => (await world.applied()).length > before + 20,
       60_000,
     );
     first.child.kill('SIGKILL');
     expect(await second.ended, second.stderr()).toBe(0);
-    const applied = (await arena.applied()).slice(before);
+    const applied = (await world.applied()).slice(before);
     expect(applied).toHaveLength(ROWS);
     expect(new Set(refs(applied)).size).toBe(ROWS);
   }, 120_000);

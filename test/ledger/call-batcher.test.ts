@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { CallBatcher } from '../../src/ledger/realm-ledger.js';
 import { STATE_CODES } from '../../src/ledger/record.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const HUGE = Number.MAX_SAFE_INTEGER;
 
 async function scriptCalls(): Promise<number> {

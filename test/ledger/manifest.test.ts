@@ -4,9 +4,9 @@ import { decodeEvent, encodeEvent, type OrderEvent } from '../../src/ledger/orde
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { decodeManifest, encodeManifest } from '../../src/ledger/views.js';
-import { ledgerBench, manifestOf, planRow } from '../support/ledger.js';
+import { ledgersOnRedis, manifestOf, planRow } from '../support/ledgers-on-redis.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('a manifest', () => {
   test('reads back as it was sealed, sums beyond 2^53 included', async () => {

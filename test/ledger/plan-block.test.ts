@@ -4,7 +4,7 @@ import { batchId, memberId, orderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { TOKENS_MAX, tokens } from '../../src/core/points.js';
 import { decodePlanBlock, encodePlanBlock, mayMention, type PlanRow } from '../../src/ledger/plan-block.js';
-import { planRow } from '../support/ledger.js';
+import { planRow } from '../support/ledgers-on-redis.js';
 
 const member = fc.stringMatching(/^[0-9]{1,20}$/).map(memberId);
 const amount = fc.integer({ min: 1, max: TOKENS_MAX }).map(tokens);

@@ -9,12 +9,12 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgerBench, START, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { audit, concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** What a row says of an earlier order, from the file to the books: that it stands in for it, or undoes it. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const plan = planCsv;
 const put = putPlan;

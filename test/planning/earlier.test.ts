@@ -12,11 +12,11 @@ import { type Plan, planRows } from '../../src/planning/plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { audit } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('after an accepted loss a file is refused that may be among it, also where its import was begun before', async () => {
   const batch = await sealed(await bench.ledger(), [{}]);

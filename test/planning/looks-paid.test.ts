@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgerBench } from '../support/ledger.js';
+import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
 
 test('a batch that is not over is not said to run: its process may be gone', async () => {

@@ -14,11 +14,11 @@ import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { putPlan, settleRows } from '../support/csv-plans.js';
 import { importing } from '../support/importing.js';
-import { ledgerBench, START } from '../support/ledger.js';
+import { ledgersOnRedis, START } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const elsewhere = (ledger: RealmLedger, change: Partial<RealmLedger['realm']>) =>
   openLedger(ledger.scripts, { ...ledger.realm, ...change });

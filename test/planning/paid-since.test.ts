@@ -15,13 +15,13 @@ import {
   putPlan,
 } from '../support/csv-plans.js';
 import { attemptOf, merge, mergeContext, PAID, WAITS } from '../support/journaled-attempt.js';
-import { ledgerBench, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, type TestBatch } from '../support/ledgers-on-redis.js';
 import { audit, concludeAs, moment, sendAs } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** What may have paid the row of a dead letter since, and who knows of it. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 async function run(csv: string, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
   return given(await bench.ledger(), csv, {}, ...states);

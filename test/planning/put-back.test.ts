@@ -9,9 +9,9 @@ import { importPlan } from '../../src/planning/store-plan.js';
 import { planCsv, putPlan } from '../support/csv-plans.js';
 import { importing } from '../support/importing.js';
 import { attemptOf, mergeContext, PAID, REFUSED } from '../support/journaled-attempt.js';
-import { ledgerBench, START, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, START, sealed } from '../support/ledgers-on-redis.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;
 
 test('a forgotten batch is put back as it was, though its rows look paid: under a label it would be paid twice', async () => {

@@ -7,12 +7,12 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { ComparedRows, findRepeats } from '../../src/planning/repeats.js';
-import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../support/ledger.js';
+import { type Line, ledgersOnRedis, planRow, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { audit, begun, concludeAs, feedAll, settleAs } from '../support/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** Which rows of a file without references are orders of the last 30 days already, paid or still to be paid. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const DAY_MS = 24 * 3600_000;
 
 function compared(lines: readonly Line[], currency: string | null = null): ComparedRows {

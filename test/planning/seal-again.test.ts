@@ -13,12 +13,12 @@ import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/importing.js';
 import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** Between the preview and the seal the books go on: what was confirmed is what is sealed, or nothing is. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const profile = testProfile();
 
 function row(line: number, member: number, reference: string | null = null): OrderRow {

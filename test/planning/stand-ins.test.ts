@@ -14,12 +14,12 @@ import {
   putPlan,
   settleRows,
 } from '../support/csv-plans.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { audit, moment } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** The same payment through another door: whichever way it comes, it is known as the same. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 async function run(csv: string, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
   return given(await bench.ledger(), csv, {}, ...states);

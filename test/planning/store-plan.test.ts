@@ -9,11 +9,11 @@ import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/importing.js';
-import { ledgerBench, START } from '../support/ledger.js';
+import { ledgersOnRedis, START } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const ROWS = 300;
 
 test('a block that the store forgets before the seal refuses the import; the same file again is imported whole', async () => {

@@ -5,13 +5,13 @@ import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { recover } from '../../src/ledger/sessions/recovery.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll, WHY } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('what was read of one store is not concluded upon in another: a store restored while the dead are adopted', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { parkedAttempts } from '../../src/ledger/journal/parked.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begin, feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
@@ -15,7 +15,7 @@ import { photograph } from '../support/unreliable-store.js';
  * Machine 2 has sent after the backup was made. The store is restored, machine 1 arms it and goes on, and machine 2
  * starts again: the ledger is armed, and the journals that lie beside it know what the ledger does not.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const code = async (batch: TestBatch, index: number) => (await readRecord(batch.ref, index)).code;
 

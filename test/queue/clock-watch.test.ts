@@ -3,14 +3,14 @@ import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ClockWatch } from '../../src/queue/two-clocks.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { SETTLE_MS } from '../support/little-realm.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
+import { SETTLE_MS } from '../support/played-realm.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const HOUR_MS = 3_600_000;
 
 /** A process that watches the store's clock, with clocks of its own making. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('two processes come to rest after a restore', async () => {
   const ledger = await bench.ledger();

@@ -8,11 +8,11 @@ import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { journalHead } from '../support/journal-head.js';
 import { attemptOf } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 void [writeFile, openLedger, ScriptClient, truncate, join];
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test.each(['cut at a line', 'torn'])(
   'a file that is not the last and has lost its tail (%s) is not whole',

@@ -2,22 +2,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import type { DeadLetter } from '../../src/queue/dead-letters.js';
 import { DEAD_QUEUE, openQueue } from '../../src/queue/queues.js';
-import { Arena } from '../support/arena.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { until } from '../support/until.js';
 
-let arena: Arena;
+let world: RealmAndWorkers;
 beforeAll(async () => {
-  arena = await Arena.open({ certainty: 'idempotent', members: [{ member: '5001', tokens: 1 }] });
+  world = await RealmAndWorkers.open({ certainty: 'idempotent', members: [{ member: '5001', tokens: 1 }] });
 });
-afterAll(() => arena.close());
+afterAll(() => world.close());
 
 test('the board shows what became of a dead letter, and how often it was tried', async () => {
-  await arena.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
-  const imported = await arena.run('import', 'pay.csv', '--yes', '--json');
+  await world.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
+  const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   const { batch } = JSON.parse(imported.stdout);
-  const ledger = arena.ledger();
-  const queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, arena.store.client());
-  arena.start(['worker']);
+  const ledger = world.ledger();
+  const queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, world.store.client());
+  world.start(['worker']);
   const letter = (attempts: number) =>
     until(`a letter of ${attempts} attempts`, async () =>
       (await queue.getWaiting()).map(({ data }) => data).find((data) => data.attempts === attempts),
@@ -33,7 +33,7 @@ test('the board shows what became of a dead letter, and how often it was tried',
     });
     const ref = await findBatch(ledger.scripts, batch);
     await until('the batch to end', async () => (await readBatch(ref))?.state === 'done');
-    const retried = await arena.run('dead', 'retry', '--batch', batch, '--json');
+    const retried = await world.run('dead', 'retry', '--batch', batch, '--json');
     expect(retried.status, retried.stderr + retried.stdout).toBe(0);
     expect(await letter(2)).toMatchObject({ order: `${batch}-2`, state: 'refused' });
   } finally {

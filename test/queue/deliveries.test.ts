@@ -3,12 +3,12 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const ANY = () => Promise.resolve(true);
 
 function queueOf(ledger: RealmLedger) {

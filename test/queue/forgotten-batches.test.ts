@@ -3,10 +3,10 @@ import { mergeParked } from '../../src/ledger/journal/merge.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('what an accepted loss leaves of a forgotten batch is in doubt when it is imported again, and not planned', async () => {
   const ledger = await bench.ledger();

@@ -7,15 +7,15 @@ import { ScriptClient } from '../../src/ledger/script-client.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
 
 /** What a person gives up holds in the store in which it was given up, and reaches all that it may concern. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const by = { who: 'ada', at: 1 };
 
 test('a store that is restored while a session is given up keeps it registered, and the command says so', async () => {

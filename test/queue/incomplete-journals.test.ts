@@ -5,10 +5,10 @@ import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
 import { fileName } from '../../src/ledger/journal/journal.js';
 import { encodeEntry } from '../../src/ledger/journal/line.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Clocks, Realm } from '../support/little-realm.js';
-import { Sender } from '../support/little-world.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Clocks, PlayedRealm } from '../support/played-realm.js';
+import { Sender } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 
@@ -16,7 +16,7 @@ import { tieUp } from '../support/tie-up.js';
  * A sender dies after the ledger has said `sending` and before its intent is written. Its journal proves that nothing
  * was sent, as long as it is whole; from a file that is missing nothing is concluded.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** Answers what the order becomes that was never sent. */
 async function adopted(spoil: (folder: string, session: string) => Promise<unknown>): Promise<string> {
@@ -24,7 +24,7 @@ async function adopted(spoil: (folder: string, session: string) => Promise<unkno
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
-  const realm = new Realm(true, (index) => batch.row(index).order, clocks);
+  const realm = new PlayedRealm(true, (index) => batch.row(index).order, clocks);
   const [dying, other] = [await tempFolder(), await tempFolder()];
   const dead = await Sender.start(ledger, batch, 'idempotent', dying, realm, clocks);
   expect(await dead.recover()).toBe(true);

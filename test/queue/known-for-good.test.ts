@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { closeBreaker } from '../../src/ledger/moves/steer.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { attemptOf, merge } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begun, feedAll, settleAs } from '../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('a long outage does not make the ledger forget whom it knows: a refused order stays refused', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}]);

@@ -4,14 +4,14 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { attemptOf, mergeContext, REFUSED, WAITS } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { SETTLE_MS } from '../support/little-realm.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll } from '../support/order-moves.js';
+import { SETTLE_MS } from '../support/played-realm.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('an attempt without an answer does not bring a doubt back to read-back', async () => {

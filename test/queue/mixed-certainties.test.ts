@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { startCrew } from '../support/crew-bench.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { until } from '../support/until.js';
+import { startWorkerInProcess } from '../support/worker-in-process.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** Keys are honoured or not; `patch` says what becomes of the n-th write. */
 async function realmOf(
@@ -70,7 +70,7 @@ test('a batch sealed under read-back is not fooled by another batch that holds n
   });
   // The profile has been edited since: the realm honours keys now.
   const profile = { certainty: 'idempotent', settleMs: 3_000 } as const;
-  await startCrew(old, bench.redis(), realm.url, profile);
+  await startWorkerInProcess(old, bench.redis(), realm.url, profile);
   await until('unknown', async () => (await readRecord(old.ref, 1)).code === 'u' || undefined, 20_000);
   const fresh = await sealed(ledger, [{ member: '77', tokens: 5 }], {
     id: 'new-batch',

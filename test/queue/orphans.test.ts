@@ -8,17 +8,17 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/queue/queues.js';
-import { startCrew } from '../support/crew-bench.js';
 import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
-import { Clocks, Realm } from '../support/little-realm.js';
-import { Sender } from '../support/little-world.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Clocks, PlayedRealm } from '../support/played-realm.js';
+import { Sender } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { until } from '../support/until.js';
+import { startWorkerInProcess } from '../support/worker-in-process.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** One sender dies with a request under way; what happens to its journal is the test's. Another finds it. */
 async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promise<void>) {
@@ -26,7 +26,7 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
-  const realm = new Realm(certainty === 'idempotent', (index) => batch.row(index).order, clocks);
+  const realm = new PlayedRealm(certainty === 'idempotent', (index) => batch.row(index).order, clocks);
   const [dying, other] = [await tempFolder(), await tempFolder()];
   const dead = await Sender.start(ledger, batch, certainty, dying, realm, clocks);
   expect(await dead.recover()).toBe(true);
@@ -74,7 +74,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   const realm = await DeafRealm.start(() => 200);
   const paid = async ({ ref }: TestBatch) => (await readBatch(ref))?.counts.paid;
   const before = await sealed(ledger, [{}], { manifest });
-  const first = await startCrew(before, bench.redis(), realm.url);
+  const first = await startWorkerInProcess(before, bench.redis(), realm.url);
   await until('the store to be in use', async () => (await paid(before)) === 1, 20_000);
   await first.stop();
   const batch = await sealed(ledger, [{}, {}, {}], { manifest });
@@ -104,7 +104,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   await addOrders(queue, batch.no, await feedAll(batch), 0);
   await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
   await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - 21_000);
-  await startCrew(batch, bench.redis(), realm.url);
+  await startWorkerInProcess(batch, bench.redis(), realm.url);
   await until('all to be paid', async () => (await paid(batch)) === 3, 20_000);
   expect(realm.asked).toHaveLength(4);
 });

@@ -7,7 +7,7 @@ import { Session } from '../../src/ledger/sessions/session.js';
 import { RealmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { WHY } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -15,7 +15,7 @@ import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** As `almoner run --first 3` does it, with the store put back to an earlier moment in the middle of it. */
 test.each(['before the run took the batch', 'when the run had just begun'])(

@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openBatches } from '../../src/ledger/moves/feed.js';
 import { Feeder } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue } from '../../src/queue/queues.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { sendAs } from '../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const ANY = () => Promise.resolve(true);
 const WINDOW_JOBS = 100;
 

@@ -3,11 +3,11 @@ import { readPaceState } from '../../src/ledger/moves/pace-slots.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type Answer, Pace } from '../../src/queue/pace.js';
-import { ledgerBench } from '../support/ledger.js';
+import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 async function paceOf(requests: number | null, windowMs: number) {
   const ledger = await bench.ledger();

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Pace } from '../../src/queue/pace.js';
-import { ledgerBench } from '../support/ledger.js';
+import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** Paces of one realm, each on a connection of its own, as in processes of their own. */
 async function paces(count: number, requests: number | null, windowMs = 0, reserve = 0) {

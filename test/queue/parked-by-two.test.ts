@@ -5,11 +5,11 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
 
 /** Payments of a forgotten batch, which several machines know a part of each. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** What the ledger of another past knew, seen from one that has forgotten it. */
 async function forgotten() {

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
 import { fileName } from '../../src/ledger/journal/journal.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('a floor is not passed because another machine has merged its journals first', async () => {
   const batch = await sealed(

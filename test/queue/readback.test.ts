@@ -8,14 +8,14 @@ import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { BalanceWatch } from '../../src/queue/balances.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begun, concludeAs, feedAll, held, settleAs } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 import { tieUp } from '../support/tie-up.js';
 import { until } from '../support/until.js';
 
 const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const SETTLE_MS = 1_000;
 /** Nothing here is unreadable. */
 const READABLE = { whileUnknown: () => Promise.reject(new Error('it was read')) };

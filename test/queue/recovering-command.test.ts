@@ -5,14 +5,14 @@ import { Here } from '../../src/ledger/sessions/liveness.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('nobody arms while `recover` on another machine still merges what it has lowered the fence for', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Clocks, Realm } from '../support/little-realm.js';
-import { Sender } from '../support/little-world.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Clocks, PlayedRealm } from '../support/played-realm.js';
+import { Sender } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('a rollback is told also when answers under way have carried the sequence past what was seen', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   const clocks = new Clocks();
-  const realm = new Realm(false, (index) => batch.row(index).order, clocks);
+  const realm = new PlayedRealm(false, (index) => batch.row(index).order, clocks);
   const sender = await Sender.start(ledger, batch, 'manual', await tempFolder(), realm, clocks);
   expect(await sender.recover()).toBe(true);
   const back = await photograph(ledger);

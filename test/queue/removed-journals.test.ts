@@ -9,15 +9,15 @@ import { acceptMissing, lossOf, REMOVED } from '../../src/ledger/sessions/accept
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begin, feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
 
 /** Order 1 is paid; its journal was removed after the ledger had settled it, and the floor says so. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 async function removedAfterPaying() {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);

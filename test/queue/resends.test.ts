@@ -6,15 +6,15 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
-import { startCrew } from '../support/crew-bench.js';
 import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begun, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 import { until } from '../support/until.js';
+import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 /** A crew and a realm that honours keys, real requests between them; the first change it is asked for hangs. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const recordOf = (batch: TestBatch) => readRecord(batch.ref, 1);
 const inState = (batch: TestBatch, code: string) =>
@@ -36,7 +36,7 @@ describe('a key as old as its life', () => {
     const batch = await oneOrder();
     const realm = await DeafRealm.start(() => 'hang');
     const profile = { keyLifetimeMs: 60_000, settleMs: 60_000 };
-    const friday = await startCrew(batch, bench.redis(), realm.url, {
+    const friday = await startWorkerInProcess(batch, bench.redis(), realm.url, {
       ...profile,
       attempts: { max: 3, backoffMs: 800, backoffMaxMs: 800 },
     });
@@ -49,7 +49,7 @@ describe('a key as old as its life', () => {
     fields[6] = (Number.parseInt(fields[6] ?? '', 36) - ms).toString(36);
     await redis.hset(keys.records(0), '1', fields.join('|'));
     const asked = realm.asked.length;
-    await startCrew(batch, bench.redis(), realm.url, profile);
+    await startWorkerInProcess(batch, bench.redis(), realm.url, profile);
     return { batch, realm, asked };
   }
 
@@ -96,7 +96,7 @@ describe('a new key', () => {
     const { redis } = batch.ledger.scripts;
     const realm = await DeafRealm.start((before) => (before < 2 ? 'hang' : 200));
     const attempts = { max: 3, backoffMs: 1_500, backoffMaxMs: 1_500 };
-    await startCrew(batch, bench.redis(), realm.url, { attempts });
+    await startWorkerInProcess(batch, bench.redis(), realm.url, { attempts });
     await inState(batch, 'u');
     // Another machine resends it, after the settle time, and gets a definite no.
     await redis.zadd(batchKeys(batch.ledger.keyPrefix, batch.no).due, 0, '1');
@@ -117,7 +117,10 @@ describe('a refusal of a resend', () => {
   const refusing = async (status: number) => {
     const batch = await oneOrder();
     const realm = await DeafRealm.start((before) => (before === 0 ? 'hang' : status));
-    await startCrew(batch, bench.redis(), realm.url, { settleMs: SETTLE_MS, keyLifetimeMs: 60_000 });
+    await startWorkerInProcess(batch, bench.redis(), realm.url, {
+      settleMs: SETTLE_MS,
+      keyLifetimeMs: 60_000,
+    });
     await until('a refused resend', () => realm.asked.length >= 2);
     return { batch, realm };
   };
@@ -176,7 +179,7 @@ describe('a process that was frozen between the ledger’s word and the first by
       askedThen.push(realm.asked.length);
       if (slept === 0) slept = 10_500;
     });
-    const { session, folder } = await startCrew(batch, bench.redis(), realm.url);
+    const { session, folder } = await startWorkerInProcess(batch, bench.redis(), realm.url);
     const end = await inState(batch, 'P');
     // The second attempt found that the first had sent nothing.
     expect(askedThen).toEqual([0, 0]);

@@ -7,20 +7,20 @@ import { newNonce } from '../../src/ledger/script-client.js';
 import {
   contentHash,
   type Line,
-  ledgerBench,
+  ledgersOnRedis,
   planRow,
   START,
   sealed,
   type TestBatch,
   testBatch,
-} from '../support/ledger.js';
-import { type Machine, Machines } from '../support/machine.js';
+} from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { type Machine, Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
 /** A batch is known by its orders: rows that are none may come and go between two imports of the same one. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const A: Line = { member: '1001', tokens: 5 };
 const B: Line = { member: '1002', tokens: 700 };
 const C: Line = { member: '1003', tokens: 9 };

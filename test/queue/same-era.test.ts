@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test.each(['while it lives', 'at its start'])(
   'a store that forgets under the same run_id, found out by a process %s: all journals beside it are merged',

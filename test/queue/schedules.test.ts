@@ -8,7 +8,7 @@ import { type ScheduledRun, startSchedules } from '../../src/operations/services
 import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { sealed } from '../support/ledger.js';
+import { sealed } from '../support/ledgers-on-redis.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 

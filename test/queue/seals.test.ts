@@ -5,11 +5,11 @@ import { haltBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { KnownBatches, Seals } from '../../src/queue/batches.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { WHY } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 function sealsOf(ledger: RealmLedger, changes: Partial<RealmProfile> = {}): Seals {
   const { baseUrl, realmId } = ledger.realm;

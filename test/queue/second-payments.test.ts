@@ -8,13 +8,13 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readAudit, snapshotBatch } from '../../src/ledger/read/snapshot.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
-import { startCrew } from '../support/crew-bench.js';
 import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed, type TestBatch } from '../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../support/order-moves.js';
 import { until } from '../support/until.js';
+import { startWorkerInProcess } from '../support/worker-in-process.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const retry = (batch: TestBatch) =>
   retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: moment(), nonce: `retry ${moment()}` });
@@ -55,13 +55,13 @@ test('a process that hears of a second payment says so, and it is kept where peo
     settleMs: 500,
     timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 20_000, totalMs: 20_000 },
   } as const;
-  const one = await startCrew(batch, bench.redis(), realm.url, profile);
+  const one = await startWorkerInProcess(batch, bench.redis(), realm.url, profile);
   await until('it is sent', () => realm.asked() === 1, 20_000);
   await acceptMissing(mergeContext(batch, 'manual'), one.session.id, { who: 'ada', at: Date.now() });
   // An operator waits the settle time out, calls it unpaid and has it sent again.
   await concludeAs(batch, 1, 'D', 'X', { settleMs: 500 });
   await until('the retry', async () => (await retry(batch)) === 'ok', 10_000);
-  await startCrew(batch, bench.redis(), realm.url, profile);
+  await startWorkerInProcess(batch, bench.redis(), realm.url, profile);
   await until('it is paid', async () => (await readRecord(batch.ref, 1)).code === 'P', 20_000);
   realm.answer();
   await until('it is said', async () => (await seconds(batch)).length > 0, 20_000);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { BatchDigest, shortId } from '../../src/planning/identity.js';
-import { type Line, ledgerBench, planRow, sealed } from '../support/ledger.js';
-import { Machines } from '../support/machine.js';
+import { type Line, ledgersOnRedis, planRow, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const A: Line = { member: '1001', tokens: 5 };
 const B: Line = { member: '1002', tokens: 700 };
 const BAD: Line = { invalid: true };

@@ -7,12 +7,12 @@ import { closeBreaker, realmState } from '../../src/ledger/moves/steer.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
-import { type Line, ledgerBench } from '../support/ledger.js';
+import { type Line, ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { askedRealm, balance, MAX, readbackWorld, status } from '../support/readback-world.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** Members that cannot be read once an order is unknown, and the probe of an open breaker. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const realm = askedRealm();
 const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, baseUrl = realm.url) =>
   readbackWorld(bench, baseUrl, lines, changes);

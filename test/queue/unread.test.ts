@@ -7,7 +7,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Unread } from '../../src/queue/unread.js';
-import { type Line, ledgerBench } from '../support/ledger.js';
+import { type Line, ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { audit, claimFor, held, WHY } from '../support/order-moves.js';
 import { type Answer, askedRealm, balance, MAX, readbackWorld, status } from '../support/readback-world.js';
 import { testProfile } from '../support/realm-profile.js';
@@ -15,7 +15,7 @@ import { freePort } from '../support/redis-server.js';
 import { tieUp } from '../support/tie-up.js';
 
 /** Members that cannot be read before an order is sent. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const realm = askedRealm();
 const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, baseUrl = realm.url) =>
   readbackWorld(bench, baseUrl, lines, changes);

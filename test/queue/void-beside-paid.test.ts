@@ -4,15 +4,15 @@ import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { attemptOf, merge } from '../support/journaled-attempt.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
-import { SETTLE_MS } from '../support/little-realm.js';
-import { Machines } from '../support/machine.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { concludeAs, feedAll, sendAs } from '../support/order-moves.js';
+import { SETTLE_MS } from '../support/played-realm.js';
+import { Machines } from '../support/senders-on-machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 import { until } from '../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('an attempt found beside one that was paid may still arrive: read-back is void on its member', async () => {
   const ledger = await bench.ledger();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { runNumber } from '../../src/rules/run-store.js';
-import { ledgerBench, sealed } from '../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll, sendAs } from '../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const RUN = {
   ...{ rule: 'thanks', period: '2026-W09', number: null, batch: null, scheduled: false },
   at: Date.parse('2026-03-02T09:00:00Z'),

@@ -13,12 +13,12 @@ import type { LoadedRule } from '../../src/rules/rule.js';
 import { RuleThread } from '../../src/rules/rule-thread.js';
 import { readEntries } from '../../src/rules/run-store.js';
 import { importing } from '../support/importing.js';
-import { ledgerBench } from '../support/ledger.js';
+import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
 import { AT } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const PER_PERIOD = 400;
 
 const load = () =>

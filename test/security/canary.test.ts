@@ -4,15 +4,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
 /**
  * A realm's key goes through every path; afterwards it is looked for everywhere: output, logs at the
  * loudest level, every file (append-only file, journals, reports), the process list.
  */
-let town: Town;
-afterEach(() => town.end());
+let world: RealmAndOperator;
+afterEach(() => world.end());
 
 const csv = `member,tokens,reference\n${Array.from({ length: 20 }, (_, i) => `${9_000_000 + i},5,c-${i}`).join('\n')}\n`;
 const members = Array.from({ length: 20 }, (_, i) => ({ member: String(9_000_000 + i), tokens: 0 }));
@@ -51,17 +51,17 @@ function commandLines(): string[] {
 }
 
 test('the key is nowhere after success, failures, halts and loud logs', async () => {
-  town = await startTown({
+  world = await startRealmAndOperator({
     members,
     serve: ['--fault', 'error-after:0.2', '--fault', 'reset-after:0.1', '--fault', 'storm:0.05:100'],
   });
-  const key = town.env.ALMONER_API_KEY ?? '';
+  const key = world.env.ALMONER_API_KEY ?? '';
   const shapes = shapesOf(key);
   const said: string[] = [];
   const loud = ['--log-level', 'trace'];
-  await town.file('a.csv', csv);
+  await world.file('a.csv', csv);
 
-  const running = town.start(['run', 'a.csv', '--yes', ...loud]);
+  const running = world.start(['run', 'a.csv', '--yes', ...loud]);
   await until('it runs', () => running.stdout().length > 0 || running.child.exitCode !== null || undefined);
   expect(commandLines().filter((line) => line.includes(key))).toEqual([]);
   expect(await running.ended, running.stderr()).toBe(0);
@@ -76,7 +76,7 @@ test('the key is nowhere after success, failures, halts and loud logs', async ()
     ['plan', 'a.csv', '--check'],
     ['rehearse', 'a.csv', '--bad-day'],
   ]) {
-    const human = await town.run(...args, ...loud);
+    const human = await world.run(...args, ...loud);
     said.push(human.stdout, human.stderr);
   }
   // A realm that answers everything with the key it was given.
@@ -95,7 +95,7 @@ test('the key is nowhere after success, failures, halts and loud logs', async ()
   await once(echo, 'listening');
   const address = echo.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const echoed = town.start(['run', 'a.csv', '--yes', '--new-address', ...loud], {
+  const echoed = world.start(['run', 'a.csv', '--yes', '--new-address', ...loud], {
     ALMONER_REALM_URL: `http://127.0.0.1:${port}`,
   });
   expect(await echoed.ended).toBe(5);
@@ -104,5 +104,5 @@ test('the key is nowhere after success, failures, halts and loud logs', async ()
 
   const text = said.join('\n');
   for (const shape of shapes) expect(text.includes(shape), `output holds ${shape.slice(0, 8)}…`).toBe(false);
-  expect(await holders(town.folder, shapes)).toEqual([]);
+  expect(await holders(world.folder, shapes)).toEqual([]);
 }, 90_000);

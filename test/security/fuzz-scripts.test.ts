@@ -14,13 +14,13 @@ import { encodeManifest } from '../../src/ledger/views.js';
 import { HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {
   countersOf,
-  ledgerBench,
+  ledgersOnRedis,
   manifestOf,
   planRow,
   START,
   sealed,
   type TestBatch,
-} from '../support/ledger.js';
+} from '../support/ledgers-on-redis.js';
 import { begun, claimFor, feedAll, held, settleAs } from '../support/order-moves.js';
 import { tieUp } from '../support/tie-up.js';
 
@@ -30,7 +30,7 @@ import { tieUp } from '../support/tie-up.js';
  * tie afterwards and the store goes on. What a script must take on trust (an order's amount, its new record:
  * the plan is compressed and only the caller has read it) is left as it is.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** Calls as they are made, the arguments that may be attacked marked by their place. */
 type Call = {

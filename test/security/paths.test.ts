@@ -11,27 +11,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startDesk, type TestDesk } from '../support/desk.js';
-import { startTown, type Town } from '../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
 /** Names that try to leave their folder, and folders that were made to lead elsewhere. */
 const NAMES = ['../outside', '..', '.', '/etc', 'a/b', 'a\\b', 'a\u0000b', '%2e%2e', '-rf', 'A'.repeat(300)];
 
 describe('batch names', () => {
-  let town: Town;
+  let world: RealmAndOperator;
   beforeAll(async () => {
-    town = await startTown({ members: [{ member: '1', tokens: 0 }] });
-    await town.file('a.csv', 'member,tokens\n1,5\n');
+    world = await startRealmAndOperator({ members: [{ member: '1', tokens: 0 }] });
+    await world.file('a.csv', 'member,tokens\n1,5\n');
   });
-  afterAll(() => town.end());
+  afterAll(() => world.end());
 
   test('that are no names are refused, and nothing is written or sent', async () => {
     for (const name of ['../outside', '..', '/etc', 'a/b', '-rf']) {
-      const ran = await town.run('run', 'a.csv', '--yes', `--batch-id=${name}`);
+      const ran = await world.run('run', 'a.csv', '--yes', `--batch-id=${name}`);
       expect([name, ran.status]).toEqual([name, 2]);
     }
-    expect(await town.applied()).toEqual([]);
-    expect(existsSync(join(town.folder, 'reports'))).toBe(false);
-    expect(existsSync(join(town.folder, 'outside'))).toBe(false);
+    expect(await world.applied()).toEqual([]);
+    expect(existsSync(join(world.folder, 'reports'))).toBe(false);
+    expect(existsSync(join(world.folder, 'outside'))).toBe(false);
   });
 
   test('asked for in any command are looked up, never opened', async () => {
@@ -43,24 +43,24 @@ describe('batch names', () => {
       ['dead', 'export', '--batch'],
       ['dead', 'show'],
     ]) {
-      const ran = await town.run(...command, '../../etc/passwd');
+      const ran = await world.run(...command, '../../etc/passwd');
       expect([command, ran.status]).toEqual([command, 2]);
       expect(ran.stdout + ran.stderr).not.toContain('root:');
     }
   });
 
   test('a report folder that is a link is not written through', async () => {
-    const elsewhere = join(town.folder, 'elsewhere');
+    const elsewhere = join(world.folder, 'elsewhere');
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, 'results.csv'), 'precious');
-    mkdirSync(join(town.folder, 'reports'), { recursive: true });
-    symlinkSync(elsewhere, join(town.folder, 'reports', 'linked'));
-    const ran = await town.run('run', 'a.csv', '--yes', '--batch-id', 'linked');
+    mkdirSync(join(world.folder, 'reports'), { recursive: true });
+    symlinkSync(elsewhere, join(world.folder, 'reports', 'linked'));
+    const ran = await world.run('run', 'a.csv', '--yes', '--batch-id', 'linked');
     expect(ran.stdout + ran.stderr).toContain('link');
     expect(readdirSync(elsewhere)).toEqual(['results.csv']);
     expect(readFileSync(join(elsewhere, 'results.csv'), 'utf8')).toBe('precious');
-    rmSync(join(town.folder, 'reports', 'linked'));
-    const again = await town.run('report', 'linked');
+    rmSync(join(world.folder, 'reports', 'linked'));
+    const again = await world.run('report', 'linked');
     expect(again.status, again.stderr).toBe(0);
   });
 });

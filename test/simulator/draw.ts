@@ -1,6 +1,6 @@
 import { FAIL_POINTS } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
-import type { Fate } from '../support/little-realm.js';
+import type { Fate } from '../support/played-realm.js';
 import { Dice } from './dice.js';
 import type { JournalTail } from './journal-tail.js';
 import type { Move, Plan } from './moves.js';

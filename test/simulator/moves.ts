@@ -1,5 +1,5 @@
 import type { Certainty } from '../../src/core/profile.js';
-import type { Fate } from '../support/little-realm.js';
+import type { Fate } from '../support/played-realm.js';
 import { type How, SMOOTHLY } from './process.js';
 import type { ThemeName } from './themes.js';
 

@@ -3,7 +3,7 @@ import { AlmonerError } from '../../src/core/errors/error.js';
 import type { OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
-import type { Fate } from '../support/little-realm.js';
+import type { Fate } from '../support/played-realm.js';
 import type { Realm } from './realm.js';
 
 /** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */

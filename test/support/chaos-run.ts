@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch, readBatch } from '../../src/ledger/read/batches.js';
-import { Arena } from './arena.js';
 import { auditByContent, doubtsByReason } from './auditor.js';
-import { dice, Nemesis } from './nemesis.js';
+import { dice, FaultMaker } from './fault-maker.js';
+import { RealmAndWorkers } from './realm-and-workers.js';
 import { uniqueRows } from './unique-rows.js';
 import { until } from './until.js';
 
@@ -34,45 +34,45 @@ const BATCHES_MAX = 200;
 export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
   const { rowsPerBatch, say } = options;
   const members = uniqueRows(rowsPerBatch * BATCHES_MAX).seeds;
-  const arena = await Arena.open({
+  const world = await RealmAndWorkers.open({
     certainty: options.certainty,
     members,
     realmFaults: ['--fault', 'latency:0.5:40', '--fault', 'error-after:0.01', '--fault', 'reset-after:0.01'],
   });
   try {
     const random = dice(options.seed);
-    const nemesis = new Nemesis(arena, random, options.workers, options.freezeMaxMs);
-    await nemesis.begin();
+    const faultMaker = new FaultMaker(world, random, options.workers, options.freezeMaxMs);
+    await faultMaker.begin();
     const end = performance.now() + options.seconds * 1000;
     const files = new Map<string, string | null>();
-    const importing = importUntil(arena, files, rowsPerBatch, () => performance.now() > end);
+    const importing = importUntil(world, files, rowsPerBatch, () => performance.now() > end);
     while (performance.now() < end) {
       await sleep(100 + random() * 500);
-      await nemesis.strike();
+      await faultMaker.strike();
     }
     await importing;
-    await nemesis.relent();
-    say(`faults are over after ${options.seconds} s: ${JSON.stringify(nemesis.faults)}`);
+    await faultMaker.relent();
+    say(`faults are over after ${options.seconds} s: ${JSON.stringify(faultMaker.faults)}`);
     // What has piled up is worked off by the same workers; a long run leaves more of it.
-    return await settleUp(arena, files, rowsPerBatch, nemesis, 120_000 + options.seconds * 1000);
+    return await settleUp(world, files, rowsPerBatch, faultMaker, 120_000 + options.seconds * 1000);
   } finally {
-    await arena.close();
+    await world.close();
   }
 }
 
 /** One file after the other, so that there is always something to pay; `files` learns each batch's id. */
 async function importUntil(
-  arena: Arena,
+  world: RealmAndWorkers,
   files: Map<string, string | null>,
   rows: number,
   over: () => boolean,
 ): Promise<void> {
   while (!over() && files.size < BATCHES_MAX) {
     const name = `file-${files.size}.csv`;
-    await arena.file(name, uniqueRows(rows, files.size * rows).csv);
+    await world.file(name, uniqueRows(rows, files.size * rows).csv);
     files.set(name, null);
     while (!over() && files.get(name) === null) {
-      const ran = await arena.run('import', name, '--yes', '--json');
+      const ran = await world.run('import', name, '--yes', '--json');
       if (ran.status === 0) files.set(name, String(JSON.parse(ran.stdout).batch));
     }
     await sleep(rows * MS_A_ROW);
@@ -82,38 +82,38 @@ async function importUntil(
 const MS_A_ROW = 10;
 
 /** The store may have forgotten whole files; importing them again pays nobody twice. */
-async function batchOf(arena: Arena, name: string, known: string | null): Promise<BatchRef> {
-  const { scripts } = arena.ledger();
+async function batchOf(world: RealmAndWorkers, name: string, known: string | null): Promise<BatchRef> {
+  const { scripts } = world.ledger();
   const found = known === null ? undefined : await findBatch(scripts, known).catch(() => undefined);
   if (found !== undefined && (await readBatch(found)) !== undefined) return found;
-  const ran = await arena.run('import', name, '--yes', '--json');
+  const ran = await world.run('import', name, '--yes', '--json');
   if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
   return findBatch(scripts, String(JSON.parse(ran.stdout).batch));
 }
 
 async function settleUp(
-  arena: Arena,
+  world: RealmAndWorkers,
   files: ReadonlyMap<string, string | null>,
   rowsPerBatch: number,
-  nemesis: Nemesis,
+  faultMaker: FaultMaker,
   patienceMs: number,
 ): Promise<ChaosFigures> {
   const states: Record<string, number> = {};
   const wrong: string[] = [];
   const doubts: Record<string, number> = {};
   const batches: BatchRef[] = [];
-  for (const [name, known] of files) batches.push(await batchOf(arena, name, known));
+  for (const [name, known] of files) batches.push(await batchOf(world, name, known));
   for (const ref of batches)
     await until(
-      `batch ${ref.id} to be done: ${nemesis.lastWords()}`,
+      `batch ${ref.id} to be done: ${faultMaker.lastWords()}`,
       async () => (await readBatch(ref))?.state === 'done',
       patienceMs,
     );
-  const applied = await arena.applied();
+  const applied = await world.applied();
   for (const ref of batches) {
-    const ran = await arena.run('report', ref.id, '--json');
+    const ran = await world.run('report', ref.id, '--json');
     if (ran.status !== 0) throw new Error(`no report of ${ref.id}: ${ran.stderr}`);
-    const reports = join(arena.folder, 'reports');
+    const reports = join(world.folder, 'reports');
     const verdicts = await auditByContent(applied, reports, ref.id);
     add(states, verdicts.states);
     add(doubts, await doubtsByReason(reports, ref.id));
@@ -124,7 +124,7 @@ async function settleUp(
     batches: files.size,
     states,
     applied: applied.length,
-    faults: nemesis.faults,
+    faults: faultMaker.faults,
     doubts,
     wrong,
   };

@@ -5,7 +5,7 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { importing } from './importing.js';
-import { START, type TestBatch, testBatch } from './ledger.js';
+import { START, type TestBatch, testBatch } from './ledgers-on-redis.js';
 import { feedAll, sendAs } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
 

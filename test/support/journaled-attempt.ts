@@ -4,7 +4,7 @@ import { type Merged, mergeTidings, tidingsFor } from '../../src/ledger/journal/
 import type { JournaledAttempt } from '../../src/ledger/journal/reader.js';
 import type { Merging } from '../../src/ledger/moves/roll-forward.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
-import { START, type TestBatch } from './ledger.js';
+import { START, type TestBatch } from './ledgers-on-redis.js';
 
 /** Attempts as a journal tells them, and their way into a ledger. */
 export const JOURNAL_SESSION = '0000000000aa';

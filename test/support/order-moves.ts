@@ -7,7 +7,7 @@ import { type Settled, type Settlement, settle } from '../../src/ledger/moves/se
 import type { OrderEvent } from '../../src/ledger/order-event.js';
 import type { StateCode } from '../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../src/ledger/views.js';
-import { START, type TestBatch } from './ledger.js';
+import { START, type TestBatch } from './ledgers-on-redis.js';
 
 /** The moves of orders as a worker makes them, with everything filled in that a test does not care about. */
 

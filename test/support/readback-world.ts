@@ -9,7 +9,7 @@ import { Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { Unread } from '../../src/queue/unread.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
-import { type LedgerBench, type Line, sealed } from './ledger.js';
+import { type LedgersOnRedis, type Line, sealed } from './ledgers-on-redis.js';
 import { begun, claimFor, feedAll, held, settleAs } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
 
@@ -45,7 +45,7 @@ export function askedRealm() {
 }
 
 export async function readbackWorld(
-  bench: LedgerBench,
+  bench: LedgersOnRedis,
   baseUrl: string,
   lines: readonly Line[],
   changes: Partial<RealmProfile> = {},

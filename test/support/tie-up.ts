@@ -8,7 +8,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../../src/ledger/record.js';
 import { decodeManifest } from '../../src/ledger/views.js';
-import type { PlannedRow } from './ledger.js';
+import type { PlannedRow } from './ledgers-on-redis.js';
 
 /**
  * An auditor that shares nothing with the scripts: it reads plan and records, adds everything up again and

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Arena } from './arena.js';
 import { auditByContent } from './auditor.js';
+import type { RealmAndWorkers } from './realm-and-workers.js';
 import { uniqueRows } from './unique-rows.js';
 import { until } from './until.js';
 
 /** Runs of files of their own, in the middle of which something happens, and what must come of them. */
-export function uniqueRuns(arena: () => Arena, rows: number) {
+export function uniqueRuns(world: () => RealmAndWorkers, rows: number) {
   let files = 0;
   return {
     /** Answers once some of it is paid. */
     async begin() {
       const name = `file-${files}.csv`;
-      await arena().file(name, uniqueRows(rows, files * rows).csv);
+      await world().file(name, uniqueRows(rows, files * rows).csv);
       files += 1;
-      const applied = async () => (await arena().applied()).length;
+      const applied = async () => (await world().applied()).length;
       const before = await applied();
-      const run = arena().start(['run', name, '--yes', '--json']);
+      const run = world().start(['run', name, '--yes', '--json']);
       await until(`payments: ${run.stderr()}`, async () => (await applied()) >= before + 30, 60_000);
       return { run, name };
     },
@@ -24,8 +24,8 @@ export function uniqueRuns(arena: () => Arena, rows: number) {
     async expectAllPaid(stdout: string): Promise<void> {
       const { batch, counts } = JSON.parse(stdout);
       expect(counts).toEqual({ paid: rows });
-      const reports = join(arena().folder, 'reports');
-      const verdicts = await auditByContent(await arena().applied(), reports, String(batch));
+      const reports = join(world().folder, 'reports');
+      const verdicts = await auditByContent(await world().applied(), reports, String(batch));
       expect(verdicts).toEqual({ states: { paid: rows }, wrong: [] });
     },
   };

@@ -10,10 +10,10 @@ import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** A session that has sent one order, at the ledger's sequence 7. */
 async function sender(ledger: RealmLedger, folder: string): Promise<Session> {

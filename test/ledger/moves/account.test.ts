@@ -5,12 +5,12 @@ import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { attemptOf, merge, PAID } from '../../support/journaled-attempt.js';
-import { type Line, ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { type Line, ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 /** One account for each rule and period: no order of it becomes payable without passing it. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const ACCOUNT = 'thanks:2026-W09';
 
 let runs = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const take = async (ledger: RealmLedger) =>
   texts(await ledger.scripts.script('take-slot', ledger.keyPrefix, [10, 1_000, 60_000, 0, 1, '', '', '']));
 const answer = (ledger: RealmLedger, slot: number, holdMs: number | '' = '') =>

@@ -12,11 +12,11 @@ import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { type Line, ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begun, settleAs } from '../../support/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const LINES: Line[] = Array.from({ length: 300 }, (_, i) => ({ reference: `ref-${i + 1}`, tokens: i + 1 }));
 const REFUSED = 7;

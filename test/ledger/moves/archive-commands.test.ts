@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { startTown, type Town } from '../../support/town.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../../support/realm-and-operator.js';
 
-let town: Town;
-afterEach(() => town.end());
+let world: RealmAndOperator;
+afterEach(() => world.end());
 
 const ROWS = 40;
 const members = Array.from({ length: ROWS }, (_, i) => ({ member: String(5_000_000 + i), tokens: 100 }));
@@ -17,28 +17,28 @@ const csv = [
 ].join('\n');
 
 async function json(...args: string[]) {
-  const ran = await town.run(...args, '--json');
+  const ran = await world.run(...args, '--json');
   return { ...ran, told: JSON.parse(ran.stdout) };
 }
 
 test('a batch past its retention is archived in passing; report, status, history and undo read the archive', async () => {
-  town = await startTown({ members, env: { ALMONER_RETENTION_DAYS: '0' } });
-  await town.file('week.csv', csv);
+  world = await startRealmAndOperator({ members, env: { ALMONER_RETENTION_DAYS: '0' } });
+  await world.file('week.csv', csv);
   const run = await json('run', 'week.csv', '--yes');
   expect(run.status, run.stderr).toBe(4);
   const { batch } = run.told;
-  const written = join(town.folder, 'reports', batch);
+  const written = join(world.folder, 'reports', batch);
 
-  const archives = join(town.folder, 'data', 'archive');
+  const archives = join(world.folder, 'data', 'archive');
   const [realm = ''] = await readdir(archives);
   expect(await readdir(join(archives, realm))).toEqual([`${batch}.alm`]);
 
-  const again = await json('report', batch, '--out', join(town.folder, 'again'));
+  const again = await json('report', batch, '--out', join(world.folder, 'again'));
   expect(again.status, again.stderr).toBe(0);
   const files = await readdir(written);
-  expect(await readdir(join(town.folder, 'again', batch))).toEqual(files);
+  expect(await readdir(join(world.folder, 'again', batch))).toEqual(files);
   for (const name of files.filter((file) => file.endsWith('.csv')))
-    expect(await readFile(join(town.folder, 'again', batch, name), 'utf8'), name).toBe(
+    expect(await readFile(join(world.folder, 'again', batch, name), 'utf8'), name).toBe(
       await readFile(join(written, name), 'utf8'),
     );
 
@@ -54,20 +54,20 @@ test('a batch past its retention is archived in passing; report, status, history
   // The reference of the refused row is free; a row that stands in for the archived order is refused.
   const retried = await json('dead', 'retry', '--batch', batch);
   expect(retried.stdout).not.toContain('"retried":1');
-  await town.file(
+  await world.file(
     'mended.csv',
     `member,tokens,reference,almoner_order\n5000001,10,week-7/gone,${batch}-41\n`,
   );
   const mended = await json('plan', 'mended.csv');
   expect(mended.status).toBe(3);
   expect(mended.stdout).toContain('ALM_ROW_ORDER_ARCHIVED');
-  await town.file('free.csv', 'member,tokens,reference\n5000001,10,week-7/gone\n5000002,10,week-7/2\n');
+  await world.file('free.csv', 'member,tokens,reference\n5000001,10,week-7/gone\n5000002,10,week-7/2\n');
   const free = await json('plan', 'free.csv');
   expect(free.told).toMatchObject({ rows: 2, duplicates: 1 });
 
-  const undo = await town.run('undo', batch, '--out', join(town.folder, 'undo.csv'), '--json');
+  const undo = await world.run('undo', batch, '--out', join(world.folder, 'undo.csv'), '--json');
   expect(undo.status, undo.stderr).toBe(0);
   const undone = await json('run', 'undo.csv', '--yes');
   expect(undone.told, undone.stderr).toMatchObject({ counts: { paid: ROWS } });
-  for (const { member } of members) expect(await town.admin.balance('town', member)).toBe(100);
+  for (const { member } of members) expect(await world.admin.balance('town', member)).toBe(100);
 }, 120_000);

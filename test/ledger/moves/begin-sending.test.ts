@@ -4,11 +4,11 @@ import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/st
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('begin-sending', () => {
   test('marks the order as sending, with session and nonce, and counts it into the day', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { claim } from '../../../src/ledger/moves/begin-sending.js';
 import { cancelBatch, haltRealm, pauseBatch, releaseRealm } from '../../../src/ledger/moves/steer.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('claim', () => {
   test('lets an order that is due go, and asked again says the same', async () => {

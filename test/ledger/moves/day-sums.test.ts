@@ -3,14 +3,14 @@ import { utcDay } from '../../../src/ledger/moves/begin-sending.js';
 import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { ledgerBench, START, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, START, sealed } from '../../support/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/order-moves.js';
 
 /**
  * A batch's own sums fit a counter, for the plan refuses a file beyond it; the day's sum is added up over all
  * batches and may come to the end of what Redis counts. No script may fail there after it has written.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const LARGEST = 2 ** 53 - 1;
 const MOST = 2n ** 63n - 1n;
 const DETAIL = encodeEvent({

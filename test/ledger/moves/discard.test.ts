@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { discardOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { begun, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const BY = { who: 'ada', why: 'left the realm', at: 1 };
 
 describe('discard', () => {

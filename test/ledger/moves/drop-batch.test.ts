@@ -8,11 +8,17 @@ import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../../support/ledger.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  planRow,
+  sealed,
+  type TestBatch,
+} from '../../support/ledgers-on-redis.js';
 import { feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const BY = { who: 'ada', why: null, at: 1, nonce: 'retry' };
 
 /** Two blocks: one reference each, and in the second a row that stands in for a dead order. */

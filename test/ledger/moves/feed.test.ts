@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { dispatched, feed, openBatches } from '../../../src/ledger/moves/feed.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
-import { type Line, ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const credits = (count: number): Line[] => Array.from({ length: count }, () => ({}));
 const due = async (batch: TestBatch) => (await dispatched(batch.ledger, batch.no)).map(({ index }) => index);
 const first = (orders: number) => ({ owner: '', first: { orders, reason: WHY } });

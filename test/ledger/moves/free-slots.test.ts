@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { freeSlots } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const TIMEOUT_MS = 60_000;
 
 const ask = async (ledger: RealmLedger, session: string, nonce: string, again = '') =>

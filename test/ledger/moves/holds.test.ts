@@ -6,7 +6,7 @@ import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { acceptMissing } from '../../../src/ledger/sessions/accept-missing.js';
-import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import {
   audit,
   begin,
@@ -21,7 +21,7 @@ import {
 import { tieUp } from '../../support/tie-up.js';
 
 /** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const holders = async (ledger: RealmLedger) => {
   const { redis } = ledger.scripts;

@@ -3,12 +3,12 @@ import { batchKeys } from '../../../src/ledger/keys.js';
 import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 /** A key is judged before a request leaves with it, by the store's time since its first use. */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const LIFETIME_MS = 60_000;
 const HOUR_MS = 3_600_000;
 

@@ -8,7 +8,13 @@ import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
-import { type Line, ledgerBench, planRow, sealed, type TestBatch } from '../../support/ledger.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  planRow,
+  sealed,
+  type TestBatch,
+} from '../../support/ledgers-on-redis.js';
 import { begun, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { tieUp } from '../../support/tie-up.js';
@@ -18,7 +24,7 @@ import { until } from '../../support/until.js';
  * A doubt that a person called unpaid while its request may still be under way: until the settle time since its
  * last attempt is over, every door through which it could be paid a second time is shut.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const LONG_MS = 3_600_000;
 
 async function saidUnpaid(line: Line, settleMs: number, sentAt = Date.now()): Promise<TestBatch> {

@@ -8,7 +8,7 @@ import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { type Line, ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { type Line, ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import type { SettledCode } from '../../support/order-moves.js';
 import { audit, begin, concludeAs, moment, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
@@ -17,7 +17,7 @@ import { tieUp } from '../../support/tie-up.js';
  * Whatever is done in whatever order, twice, late or by the wrong one: after every step each order is in
  * exactly one state, everything ties, and at the end nothing is held or lost.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 const FIRST: Line[] = [
   { member: '1', reference: 'rule:thanks:2026-W09:1', tokens: 7 },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { askProbe, closeBreaker, realmState, releaseRealm } from '../../../src/ledger/moves/steer.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 import { WHY } from '../../support/order-moves.js';
 import { until } from '../../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const HALT_AFTER_MS = 900_000;
 const ask = (ledger: RealmLedger, everyMs = 60_000) => askProbe(ledger, everyMs, HALT_AFTER_MS, WHY);
 const open = (ledger: RealmLedger, agoMs = 0) =>

@@ -12,17 +12,17 @@ import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import {
   countersOf,
   type Line,
-  ledgerBench,
+  ledgersOnRedis,
   manifestOf,
   planRow,
   sealed,
   type TestBatch,
   testBatch,
-} from '../../support/ledger.js';
+} from '../../support/ledgers-on-redis.js';
 import { audit, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const ID = batchId('later');
 
 /** An import in the making, one block at a time. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { dispatched, generationsOf, redispatch } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begun, claimFor, feedAll, held, sendAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('redispatch', () => {
   test('gives what is due and open a new generation, and leaves out what is being sent or over', async () => {

@@ -3,11 +3,11 @@ import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails } from '../../../src/ledger/read/rows.js';
-import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, begun, concludeAs, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const retry = (batch: TestBatch, index: number, nonce = 'one') =>
   retryOrder(batch.ref, index, batch.row(index), { who: 'ada', why: 'mended', at: 1, nonce });
 

@@ -7,7 +7,7 @@ import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { attemptOf, merge, mergeContext, PAID, REFUSED, WAITS } from '../../support/journaled-attempt.js';
-import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
@@ -15,7 +15,7 @@ import { tieUp } from '../../support/tie-up.js';
  * After a rollback two attempts of one order may carry the same number. Each is known by its nonce, and both may
  * have left.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const HERE = { nonce: 'in-the-ledger' };
 
 async function fed(...lines: Parameters<typeof sealed>[1]): Promise<TestBatch> {

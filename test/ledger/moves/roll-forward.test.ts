@@ -17,11 +17,11 @@ import {
   REFUSED,
   WAITS,
 } from '../../support/journaled-attempt.js';
-import { ledgerBench, START, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('roll-forward', () => {
   test('a ledger that is behind takes the journal’s state, and everything still ties', async () => {

@@ -6,11 +6,18 @@ import { NO_CLAIMS, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
-import { blocksOf, countersOf, ledgerBench, manifestOf, planRow, sealed } from '../../support/ledger.js';
+import {
+  blocksOf,
+  countersOf,
+  ledgersOnRedis,
+  manifestOf,
+  planRow,
+  sealed,
+} from '../../support/ledgers-on-redis.js';
 import { audit, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('seal-batch', () => {
   test('makes a plan a batch whose counts and sums tie to its manifest', async () => {

@@ -10,11 +10,11 @@ import {
 } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
-import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, begun, claimFor, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const state = async (batch: TestBatch) => (await readBatch(batch.ref))?.state;
 
 describe('pause and resume', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 import { until } from '../../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const TIMEOUT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 

@@ -3,11 +3,11 @@ import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
 import { realmState } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce?: string) {
   const told: TurnDown = {

@@ -6,12 +6,12 @@ import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
-import { ledgerBench, planRow, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, planRow, sealed } from '../../support/ledgers-on-redis.js';
 import type { SettledCode } from '../../support/order-moves.js';
 import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('find-spent', () => {
   test('names the holder of each spent reference and leaves the others out', async () => {

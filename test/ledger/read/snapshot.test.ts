@@ -9,10 +9,10 @@ import { readRecord, readRow, rowContext } from '../../../src/ledger/read/rows.j
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { attention } from '../../../src/ledger/read/unsettled.js';
 import type { BatchRecord, RowView } from '../../../src/ledger/views.js';
-import { type Line, ledgerBench, START, sealed } from '../../support/ledger.js';
+import { type Line, ledgersOnRedis, START, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 async function rowsOf(record: BatchRecord): Promise<RowView[]> {
   const rows: RowView[] = [];

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readBatchStanding, readRealmStanding } from '../../../src/ledger/read/standing.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 test('orders that moved on between the counts and the look are no fault: nothing is said of them', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}, {}], {

@@ -10,7 +10,7 @@ import { acceptMissing, lossOf } from '../../../src/ledger/sessions/accept-missi
 import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { listSessions, Session } from '../../../src/ledger/sessions/session.js';
 import { attemptOf, merge, mergeContext, PAID } from '../../support/journaled-attempt.js';
-import { ledgerBench, sealed, type TestBatch } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/order-moves.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -20,7 +20,7 @@ import { tieUp } from '../../support/tie-up.js';
  * A machine is gone with its disk. One order is paid, one is being sent by the lost session, one by another, one is
  * unknown, one waits and one is planned.
  */
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const BY = { who: 'ada', at: Date.UTC(2026, 5, 1) };
 
 async function lostMachine(ledger: RealmLedger): Promise<{ batch: TestBatch; lost: Session }> {

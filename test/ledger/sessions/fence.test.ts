@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 /** As a promoted replica finds itself: armed for the server it was copied from. */
 const failOver = (ledger: RealmLedger) =>

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { listSessions, Session, type SessionEntry } from '../../../src/ledger/sessions/session.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 const here = new Here(null);
 const PROGRAM = fileURLToPath(new URL('../../support/session-program.mjs', import.meta.url));
 

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { claimFor, feedAll, held } from '../../support/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { tieUp } from '../../support/tie-up.js';
 
-const bench = ledgerBench();
+const bench = ledgersOnRedis();
 
 describe('the register of sessions', () => {
   test('lists who is registered; a clean exit deregisters', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { workersAtWork } from '../../../src/ledger/sessions/session.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
-import { ledgerBench } from '../../support/ledger.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
 import { begun } from '../../support/order-moves.js';
-import { beat, moving, standingBench, sumOf, told } from '../../support/standing-bench.js';
+import { beat, moving, standingOrders, sumOf, told } from '../../support/standing-orders.js';
 
 /** Orders in the hands of a process that is missing, dead or frozen. */
-const bench = ledgerBench();
-const { session, elsewhere, running, by } = standingBench(bench);
+const bench = ledgersOnRedis();
+const { session, elsewhere, running, by } = standingOrders(bench);
 
 describe('what a session was sending', () => {
   test('lost with its machine: named within a minute, with exactly its orders; heard again, it is not', async () => {

@@ -4,15 +4,15 @@ import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledge
 import { readFence, sayDisarmed } from '../../../src/ledger/sessions/fence.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
-import { load } from '../../runtime/config/workbench.js';
-import { ledgerBench, sealed } from '../../support/ledger.js';
+import { load } from '../../runtime/config/load-config.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { testProfile } from '../../support/realm-profile.js';
-import { moving, rows, standingBench, sumOf, told } from '../../support/standing-bench.js';
+import { moving, rows, standingOrders, sumOf, told } from '../../support/standing-orders.js';
 
 /** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
-const bench = ledgerBench();
-const { session, working, running, workerOf, by } = standingBench(bench);
+const bench = ledgersOnRedis();
+const { session, working, running, workerOf, by } = standingOrders(bench);
 const secondsTo = (time: string | null | undefined) => (Date.parse(time ?? '') - Date.now()) / 1000;
 
 describe('nothing is named', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeConfig, secretsOf } from '../../../src/runtime/config/config.js';
 import { maskUrl } from '../../../src/runtime/config/describe.js';
-import { load } from './workbench.js';
+import { load } from './load-config.js';
 
 const YAML = `redisUrl: redis://user:pa55@h:6379/0
 realms:

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
-import { faultsOf, folderWith, load } from './workbench.js';
+import { faultsOf, folderWith, load } from './load-config.js';
 
 const realm = (line: string) =>
   `realms:\n  main:\n    baseUrl: https://r.example\n    realmId: r1\n    keyEnv: K\n    ${line}\n`;

@@ -1,7 +1,7 @@
 import { linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, folderWith, load } from './workbench.js';
+import { faultsOf, folderWith, load } from './load-config.js';
 
 const realms = (...lines: string[]) => `realms:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 const MAIN = 'main: { baseUrl: https://r.example, realmId: "42", keyEnv: ALMONER_API_KEY }';

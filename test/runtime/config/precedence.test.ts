@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { defaultDataFolder } from '../../../src/runtime/config/config.js';
-import { folderWith, load } from './workbench.js';
+import { folderWith, load } from './load-config.js';
 
 describe('defaults < file < environment < flags', () => {
   test('each layer wins over the one before, setting by setting', () => {

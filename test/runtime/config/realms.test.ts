@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pickProfile } from '../../../src/runtime/config/config.js';
-import { faultsOf, folderWith, load } from './workbench.js';
+import { faultsOf, folderWith, load } from './load-config.js';
 
 const REALM = {
   ALMONER_REALM_URL: 'https://r.example/api/v4/',

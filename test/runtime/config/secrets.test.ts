@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keyWarnings, readKey } from '../../../src/runtime/config/secrets.js';
-import { folderWith } from './workbench.js';
+import { folderWith } from './load-config.js';
 
 const missing = (part: string) =>
   expect.objectContaining({

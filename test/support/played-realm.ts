@@ -31,7 +31,7 @@ export class Clocks {
 
 type Late = { readonly index: number; readonly key: string; readonly atMs: number };
 
-export class Realm {
+export class PlayedRealm {
   readonly applied = new Map<number, number>();
   private readonly answered = new Set<string>();
   private readonly balances = new Map<string, bigint>();

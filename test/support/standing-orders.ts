@@ -5,12 +5,18 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
-import { type LedgerBench, type Line, type SealOptions, sealed, type TestBatch } from './ledger.js';
+import {
+  type LedgersOnRedis,
+  type Line,
+  type SealOptions,
+  sealed,
+  type TestBatch,
+} from './ledgers-on-redis.js';
 import { namedOrders, openStates } from './named-orders.js';
 import { feedAll } from './order-moves.js';
 
 /** Sessions, heartbeats and fed batches for what is told of orders that stand still. */
-export function standingBench(bench: LedgerBench) {
+export function standingOrders(bench: LedgersOnRedis) {
   const sessions: Session[] = [];
   const workers = new Map<TestBatch, Session>();
   let folder: string;

@@ -18,7 +18,7 @@ import { endServerOf } from './store-program.js';
  * A realm service as a process of its own, with a Redis of its own that no test ever rolls back, and an
  * operator beside it with a data folder and a working folder: what an almoner meets in the world.
  */
-export type Town = {
+export type RealmAndOperator = {
   readonly realm: RealmProcess;
   readonly admin: AuditedAdmin;
   readonly redis: TestRedis;
@@ -35,7 +35,7 @@ export type Town = {
 
 export const REALM_ID = 'town';
 
-export async function startTown(
+export async function startRealmAndOperator(
   options: {
     members?: readonly MemberSeed[];
     serve?: readonly string[];
@@ -43,7 +43,7 @@ export async function startTown(
     /** For a realm that goes away and comes back under the same address. */
     port?: number;
   } = {},
-): Promise<Town> {
+): Promise<RealmAndOperator> {
   const redis = await startRedis();
   const folder = await mkdtemp(join(tmpdir(), 'almoner-town-'));
   const admin = auditedAdmin(redis.client());

@@ -23,7 +23,7 @@ import { until } from './until.js';
  * Everything that a payout meets, as real processes on this machine: a ledger's Redis, a realm service with
  * a Redis of its own that is never rolled back, workers, and a bad network before both.
  */
-export type ArenaOptions = {
+export type RealmAndWorkersOptions = {
   readonly certainty: Certainty;
   readonly members: readonly MemberSeed[];
   readonly realmFaults?: readonly string[];
@@ -37,7 +37,7 @@ export type ArenaOptions = {
   readonly limits?: Readonly<Record<string, number>>;
 };
 
-export const ARENA_REALM = 'arena';
+export const REALM_ID = 'arena';
 const KEY = 'arena-key-0123456789abcdef0123456789abcdef';
 
 const timeouts = (totalMs: number) => ({
@@ -56,12 +56,12 @@ function hideKeys(chunk: Buffer): Buffer {
   return copy;
 }
 
-export class Arena {
+export class RealmAndWorkers {
   private realm: RealmProcess | undefined;
   private readonly started = new Set<Started>();
 
   private constructor(
-    private readonly options: ArenaOptions,
+    private readonly options: RealmAndWorkersOptions,
     readonly folder: string,
     readonly store: TestRedis,
     readonly realmRedis: TestRedis,
@@ -70,23 +70,23 @@ export class Arena {
     private readonly realmPort: number,
   ) {}
 
-  static async open(options: ArenaOptions): Promise<Arena> {
+  static async open(options: RealmAndWorkersOptions): Promise<RealmAndWorkers> {
     const folder = await mkdtemp(join(tmpdir(), 'almoner-arena-'));
     const [store, realmRedis] = await Promise.all([startRedis(), startRedis()]);
     const realmPort = await freePort();
     const ledgerNet = await TcpProxy.open(store.port);
     const rewrite = options.certainty === 'idempotent' ? undefined : hideKeys;
     const realmNet = await TcpProxy.open(realmPort, rewrite);
-    const arena = new Arena(options, folder, store, realmRedis, ledgerNet, realmNet, realmPort);
-    await auditedAdmin(realmRedis.client()).putMembers(ARENA_REALM, options.members);
-    await arena.startRealm();
+    const world = new RealmAndWorkers(options, folder, store, realmRedis, ledgerNet, realmNet, realmPort);
+    await auditedAdmin(realmRedis.client()).putMembers(REALM_ID, options.members);
+    await world.startRealm();
     await writeFile(
       join(folder, 'almoner.config.yaml'),
       `limits: ${JSON.stringify({ lockMs: 2000, stalledMs: 60_000, mergePatienceMs: 60_000, ...options.limits })}
 realms:
-  ${ARENA_REALM}:
+  ${REALM_ID}:
     baseUrl: http://127.0.0.1:${realmNet.port}
-    realmId: ${ARENA_REALM}
+    realmId: ${REALM_ID}
     keyEnv: ALMONER_API_KEY
     certainty: ${options.certainty}
     rate: ${options.rate ?? 'none'}
@@ -95,7 +95,7 @@ realms:
     attempts: ${options.attempts ?? '{max: 100, backoffMs: 50, backoffMaxMs: 500}'}
 ${options.realm ?? ''}`,
     );
-    return arena;
+    return world;
   }
 
   env(data = 'data'): NodeJS.ProcessEnv {
@@ -135,11 +135,11 @@ ${options.realm ?? ''}`,
   ledger(): RealmLedger {
     const scripts = new ScriptClient(this.store.client(), 30_000, () => {});
     const baseUrl = `http://127.0.0.1:${this.realmNet.port}`;
-    return openLedger(scripts, { name: ARENA_REALM, baseUrl, realmId: ARENA_REALM, rehearsal: false });
+    return openLedger(scripts, { name: REALM_ID, baseUrl, realmId: REALM_ID, rehearsal: false });
   }
 
   async applied(): Promise<AppliedChange[]> {
-    return auditedAdmin(this.realmRedis.client()).appliedChanges(ARENA_REALM);
+    return auditedAdmin(this.realmRedis.client()).appliedChanges(REALM_ID);
   }
 
   /** How much was applied once nothing has been for a while: what was under way at a kill arrives after it. */
@@ -154,7 +154,7 @@ ${options.realm ?? ''}`,
 
   async startRealm(): Promise<void> {
     this.realm = await startRealmProcess(
-      ['--port', String(this.realmPort), '--realm-id', ARENA_REALM, ...(this.options.realmFaults ?? [])],
+      ['--port', String(this.realmPort), '--realm-id', REALM_ID, ...(this.options.realmFaults ?? [])],
       { REDIS_URL: this.realmRedis.url, ALMONER_API_KEY: KEY },
       this.folder,
     );

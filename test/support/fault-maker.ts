@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Arena } from './arena.js';
+import type { RealmAndWorkers } from './realm-and-workers.js';
 import { until } from './until.js';
 
 /** Breaks one thing after the other, as a seeded die says, and counts what it did. */
 
-type Worker = ReturnType<Arena['start']>;
+type Worker = ReturnType<RealmAndWorkers['start']>;
 
 export function dice(seed: number): () => number {
   let state = seed >>> 0;
@@ -17,14 +17,14 @@ export function dice(seed: number): () => number {
 /** No fault, only a moment to be rolled back to later. */
 const PHOTOGRAPH = 'store photographed';
 
-export class Nemesis {
+export class FaultMaker {
   readonly faults: Record<string, number> = {};
   private readonly workers: Worker[] = [];
   private readonly deck: string[] = [];
   private readonly photographs: (() => Promise<void>)[] = [];
 
   constructor(
-    private readonly arena: Arena,
+    private readonly world: RealmAndWorkers,
     private readonly random: () => number,
     private readonly size: number,
     /** Longer than BullMQ's lock now and then. */
@@ -34,13 +34,13 @@ export class Nemesis {
   async begin(): Promise<void> {
     for (let i = 0; i < this.size; i++) this.hire(i);
     // What a machine may be rolled back to knows at least where its journals lie.
-    const { keyPrefix, scripts } = this.arena.ledger();
+    const { keyPrefix, scripts } = this.world.ledger();
     await until(
       'the workers to be there',
       async () => (await scripts.redis.hlen(`${keyPrefix}:sessions`)) >= this.size,
       60_000,
     );
-    this.photographs.push(await this.arena.photograph('first'));
+    this.photographs.push(await this.world.photograph('first'));
   }
 
   async strike(): Promise<void> {
@@ -52,7 +52,7 @@ export class Nemesis {
 
   /** Everything works again, and everybody is there. */
   async relent(): Promise<void> {
-    const { ledgerNet, realmNet } = this.arena;
+    const { ledgerNet, realmNet } = this.world;
     ledgerNet.heal();
     realmNet.heal();
     for (let i = 0; i < this.size; i++) if (this.workers[i]?.child.exitCode !== null) this.hire(i);
@@ -64,7 +64,7 @@ export class Nemesis {
   }
 
   private actions(): Record<string, () => Promise<void>> {
-    const { arena } = this;
+    const { world } = this;
     const i = Math.floor(this.random() * this.size);
     const shortMs = 50 + Math.floor(this.random() * 700);
     return {
@@ -72,33 +72,33 @@ export class Nemesis {
       'worker stopped in order': () => this.end(i, 'SIGTERM'),
       'worker frozen': () => this.freeze(i),
       'store killed': async () => {
-        await arena.store.kill();
+        await world.store.kill();
         await sleep(shortMs);
-        await arena.store.restart();
+        await world.store.restart();
       },
       'store rolled back': async () => {
         const [restore] = this.photographs.splice(Math.floor(this.random() * this.photographs.length), 1);
         await restore?.();
-        this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
+        this.photographs.push(await world.photograph(`p${Math.floor(this.random() * 1e9)}`));
       },
       [PHOTOGRAPH]: async () => {
-        this.photographs.push(await arena.photograph(`p${Math.floor(this.random() * 1e9)}`));
+        this.photographs.push(await world.photograph(`p${Math.floor(this.random() * 1e9)}`));
       },
-      'store cut off': () => this.spell(arena.ledgerNet, 'refuse', shortMs),
-      'store answers lost': () => this.spell(arena.ledgerNet, 'lose-answers', shortMs),
-      'store slow': () => this.slow(arena.ledgerNet, shortMs),
+      'store cut off': () => this.spell(world.ledgerNet, 'refuse', shortMs),
+      'store answers lost': () => this.spell(world.ledgerNet, 'lose-answers', shortMs),
+      'store slow': () => this.slow(world.ledgerNet, shortMs),
       'realm killed': async () => {
-        await arena.killRealm();
-        await arena.startRealm();
+        await world.killRealm();
+        await world.startRealm();
       },
-      'realm cut off': () => this.spell(arena.realmNet, 'refuse', shortMs),
-      'realm answers lost': () => this.spell(arena.realmNet, 'lose-answers', shortMs),
-      'realm slow': () => this.slow(arena.realmNet, shortMs),
+      'realm cut off': () => this.spell(world.realmNet, 'refuse', shortMs),
+      'realm answers lost': () => this.spell(world.realmNet, 'lose-answers', shortMs),
+      'realm slow': () => this.slow(world.realmNet, shortMs),
     };
   }
 
   private async spell(
-    net: Arena['ledgerNet'],
+    net: RealmAndWorkers['ledgerNet'],
     mode: 'refuse' | 'lose-answers',
     forMs: number,
   ): Promise<void> {
@@ -108,7 +108,7 @@ export class Nemesis {
     net.heal();
   }
 
-  private async slow(net: Arena['ledgerNet'], forMs: number): Promise<void> {
+  private async slow(net: RealmAndWorkers['ledgerNet'], forMs: number): Promise<void> {
     net.delayMs = 20 + Math.floor(this.random() * 120);
     await sleep(forMs);
     net.delayMs = 0;
@@ -131,7 +131,7 @@ export class Nemesis {
 
   /** Two data folders: journals of one machine may lie in several places. */
   private hire(i: number): void {
-    this.workers[i] = this.arena.start(['worker', '--concurrency', '8'], this.arena.env(`data-${i % 2}`));
+    this.workers[i] = this.world.start(['worker', '--concurrency', '8'], this.world.env(`data-${i % 2}`));
   }
 
   /** As cards from a shuffled deck: a short run meets each kind of fault about as often as any other. */

@@ -16,9 +16,9 @@ import { BalanceWatch } from '../../src/queue/balances.js';
 import { type BalancesBefore, Readback } from '../../src/queue/readback.js';
 import { Recovery } from '../../src/queue/recover.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
-import { START, type TestBatch } from './ledger.js';
-import { type Clocks, type Fate, type Realm, SETTLE_MS } from './little-realm.js';
+import { START, type TestBatch } from './ledgers-on-redis.js';
 import { WHY } from './order-moves.js';
+import { type Clocks, type Fate, type PlayedRealm, SETTLE_MS } from './played-realm.js';
 import { testProfile } from './realm-profile.js';
 
 /**
@@ -54,7 +54,7 @@ export class Sender {
     private readonly batch: TestBatch,
     private readonly certainty: Certainty,
     private readonly session: Session,
-    private readonly realm: Realm,
+    private readonly realm: PlayedRealm,
     clocks: Clocks,
   ) {
     this.plans = new PlanReader(ledger);
@@ -112,7 +112,7 @@ export class Sender {
     batch: TestBatch,
     certainty: Certainty,
     folder: string,
-    realm: Realm,
+    realm: PlayedRealm,
     clocks: Clocks,
   ): Promise<Sender> {
     const session = await Session.open('worker', folder);

@@ -1,10 +1,10 @@
 import type { Certainty } from '../../src/core/profile.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
-import type { TestBatch } from './ledger.js';
-import { Clocks, Realm } from './little-realm.js';
-import { Sender } from './little-world.js';
+import type { TestBatch } from './ledgers-on-redis.js';
+import { Clocks, PlayedRealm } from './played-realm.js';
 import type { TestRedis } from './redis-server.js';
+import { Sender } from './sender-in-process.js';
 
 /** Takes down which scripts were called, in their order. */
 class Heard extends ScriptClient {
@@ -25,7 +25,7 @@ export type Machine = {
 /** Senders of one realm, each with a folder and a memory of its own, as on machines of their own. */
 export class Machines {
   private readonly clocks = new Clocks();
-  readonly realm: Realm;
+  readonly realm: PlayedRealm;
 
   constructor(
     private readonly redis: TestRedis,
@@ -33,7 +33,7 @@ export class Machines {
     private readonly certainty: Certainty,
   ) {
     const orderOf = (index: number) => batch.row(index).order;
-    this.realm = new Realm(certainty === 'idempotent', orderOf, this.clocks);
+    this.realm = new PlayedRealm(certainty === 'idempotent', orderOf, this.clocks);
   }
 
   async start(folder: string): Promise<Machine> {

@@ -23,14 +23,14 @@ import { startRedis, type TestRedis } from './redis-server.js';
 
 export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
 
-export type LedgerBench = {
+export type LedgersOnRedis = {
   /** Empty books of a realm that no other test of the file has. */
   ledger(): Promise<RealmLedger>;
   readonly redis: () => TestRedis;
 };
 
 /** One server per test file. At its end every key must lie in the slot of its realm: Redis Cluster asks for it. */
-export function ledgerBench(): LedgerBench {
+export function ledgersOnRedis(): LedgersOnRedis {
   let server: TestRedis | undefined;
   let realms = 0;
   const redis = () => {

@@ -5,13 +5,13 @@ import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { RealmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
-import type { TestBatch } from './ledger.js';
+import type { TestBatch } from './ledgers-on-redis.js';
 import { testProfile } from './realm-profile.js';
 import type { TestRedis } from './redis-server.js';
 import { tempFolder } from './temp-folder.js';
 
 /** A whole crew in this process, with a client of its own: all that a worker is but the process. */
-export type CrewBench = {
+export type WorkerInProcess = {
   readonly session: Session;
   readonly folder: string;
   readonly trouble: readonly string[];
@@ -20,13 +20,13 @@ export type CrewBench = {
   stop(): Promise<void>;
 };
 
-export async function startCrew(
+export async function startWorkerInProcess(
   batch: TestBatch,
   redis: TestRedis,
   url: string,
   changes: Partial<RealmProfile> = {},
   folder?: string,
-): Promise<CrewBench> {
+): Promise<WorkerInProcess> {
   const place = folder ?? (await tempFolder());
   const profile = testProfile({
     certainty: 'idempotent',
