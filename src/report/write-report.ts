@@ -19,7 +19,7 @@ import { Staging } from './staging.js';
 import { summarize } from './summarize.js';
 import type { FileFacts, WholeFile } from './whole-file.js';
 
-export type ReportOptions = {
+type ReportOptions = {
   /** The reports folder; the batch gets a folder of its own in it. */
   readonly folder: string;
   /** The report then holds only member, tokens, reason, time and sums, in a folder `public` inside the batch's own. */

@@ -27,7 +27,7 @@ export type Columns = {
   readonly to: string;
 };
 
-export type Column = {
+type Column = {
   readonly key: number;
   readonly title: string;
   readonly parts: readonly { readonly css: string; readonly value: number }[];

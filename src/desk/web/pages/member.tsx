@@ -1,7 +1,7 @@
 import { RealmFilter } from '../parts/filters.js';
 import { OrdersPager, OrdersTable, useOrders } from '../parts/orders.js';
 import { Empty, Panel } from '../parts/panel.js';
-import { apiPath, go, useAddress, withQuery } from '../shell/address.js';
+import { apiPath, filterBy, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 /** Everything that ever touched a member. */
@@ -26,9 +26,7 @@ export function MemberPage({ member }: { readonly member: string }) {
               id="since"
               type="date"
               value={query.get('since') ?? ''}
-              onChange={(event) =>
-                go(withQuery({ since: event.currentTarget.value, cursor: null }), 'replace')
-              }
+              onChange={(event) => filterBy('since', event.currentTarget.value)}
             />
           </div>
         </div>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { go, useAddress, withQuery } from '../shell/address.js';
+import { filterBy, useAddress } from '../shell/address.js';
 import { Choice, TextField } from './fields.js';
 
 /** Filters live in the address, so that what somebody sees can be sent to somebody else. */
@@ -18,11 +18,7 @@ export function ListFilter({ name, label, values }: ListFilterProps) {
   // A value from a shared link that is not in the list any more must still be seen to be set.
   const shown = chosen === '' || values.includes(chosen) ? values : [...values, chosen];
   return (
-    <Choice
-      label={label}
-      value={chosen}
-      onChoice={(value) => go(withQuery({ [name]: value, cursor: null }), 'replace')}
-    >
+    <Choice label={label} value={chosen} onChoice={(value) => filterBy(name, value)}>
       <option value="">all</option>
       {shown.map((value) => (
         <option key={value} value={value}>
@@ -55,7 +51,7 @@ export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   const { query } = useAddress();
   const set = query.get(name) ?? '';
   const [text, setText] = useState(set);
-  const search = () => go(withQuery({ [name]: text.trim(), cursor: null }), 'replace');
+  const search = () => filterBy(name, text.trim());
   useEffect(() => setText(set), [set]);
   useEffect(() => {
     if (text.trim() === set) return;

@@ -123,7 +123,7 @@ function wordsOf({ looking, orders, scanned, of }: OrdersFound): string {
 }
 
 /** One screen of orders, and how far the search for them got. */
-export type OrdersFound = {
+type OrdersFound = {
   readonly orders: readonly OrderRow[];
   readonly next: string | null;
   readonly scanned: number;

@@ -40,6 +40,11 @@ export function withQuery(changes: Readonly<Record<string, string | null>>): str
   return `${address.get().path}${text === '' ? '' : `?${text}`}`;
 }
 
+/** Sets a filter of this page, which then begins at its first screen. */
+export function filterBy(name: string, value: string): void {
+  go(withQuery({ [name]: value, cursor: null }), 'replace');
+}
+
 /** A path of the API with the parameters that have a value. */
 export function apiPath(path: string, parameters: Readonly<Record<string, string | null>>): string {
   const query = new URLSearchParams();

@@ -11,7 +11,7 @@ import { Mark } from './frame.js';
  * The printed link carries the token behind `#`, which browsers never send to a server or a log; it is taken
  * out of the address bar before anything else, so that it does not stay in the history.
  */
-export function tokenFromLink(): string {
+function tokenFromLink(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
   if (token !== '') history.replaceState(null, '', location.pathname + location.search);
   return token;
