@@ -3,6 +3,7 @@ import { messageOf } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
 import { findBatch } from '../ledger/index.js';
 import type { App } from '../runtime/app.js';
+import type { Overview } from './api/index.js';
 import { AuditTrail } from './audit-trail.js';
 import { Guard, type Reached } from './http/access/guard.js';
 import { Sessions } from './http/access/sessions.js';
@@ -12,25 +13,6 @@ import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
 import { Live } from './live/live.js';
 import { OverviewBoard } from './live/overview.js';
 import { Tasks } from './tasks.js';
-
-/** The desk's own things, made once; every handler is given them. */
-export type Desk = Pick<DeskOptions, 'version' | 'cwd' | 'stop'> & {
-  readonly app: App;
-  /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
-  readonly asking: Line;
-  readonly explaining: Line;
-  readonly tokens: Tokens;
-  readonly sessions: Sessions;
-  readonly guard: Guard;
-  readonly wrongTokens: WrongTokens;
-  readonly audit: AuditTrail;
-  readonly board: OverviewBoard;
-  readonly tasks: Tasks;
-  readonly uploads: Uploads;
-  readonly live: Live;
-  /** Known once the port is bound. */
-  reached: Reached;
-};
 
 export type DeskOptions = {
   readonly version: string;
@@ -45,7 +27,10 @@ export type DeskOptions = {
   readonly heartbeatMs?: number;
 };
 
-export function openDesk(app: App, options: DeskOptions): Desk {
+/** The desk's own things, made once; every handler is given them. */
+export type Desk = ReturnType<typeof openDesk>;
+
+export function openDesk(app: App, options: DeskOptions) {
   const { scripts, logger } = app;
   const { version, cwd, stop } = options;
   const now = () => Date.now();
@@ -69,6 +54,7 @@ export function openDesk(app: App, options: DeskOptions): Desk {
     version,
     cwd,
     stop,
+    /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
     asking: new Line(1),
     explaining: new Line(1),
     tokens,
@@ -93,12 +79,13 @@ export function openDesk(app: App, options: DeskOptions): Desk {
       logger,
       options.heartbeatMs,
     ),
+    /** Known once the port is bound. */
     reached: NOT_YET,
   };
 }
 
 /** A picture without what moves by itself: clocks, latencies, and the edge of an empty chart. */
-function essenceOf(overview: Awaited<ReturnType<OverviewBoard['look']>>['overview']): string {
+function essenceOf(overview: Overview): string {
   const { at: _, store, ...rest } = overview;
   return JSON.stringify([store.up, rest], (key, value: unknown) => (key === 'endsAt' ? undefined : value));
 }

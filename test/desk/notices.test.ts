@@ -8,7 +8,7 @@ import type { BatchSummary } from '../../src/desk/api/index.js';
 import { discord, messageText } from '../../src/desk/notify/discord.js';
 import { eventsFor, type Notice, toldOf } from '../../src/desk/notify/notice.js';
 import { Notifier, toldNotes } from '../../src/desk/notify/notifier.js';
-import { webhook } from '../../src/desk/notify/webhook.js';
+import { webhook } from '../../src/desk/notify/targets.js';
 import { startDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 

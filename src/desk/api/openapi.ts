@@ -77,7 +77,7 @@ function requestBody({ body, file }: Route) {
   return { requestBody: { required, content: { 'application/json': { schema: reference(body) } } } };
 }
 
-export function operationId({ method, path }: Route): string {
+function operationId({ method, path }: Route): string {
   const words = path.split('/').filter((part) => part !== '' && part !== 'api');
   return [method.toLowerCase(), ...words.map((word) => word.replace(/^:/, 'by-'))]
     .join('-')

@@ -20,11 +20,11 @@ import { loadStaticFiles } from './pages.js';
  * every route, those that change queues included, serves a page that asks another host for its fonts, and is
  * pinned to another version of the board than its pages. Here what changes something does not exist.
  */
-export const BOARD_PATH = '/queues';
+const BOARD_PATH = '/queues';
 
 const texts = z.record(z.string(), z.string()).catch({});
 
-export class BoardAdapter implements IServerAdapter {
+class BoardAdapter implements IServerAdapter {
   private queues: BullBoardQueues = new Map();
   private views = '';
   private statics = { route: '', path: '' };

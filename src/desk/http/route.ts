@@ -88,15 +88,14 @@ export function route<
 >(place: `${Method} /${string}`, access: Access, description: Description<P, Q, B, R>): Route {
   const [method, path] = splitPlace(place);
   return {
+    params: null,
+    query: null,
+    body: null,
+    file: null,
+    ...description,
     method,
     path,
     access,
-    summary: description.summary,
-    params: description.params ?? null,
-    query: description.query ?? null,
-    body: description.body ?? null,
-    file: description.file ?? null,
-    reply: description.reply,
     async handle(desk, raw) {
       const given = {
         params: read(description.params, raw.params, 'address'),

@@ -3,12 +3,11 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { pingStore } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { type Desk, type DeskOptions, openDesk } from '../desk.js';
-import { DeskMetrics } from '../live/metrics.js';
+import { METRICS_TYPE, metricsText } from '../live/metrics.js';
 import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
-import { cookieRules } from './access/cookie.js';
-import { addressOf, type Door, type Doorway, keepDoor } from './access/door.js';
+import { addressOf, type Door, type Doorway, keepDoor, securityHeaders } from './access/door.js';
 import type { Visitor } from './access/guard.js';
-import { securityHeaders } from './access/headers.js';
+import { cookieRules } from './access/sessions.js';
 import { Connections, limitBodies } from './connections.js';
 import { errorAnswer } from './error-reply.js';
 import { servePages } from './pages.js';
@@ -196,9 +195,8 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
     const ready = await pingStore(desk.app.scripts);
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
-  const metrics = new DeskMetrics(desk);
   app.get('/metrics', { config: { access: 'viewer' } }, async (_, reply) =>
-    reply.type(metrics.contentType).send(await metrics.text()),
+    reply.type(METRICS_TYPE).send(await metricsText(desk)),
   );
 }
 

@@ -9,58 +9,50 @@ import type { Picture } from './overview.js';
  * What Prometheus asks for, computed from the ledger when it asks: any number of workers on any number of
  * machines are seen through the one truth, and a restarted desk loses no counts.
  */
-export class DeskMetrics {
-  private readonly latency = new LatencyFamily();
+export async function metricsText(desk: Desk): Promise<string> {
+  const picture = await desk.board.look();
+  // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
+  const family = familiesOf(new Registry());
+  fillOrders(family, picture);
+  fillStatuses(family, await statusesOf(picture));
+  fillRealms(family, picture);
+  fillProcesses(family, picture, desk);
+  return `${await family.registry.metrics()}\n${latencyText(await latenciesOf(picture))}`;
+}
 
-  constructor(private readonly desk: Desk) {}
+export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Desk): void {
+  const { store, workers } = overview;
+  gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
+  gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
+  gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
+  gauge('workers', 'Worker processes that are neither dead nor silent.', []).set(workers.alive);
+  const gone = workers.processes.filter(({ state }) => state === 'dead').length;
+  gauge('journal_lag_sessions', 'Senders that are gone and whose journals are not merged yet.', []).set(gone);
+  gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
+  gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(desk.live.clients);
+  gauge('info', 'Version of the desk.', ['version']).set({ version: desk.version }, 1);
+}
 
-  async text(): Promise<string> {
-    const picture = await this.desk.board.look();
-    // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
-    const family = familiesOf(new Registry());
-    fillOrders(family, picture);
-    fillStatuses(family, await this.statuses(picture));
-    fillRealms(family, picture);
-    this.fillProcesses(family, picture);
-    return `${await family.registry.metrics()}\n${this.latency.text(await this.latencies(picture))}`;
-  }
+/** Attempts by the status of their answer, over the whole life of each realm's books. */
+function statusesOf({ seen }: Picture) {
+  const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
+  return Promise.all(
+    [...ledgers.values()].map(async (ledger) => ({
+      realm: ledger.realm.name,
+      counts: await answersByStatus(ledger),
+    })),
+  );
+}
 
-  private fillProcesses({ gauge }: Families, { overview }: Picture): void {
-    const { store, workers } = overview;
-    gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
-    gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
-    gauge('store_used_bytes', 'Memory that the store uses.', []).set(store.usedBytes ?? 0);
-    gauge('workers', 'Worker processes that are neither dead nor silent.', []).set(workers.alive);
-    const gone = workers.processes.filter(({ state }) => state === 'dead').length;
-    gauge('journal_lag_sessions', 'Senders that are gone and whose journals are not merged yet.', []).set(
-      gone,
-    );
-    gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
-    gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(this.desk.live.clients);
-    gauge('info', 'Version of the desk.', ['version']).set({ version: this.desk.version }, 1);
-  }
-
-  /** Attempts by the status of their answer, over the whole life of each realm's books. */
-  private statuses({ seen }: Picture) {
-    const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
-    return Promise.all(
-      [...ledgers.values()].map(async (ledger) => ({
-        realm: ledger.realm.name,
-        counts: await answersByStatus(ledger),
-      })),
-    );
-  }
-
-  private latencies({ seen }: Picture) {
-    return Promise.all(
-      seen.map(async ({ ref, view }) => ({
-        realm: view.manifest.realm,
-        histogram: await batchLatency(ref),
-      })),
-    );
-  }
+function latenciesOf({ seen }: Picture) {
+  return Promise.all(
+    seen.map(async ({ ref, view }) => ({
+      realm: view.manifest.realm,
+      histogram: await batchLatency(ref),
+    })),
+  );
 }
 
 type Families = ReturnType<typeof familiesOf>;
@@ -158,21 +150,18 @@ function fillRealms({ gauge }: Families, { overview }: Picture): void {
 const NAME = 'almoner_request_seconds';
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-class LatencyFamily {
-  text(batches: readonly { readonly realm: string; readonly histogram: LatencyHistogram }[]): string {
-    const realms = [...new Set(batches.map(({ realm }) => realm))];
-    return [
-      `# HELP ${NAME} Latency of requests for orders, by realm.`,
-      `# TYPE ${NAME} histogram`,
-      ...realms.flatMap((realm) =>
-        series(
-          realm,
-          batches.filter((batch) => batch.realm === realm).flatMap(({ histogram }) => histogram),
-        ),
-      ),
-      '',
-    ].join('\n');
-  }
+function latencyText(
+  batches: readonly { readonly realm: string; readonly histogram: LatencyHistogram }[],
+): string {
+  const realms = [...new Set(batches.map(({ realm }) => realm))];
+  const of = (wanted: string) =>
+    batches.filter(({ realm }) => realm === wanted).flatMap(({ histogram }) => histogram);
+  return [
+    `# HELP ${NAME} Latency of requests for orders, by realm.`,
+    `# TYPE ${NAME} histogram`,
+    ...realms.flatMap((realm) => series(realm, of(realm))),
+    '',
+  ].join('\n');
 }
 
 function series(realm: string, buckets: LatencyHistogram): string[] {

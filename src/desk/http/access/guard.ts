@@ -1,7 +1,6 @@
 import { AlmonerError } from '../../../core/errors/error.js';
 import type { Role } from '../../api/index.js';
-import { type CookieRules, readCookie } from './cookie.js';
-import type { DeskSession, Sessions } from './sessions.js';
+import { type CookieRules, type DeskSession, readCookie, type Sessions } from './sessions.js';
 import { hashOf, type Identity, isSame, LOCAL_NAME, type Tokens } from './tokens.js';
 import type { WrongTokens } from './wrong-tokens.js';
 
@@ -124,7 +123,7 @@ export class TooManyTries extends AlmonerError {
   }
 }
 
-export function isChange(method: string): boolean {
+function isChange(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 

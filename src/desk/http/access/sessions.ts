@@ -8,9 +8,16 @@ import { hashOf, type Identity, ROLES } from './tokens.js';
  * second desk asks people to sign in again, and a reader of the store cannot become anybody. Idle sessions
  * end by expiry; the absolute end is checked besides.
  */
+export type DeskSession = Identity & {
+  readonly key: string;
+  readonly csrf: string;
+  readonly endsAt: number;
+  readonly idleUntil: number;
+};
+
 /** Of one token: a person with several browsers, or a few who share it. */
 const OF_TOKEN_MAX = 20;
-export const IDLE_MS = 2 * 60 * 60 * 1000;
+const IDLE_MS = 2 * 60 * 60 * 1000;
 /** A day's shift with the tab open, and some. */
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
 
@@ -21,13 +28,6 @@ const stored = z.object({
   csrf: z.string(),
   endsAt: z.number(),
 });
-
-export type DeskSession = Identity & {
-  readonly key: string;
-  readonly csrf: string;
-  readonly endsAt: number;
-  readonly idleUntil: number;
-};
 
 export class Sessions {
   private readonly notes: ExpiringNotes;
@@ -66,4 +66,34 @@ export class Sessions {
   end({ key, tokenHash }: Pick<DeskSession, 'key' | 'tokenHash'>): Promise<void> {
     return this.notes.end(key, tokenHash);
   }
+}
+
+/** One cookie, readable by no script, sent to no other site. */
+export type CookieRules = {
+  /** `__Host-` where the connection is encrypted: no other name under the domain can set it. */
+  readonly name: string;
+  readonly secure: boolean;
+};
+
+/** Cookies know no ports: two desks on one machine would sign each other's people out under one name. */
+export function cookieRules(secure: boolean, port: number): CookieRules {
+  return secure ? { name: '__Host-almoner-desk', secure } : { name: `almoner-desk-${port}`, secure };
+}
+
+export function setCookie(rules: CookieRules, value: string, maxAgeMs: number): string {
+  const age = Math.floor(maxAgeMs / 1000);
+  const secure = rules.secure ? '; Secure' : '';
+  return `${rules.name}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+export function readCookie(header: string | undefined, rules: CookieRules): string | null {
+  for (const part of (header ?? '').split(';')) {
+    const cut = part.indexOf('=');
+    if (part.slice(0, cut).trim() === rules.name) {
+      const value = part.slice(cut + 1).trim();
+      // Ours are 43 characters; anything else is not worth a look into the store.
+      return /^[\w-]{43}$/.test(value) ? value : null;
+    }
+  }
+  return null;
 }

@@ -46,7 +46,7 @@ export function isSame(left: string, right: string): boolean {
 }
 
 /** The name is the audit's "who": one line, no blanks, and no look-alike of a built-in one. */
-export function checkTokenName(name: string): void {
+function checkTokenName(name: string): void {
   if (/^[a-z0-9][a-z0-9._@-]{0,63}$/i.test(name) && name.toLowerCase() !== LOCAL_NAME) return;
   throw new AlmonerError(
     'ALM_DESK_TOKEN_NAME',

@@ -2,8 +2,7 @@ import { AlmonerError } from '../../../core/errors/error.js';
 import { isoTime } from '../../../words/spelling.js';
 import { Done, LoginRequest, SessionReply } from '../../api/session.js';
 import type { Desk } from '../../desk.js';
-import { setCookie } from '../access/cookie.js';
-import { ABSOLUTE_MS, type DeskSession } from '../access/sessions.js';
+import { ABSOLUTE_MS, type DeskSession, setCookie } from '../access/sessions.js';
 import type { Identity } from '../access/tokens.js';
 import { route, WithHeaders } from '../route.js';
 
