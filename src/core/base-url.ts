@@ -4,7 +4,7 @@
  * would end up in reports and batch identities.
  */
 
-export type ParsedBaseUrl = { readonly baseUrl: string } | { readonly fault: string };
+type ParsedBaseUrl = { readonly baseUrl: string } | { readonly fault: string };
 
 export function parseBaseUrl(text: string): ParsedBaseUrl {
   const trimmed = text.trim();

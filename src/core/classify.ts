@@ -64,7 +64,7 @@ export type Classification =
   | { readonly kind: 'paid'; readonly code: null }
   | { readonly kind: Exclude<OutcomeKind, 'paid'>; readonly code: OutcomeCode };
 
-export type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
+type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
 
 const REFUSED: readonly (readonly [OutcomeCode, readonly number[]])[] = [
   ['ALM_REFUSED_INPUT', [400, 405, 406, 411, 413, 414, 415, 417, 431]],

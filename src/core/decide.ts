@@ -2,7 +2,7 @@ import type { WriteOutcome } from './classify.js';
 import type { Certainty, RealmProfile } from './profile.js';
 
 /**
- * From an attempt's outcome to the order's next state. Decided once, here; the settle script acts on it.
+ * From an attempt's outcome to the order's next state. It is decided once, here; the settle script acts on it.
  * An order is sent again only after a definite "not applied", or with the same key where the realm honours
  * keys; everything else is unknown and needs evidence.
  */
@@ -20,7 +20,7 @@ export type Decision = {
 export type DecisionContext = {
   readonly certainty: Certainty;
   readonly attempts: RealmProfile['attempts'];
-  /** Of a resend of an unknown: whether an earlier attempt can still arrive. Null for any other attempt. */
+  /** Whether an earlier attempt can still arrive, of a resend of an unknown. Null for any other attempt. */
   readonly resend: Resend | null;
   readonly keyNumber: number;
   /** Attempts used up before this one. */
@@ -114,7 +114,7 @@ function unsettled({ settleTime, settleLeftMs }: Resend): Pick<Decision, 'next' 
     : { next: 'doubt', dueInMs: 0 };
 }
 
-/** A realm that is back is gone on with at once: the breaker's probe says when, not a long pause of each order. */
+/** A realm that is back gets its orders at once: the breaker's probe says when, not a long pause of each order. */
 const UNREACHED_PAUSE_MAX_MS = 5_000;
 
 function unreachedMs({ sent, attempts, random }: DecisionContext): number {

@@ -4,8 +4,8 @@
  * run again. So one apostrophe is put in front when writing and exactly one is taken away when reading.
  *
  * Quotes do not keep a cell together: a spreadsheet that splits by another delimiter than the file's takes
- * them for text and cuts the cell at every `;`, tab or line end, or, told so, at every blank. So each piece that would run gets an
- * apostrophe too; the one in front of the whole cell tells ours from those that people wrote.
+ * them for text and cuts the cell at every `;`, tab or line end, or, told so, at every blank. So each piece that would
+ * run gets an apostrophe too; the one in front of the whole cell tells ours from those that people wrote.
  *
  * Text that already looks defused gets one more of each; without that `'=1` and `=1` would be written alike
  * and could not be told apart afterwards. Plain numbers are left alone: `-5` is an amount, and a spreadsheet

@@ -71,7 +71,7 @@ export class Fraction {
     return new Fraction(this.numerator * 2n + this.denominator, this.denominator * 2n).floor();
   }
 
-  /** As a decimal; one that does not end is cut, and says so. */
+  /** The number as a decimal; one that does not end is cut, and says so. */
   toString(): string {
     const scaled = (this.numerator < 0n ? -this.numerator : this.numerator) * SHOWN;
     const digits = String(scaled / this.denominator).padStart(DECIMALS_SHOWN + 1, '0');
@@ -84,7 +84,7 @@ export class Fraction {
 }
 
 const WRITTEN = /^([-+]?)([0-9]*)(?:\.([0-9]*))?(?:e([-+]?[0-9]{1,4}))?$/i;
-/** As many as the largest and the smallest double have. */
+/** The largest and the smallest double have as many. */
 const CHARACTERS_MAX = 400;
 const DECIMALS_SHOWN = 15;
 const SHOWN = 10n ** BigInt(DECIMALS_SHOWN);

@@ -1,4 +1,4 @@
-/** So many at a time; whoever comes besides waits in line. */
+/** Lets so many through at a time; whoever comes besides waits in line. */
 export class Line {
   private readonly waiting: (() => void)[] = [];
 

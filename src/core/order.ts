@@ -29,7 +29,7 @@ export function contentOf(order: Order): string {
   return `${order.op} ${order.member} ${order.recipient ?? ''} ${order.tokens}`;
 }
 
-/** Whose balance the order moves, the giver first. */
+/** The members whose balance the order moves, the giver first. */
 export function membersOf(order: Order): readonly MemberId[] {
   return order.recipient === null ? [order.member] : [order.member, order.recipient];
 }
@@ -46,7 +46,7 @@ export function inverseOf(order: Order): Order {
   }
 }
 
-/** By how much the order moves each of its members. */
+/** The amount by which the order moves each of its members. */
 export function effectsOf(order: Order): readonly { readonly member: MemberId; readonly delta: bigint }[] {
   const amount = BigInt(order.tokens);
   switch (order.op) {

@@ -7,13 +7,13 @@ import { CERTAINTIES, type Certainty, type RealmProfile } from './profile.js';
  */
 type Profile = Pick<RealmProfile, 'baseUrl' | 'realmId' | 'currency' | 'certainty' | 'keyLifetimeMs'>;
 
-/** As the manifest has them. */
+/** The terms as the manifest holds them. */
 export type SealedTerms = Omit<Profile, 'keyLifetimeMs'> & {
   /** Null where the batch was sealed by a version that did not note it. */
   readonly keyLifetimeMs: number | null;
 };
 
-/** By which an order of the batch is sent and its unknown outcome resolved. */
+/** The terms by which an order of the batch is sent and its unknown outcome resolved. */
 export type Terms = Pick<RealmProfile, 'currency' | 'certainty' | 'keyLifetimeMs'>;
 
 export function termsOf(sealed: SealedTerms, profile: Profile): Terms {

@@ -157,7 +157,7 @@ function lostSession(
   ];
 }
 
-/** In a batch that goes on: what waits for a time, or for another order. */
+/** The orders of a batch that goes on which wait for a time, or for another order. */
 function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly Cause[]): Cause[] {
   const { unknown, retry, held, planned } = batch;
   const causes: Cause[] = [

@@ -69,7 +69,7 @@ function deceivingIn(text: string): string | undefined {
 }
 
 const REFERENCE_CHARACTERS_MAX = 200;
-/** Also in wide letters, or with blanks: what looks like an undo or an award is one, or is refused. */
+/** What looks like an undo or an award, also in wide letters or with blanks, is one or is refused. */
 const LIKE_OURS = /^(undo|rule):/i;
 
 /**

@@ -2,21 +2,12 @@ import { distance } from 'fastest-levenshtein';
 import { AlmonerError } from '../core/errors/error.js';
 
 /** The columns that have a meaning. */
-export const COLUMNS = [
-  'member',
-  'tokens',
-  'recipient',
-  'op',
-  'reference',
-  'reason',
-  'realm',
-  'currency',
-] as const;
+const COLUMNS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason', 'realm', 'currency'] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
-export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
-export type OwnColumn = (typeof OWN_COLUMNS)[number];
+const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
+type OwnColumn = (typeof OWN_COLUMNS)[number];
 
 const ALIASES: ReadonlyMap<string, Column> = new Map<string, Column>([
   ['member', 'member'],
@@ -48,7 +39,7 @@ export function columnNamed(name: string): Column | undefined {
   return ALIASES.get(headerKey(name));
 }
 
-export function isColumn(name: string): name is Column {
+function isColumn(name: string): name is Column {
   return COLUMNS.some((column) => column === name);
 }
 

@@ -10,7 +10,7 @@ import { oneLine } from '../core/one-line.js';
  * read only once (stdin, a pipe) is put into a temporary file first, which is gone with its handle.
  */
 export type Source = {
-  /** For people: the file's name, or `-`. */
+  /** The file's name for people, or `-`. */
   readonly name: string;
   readonly bytes: number;
   /** The raw bytes from the beginning, each chunk good until the next is asked for; throws ALM_FILE_CHANGED when the file is no longer the one opened. */
@@ -18,7 +18,7 @@ export type Source = {
   close(): Promise<void>;
 };
 
-export type OpenOptions = {
+type OpenOptions = {
   readonly limits?: Partial<IntakeLimits>;
   /** What `-` reads. */
   readonly stdin?: Readable;

@@ -15,6 +15,11 @@ export type Finding = {
   readonly message: string;
 };
 
+/** A finding that is of the whole file and of no place in it. */
+export function ofFile(code: ErrorCode, message: string): Finding {
+  return { line: 0, column: null, code, message };
+}
+
 /** One row of the file that is an order. */
 export type OrderRow = {
   readonly kind: 'order';
@@ -29,7 +34,7 @@ export type OrderRow = {
    * row `duplicate`. Absent on all other rows.
    */
   readonly repeats?: number;
-  /** Where the row was hashed already: reading, judging and storing it need the same hashes. */
+  /** The hashes, where the row was hashed already: reading, judging and storing it need the same ones. */
   readonly hashes?: RowHashes;
   /** The row as read, one cell for each header column; only the defusing of our own reports is taken off. */
   readonly cells: readonly string[];
@@ -40,7 +45,7 @@ export type InvalidRow = {
   readonly kind: 'invalid';
   readonly line: number;
   readonly findings: readonly Finding[];
-  /** As above; missing cells are empty, surplus ones are joined to the last, so that nothing is lost. */
+  /** The row as read; missing cells are empty, surplus ones are joined to the last, so that nothing is lost. */
   readonly cells: readonly string[];
 };
 

@@ -43,7 +43,7 @@ export class RecordScanner {
     return this.#broken;
   }
 
-  /** Where in the last chunk its last whole record ended; 0 or less where none did. */
+  /** The end of the last whole record within the last chunk; 0 or less where none ended. */
   get recordsEnd(): number {
     return this.#recordsEnd;
   }
@@ -178,7 +178,7 @@ const AFTER_CR: State = 4;
 const AFTER_QUOTE_CR: State = 5;
 
 /** A flaw is a small number, kind and cell in one, because most records have none and there are millions. */
-export const STRAY_QUOTE = 1;
+const STRAY_QUOTE = 1;
 export const SWALLOWING_QUOTE = 2;
 export const LONE_CR = 3;
 

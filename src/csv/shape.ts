@@ -25,7 +25,7 @@ export type Shape = {
   readonly columns: Readonly<Record<Column | 'order', number>>;
 };
 
-/** Of a results.csv; its rows are mostly paid, and its references have become `in_reference`. */
+/** The header of a results.csv, whose rows are mostly paid and whose references have become `in_reference`. */
 const RESULTS_HEADER = ['line', 'order', 'op', 'member', 'state', 'attempts', 'evidence', 'settled_at'];
 
 /**

@@ -27,8 +27,8 @@ export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number
 }
 
 /**
- * Under a name of its own a batch would not be found by what the journals know of these orders under the id that they
- * make, and which waits for that id (see ledger/parked): all of them would be paid again.
+ * What the journals know of these orders waits for the id that the orders make (see ledger/parked). A batch with a name
+ * of its own would not be found by it, and all of them would be paid again.
  */
 export async function refuseOtherName({ batch }: Plan, ledger: RealmLedger, id: BatchId): Promise<void> {
   if (batch === null || batch === id || !(await hasParked(ledger, batch))) return;

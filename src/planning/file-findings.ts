@@ -1,6 +1,5 @@
-import type { ErrorCode } from '../core/errors/catalogue.js';
 import { BATCH_SUM_MAX } from '../core/points.js';
-import type { Finding } from '../csv/row.js';
+import { type Finding, ofFile } from '../csv/row.js';
 import type { Members } from './members.js';
 
 export type TotalsCaps = { readonly maxTokensPerBatch: number | null };
@@ -21,7 +20,7 @@ export class Tally {
   }
 }
 
-export type TotalledFile = {
+type TotalledFile = {
   readonly members: Members;
   readonly amounts: Amounts;
   readonly repeated: Tally;
@@ -30,7 +29,7 @@ export type TotalledFile = {
   readonly swallowing: readonly number[];
 };
 
-export type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
+type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
 
 const EXAMPLES_KEPT = 3;
 const UNUSUAL_FACTOR = 100;
@@ -146,10 +145,6 @@ function unusualAmounts(amounts: Amounts): Finding | undefined {
   const list = unusual.map((amount) => `${amount.tokens} on line ${amount.line}`).join(', ');
   const message = `Amounts more than ${UNUSUAL_FACTOR} times the usual (about ${median}): ${list}.`;
   return ofFile('ALM_PLAN_AMOUNT_UNUSUAL', message);
-}
-
-function ofFile(code: ErrorCode, message: string): Finding {
-  return { line: 0, column: null, code, message };
 }
 
 function count(n: number, one: string, many: string): string {

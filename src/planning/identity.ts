@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmIdentity } from '../core/profile.js';
-import type { Finding, OrderRow } from '../csv/row.js';
+import { type Finding, type OrderRow, ofFile } from '../csv/row.js';
 import {
   type BatchView,
   batchOfContent,
@@ -88,7 +88,7 @@ export function shortId(content: string): BatchId {
 }
 
 /** Who a file is in the books: its batch's identity, and the batch where it is there already. */
-export type Identity = {
+type Identity = {
   readonly batch: BatchId;
   readonly content: string;
   /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
@@ -162,9 +162,7 @@ async function formerBatch(
   return manifest !== null && manifest.currency === currency ? no : null;
 }
 
-const maybe = (message: string): Finding => ({
-  ...{ line: 0, column: null, code: 'ALM_PLAN_MAYBE_FORGOTTEN', message },
-});
+const maybe = (message: string) => ofFile('ALM_PLAN_MAYBE_FORGOTTEN', message);
 
 /** Nobody cancels more batches of one file. */
 const LINKS_MAX = 1_000;

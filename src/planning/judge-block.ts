@@ -31,14 +31,14 @@ export type JudgedBlock = {
   /** The rows as given, save that a row which the ledger refuses has become invalid. */
   readonly rows: readonly Row[];
   readonly planned: readonly PlanRow[];
-  /** Of each planned row that is an order. */
+  /** The hashes of each planned row; undefined where it is no order. */
   readonly hashes: readonly (RowHashes | undefined)[];
   /**
-   * Of each row that stands in for an equal order: that one's batch. A duplicate or invalid row was none; and a row that
-   * was mended is another payment, which that order's batch was never compared for.
+   * The batch of the equal order that a row stands in for. A duplicate or invalid row was no order; and a row that was
+   * mended is another payment, which that order's batch was never compared for.
    */
   readonly since: readonly (string | undefined)[];
-  /** Rows whose order a row of another batch stands in for; of this very batch, it is none. */
+  /** Rows whose order a row of another batch stands in for; if that is this very batch, nothing is wrong. */
   readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
   readonly warnings: readonly Finding[];
   /** Duplicates by the number of the batch that holds the reference. */

@@ -1,7 +1,7 @@
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, type OrderId, orderId } from '../core/ids.js';
 import { contentHash, contentWords } from '../core/reference.js';
-import type { Finding } from '../csv/row.js';
+import { type Finding, ofFile } from '../csv/row.js';
 import {
   acceptAddresses,
   accountRanges,
@@ -40,7 +40,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
     const message = `Batch ${batch} is archived where this process cannot read it: nothing was compared with it.`;
-    findings.warning({ line: 0, column: null, code, message });
+    findings.warning(ofFile(code, message));
   }
   if (count === 0) return;
   if (standIns === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
@@ -61,7 +61,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
       ? `--new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`
       : `They were given under the label ${JSON.stringify(label)} before: another label pays all of them on purpose; to pay the other ${compared - count} rows, take these out of the file.`;
   const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. ${out}`;
-  findings.fault({ line: 0, column: null, code, message });
+  findings.fault(ofFile(code, message));
 }
 
 /** Rows put together from the reports of two batches. */
@@ -130,12 +130,10 @@ export function addressFinding(
         ...(lastAt === null ? [] : [`last on ${utcMinute(lastAt)}`]),
       ].join('; ')})`,
   );
-  return {
-    line: 0,
-    column: null,
-    code: 'ALM_PLAN_OTHER_ADDRESS',
-    message: `Realm ${realm.realmId} was paid before under another address: ${places.join(', ')}. The books of ${realm.baseUrl} know nothing of that: whatever was paid there would be paid again.${newRowsOnly ? ' Nor does --new-rows-only know which rows those are: take the rows of paid.csv of its reports out of the file yourself, and give it with --new-address alone.' : ''}`,
-  };
+  return ofFile(
+    'ALM_PLAN_OTHER_ADDRESS',
+    `Realm ${realm.realmId} was paid before under another address: ${places.join(', ')}. The books of ${realm.baseUrl} know nothing of that: whatever was paid there would be paid again.${newRowsOnly ? ' Nor does --new-rows-only know which rows those are: take the rows of paid.csv of its reports out of the file yourself, and give it with --new-address alone.' : ''}`,
+  );
 }
 
 /** What the audit says of a new address that is meant. */
@@ -193,7 +191,7 @@ export class PaidSince {
       if (row.reference === null) this.named.add(index, row.line, contentWords(contentHash(row.order)));
   }
 
-  /** Where another batch was sealed or retried since the comparison, or another address asked, all are compared again. */
+  /** Compares all again where another batch was sealed or retried since, or another address asked. */
   async retry({ index, row }: Letter, by: RetriedBy): Promise<'ok' | Refusal> {
     for (;;) {
       this.comparing ??= this.compare(by);

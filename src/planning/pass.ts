@@ -51,7 +51,7 @@ const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
 /** Questions under way while the next rows are read. */
 const JUDGED_AHEAD = 2;
 
-/** One passage of all rows. */
+/** The one passage of all rows through judging, counting, hashing and packing. */
 export class Pass {
   readonly totals: FileTotals;
   readonly bare: ComparedRows;
@@ -105,7 +105,7 @@ export class Pass {
     while (this.judging.length > 0) await this.takeJudged();
   }
 
-  /** In the file's order, whatever order the ledger answered in. */
+  /** Takes the blocks in the file's order, whatever order the ledger answered in. */
   private async takeJudged(): Promise<void> {
     // The store answers many questions at once; what follows from all of them in one go would hold up the process.
     await turn();

@@ -1,7 +1,7 @@
 import type { BatchId } from '../core/ids.js';
 import type { Source } from '../csv/open.js';
 import { parseSheet } from '../csv/parse.js';
-import { BrokenFile, type Row, type Sheet } from '../csv/row.js';
+import { BrokenFile, ofFile, type Row, type Sheet } from '../csv/row.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
@@ -35,7 +35,7 @@ export type Plan = {
   /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
   readonly bare: ComparedRows;
   readonly repeats: Repeats;
-  /** Not where they were paid as this very batch. */
+  /** Whether rows are compared with earlier orders: not where they were paid as this very batch. */
   readonly compares: boolean;
   /** The store has forgotten its batch, and the journals know it. */
   readonly putBack: boolean;
@@ -76,12 +76,7 @@ const TAKEN_WHOLE = {
     'The rows stand in for earlier orders, so that none of them is skipped: mend a faulty one, or delete it from the file.',
 } as const;
 
-const NO_ORDERS = {
-  line: 0,
-  column: null,
-  code: 'ALM_FILE_NO_ROWS',
-  message: 'No row of the file is an order; there is nothing to pay.',
-} as const;
+const NO_ORDERS = ofFile('ALM_FILE_NO_ROWS', 'No row of the file is an order; there is nothing to pay.');
 
 type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
@@ -135,7 +130,7 @@ async function planBlocks(
   const repeats = compares ? await findRepeats(ledger, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats, again);
   if (compares && again === null) noteTwins(findings, pass.bare);
-  // A batch that these books have already is only gone on with.
+  // A batch that these books have already only goes on.
   const movedFrom = over === null ? await earlierAddresses(ledger) : [];
   if (movedFrom.length > 0)
     findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](

@@ -13,7 +13,7 @@ export type Preview = {
   readonly dayLeft: bigint | null;
 };
 
-export type LedgerPast = {
+type LedgerPast = {
   /** Those that paid something. */
   readonly batches: number;
   readonly paid: number;
@@ -82,7 +82,7 @@ export function secondsFor(requests: number, profile: RealmProfile, busiestRows:
 }
 
 /** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
-export async function booksPast(ledger: RealmLedger): Promise<LedgerPast> {
+async function booksPast(ledger: RealmLedger): Promise<LedgerPast> {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);

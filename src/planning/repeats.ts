@@ -23,8 +23,8 @@ import {
 import { BareRows, type EqualOrder, equalOrders, sketchHits } from './sketch.js';
 
 /**
- * Which rows without references repeat an order of the last 30 days that is paid or may still be paid; of one that
- * stands in for an order, whatever was sealed or retried since that one, however long ago. Compared as
+ * Rows without references that repeat an order of the last 30 days which is paid or may still be paid. A row that stands
+ * in for an order is compared with whatever was sealed or retried since that one, however long ago. Rows are compared as
  * multisets: two equal rows need two such orders. The verdict comes from rows and records, in the store or the archive.
  */
 export type Repeats = {
@@ -38,14 +38,14 @@ export type Repeats = {
   readonly unread: readonly BatchId[];
 };
 
-export type RepeatedBatch = {
+type RepeatedBatch = {
   readonly batch: BatchId;
   readonly view: BatchView;
   readonly rows: readonly Repeat[];
 };
 
 /** A row of the file and the order it repeats, by their indexes: a million of them are kept. */
-export type Repeat = readonly [index: number, line: number, order: number];
+type Repeat = readonly [index: number, line: number, order: number];
 
 export const NO_REPEATS: Repeats = { compared: 0, count: 0, standIns: 0, batches: [], unread: [] };
 
@@ -68,7 +68,7 @@ export class ComparedRows {
   own: BatchId | null = null;
 
   constructor(
-    /** In another currency they are other payments. */
+    /** The currency of the rows; in another one they are other payments. */
     readonly currency: string | null,
   ) {}
 
@@ -103,7 +103,7 @@ export class ComparedRows {
     );
   }
 
-  /** By the number of the batch whose orders they stand in for; null for those that stand in for none. */
+  /** The rows by the number of the batch whose orders they stand in for; null for those that stand in for none. */
   groups(): (readonly [replacedNo: string | null, rows: BareRows])[] {
     return [...this.byReplaced];
   }
@@ -136,7 +136,7 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   return { compared: rows.size, count, standIns, batches, unread };
 }
 
-/** Which rows of a content are spoken for already. */
+/** Notes which rows of a content an order has matched already. */
 class Matching {
   private readonly next: Uint32Array;
   matched = 0;
@@ -150,10 +150,10 @@ class Matching {
     this.next = new Uint32Array(rows.contents).map((_, entry) => rows.firstOf(entry));
   }
 
-  /** By the seal, and not the batch's number, which is given when an import is opened, perhaps days before. */
+  /** Compares seals, not the batches' numbers, which are given when an import is opened, perhaps days before. */
   precedes({ no }: BatchRef, { seal }: StoredBatch): boolean {
     if (this.since < seal) return true;
-    // Of two that 0.1.0 has sealed, uncounted, the number must do.
+    // 0.1.0 did not count seals: for two batches of its time the number must do.
     return this.since === 0 && Number(this.no) < Number(no);
   }
 

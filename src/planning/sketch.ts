@@ -19,12 +19,12 @@ import {
  */
 export class BareRows {
   readonly #index = new DenseIndex();
-  // Of each content:
+  // Columns by content:
   readonly #a = words32();
   readonly #b = words32();
   readonly #first = words32();
   readonly #last = words32();
-  // Of each row, counted from 1:
+  // Columns by row, counted from 1:
   readonly #next = words32();
   readonly #place = words32();
   readonly #line = words32();
@@ -114,7 +114,7 @@ export function sketchHits(
   return hits;
 }
 
-/** In the file's order, block by block. */
+/** The equal orders of a batch, block by block in its file's order. */
 export async function* equalOrders(
   ref: BatchRef,
   rows: number,

@@ -49,7 +49,7 @@ export type ImportOptions = {
   readonly importer: string;
   readonly now: number;
   readonly onProgress: (rows: number) => void;
-  /** Of a run of a rule. */
+  /** The run of a rule that the orders come from. */
   readonly run?: SealedRun | null;
 };
 

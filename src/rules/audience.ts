@@ -18,9 +18,9 @@ import { type AudienceInput, audienceSchema } from './schema.js';
 
 export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
 
-/** Where an audience is written: a file, and the place of its mapping in it. */
+/** The place of an audience: a file, and the path of its mapping in it. */
 type Written = {
-  /** Where it lies, and what people call it. */
+  /** The path of the file, and what people call it. */
   readonly file: string;
   readonly shown: string;
   readonly source: YamlSource;
@@ -28,7 +28,7 @@ type Written = {
   readonly onFile: OnFile;
 };
 
-/** Told of each further file before it is looked for. */
+/** Hears of each further file before it is looked for. */
 export type OnFile = (path: string) => Promise<void>;
 
 /**

@@ -4,7 +4,7 @@ import { PERIODS } from './schema.js';
  * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
  * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
  */
-export type WallTime = {
+type WallTime = {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -95,7 +95,7 @@ export function wallTime(moment: number, zone: string): WallTime {
   };
 }
 
-/** For people: the wall time and the zone it belongs to. */
+/** The wall time and the zone it belongs to, for people. */
 export function spellMoment(moment: number, zone: string): string {
   return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
 }

@@ -5,9 +5,8 @@ import type { Rule } from './rule.js';
 
 /**
  * Facts as CEL values. Whole numbers become exact integers, others exact fractions; a whole number beyond 64
- * bits is an id and stays text. What
- * is null has no value: it counts as absent, so that the member is left out and listed instead of being
- * reckoned with as zero.
+ * bits is an id and stays text. What is null has no value: it counts as absent, so that the member is left out and
+ * listed instead of being reckoned with as zero.
  */
 const INT_MAX = 2n ** 63n - 1n;
 const DEPTH_MAX = 32;

@@ -8,7 +8,7 @@ import { awardExpression, type Rounding, type Rule } from './rule.js';
 
 export type DecideSetting = JudgeSetting &
   Bounds & {
-    /** Before a member is judged, by its place in the audience; -1 when all are. */
+    /** Hears the place in the audience of each member before it is judged; -1 when all are. */
     readonly onMember: (index: number) => void;
   };
 
@@ -92,7 +92,7 @@ function out(draft: Draft, why: Parameters<typeof leaveOut>[1], detail: string |
   return null;
 }
 
-/** From what the expressions gave to whole points. */
+/** Makes whole points of what the expressions gave. */
 function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetting, stops: Stop[]): void {
   const open = drafts.filter(({ leftOut, amount }) => leftOut === null && amount !== null);
   if (rule.award.kind === 'share') {

@@ -54,13 +54,13 @@ export type Decision = {
   readonly line: number;
   readonly tokens: number;
   readonly leftOut: LeftOut | null;
-  /** Which fact, which order, which wallet. */
+  /** The fact, the order or the wallet that it is about. */
   readonly detail: string | null;
   /** What the condition gave; null where there is none, or where it was not asked. */
   readonly condition: boolean | null;
   /** What the award's expression gave, as it would be written. */
   readonly computed: string | null;
-  /** From the computed value to the tokens, one sentence for each change. */
+  /** The way from the computed value to the tokens, one sentence for each change. */
   readonly steps: readonly string[];
 };
 
@@ -68,7 +68,7 @@ export type Decision = {
 export type Stop = {
   readonly code: ErrorCode;
   readonly message: string;
-  /** In the rule file, where an expression is at fault. */
+  /** The place in the rule file, where an expression is at fault. */
   readonly line: number | null;
   readonly column: number | null;
 };

@@ -129,8 +129,8 @@ function isExact(value: unknown): value is Exact {
 }
 
 /**
- * CEL as rules may use it: no functions that reach outside, limits on size and depth, and exact numbers (see
- * exact-numbers.ts). Expressions are data, so that they can be handed to a thread; rule-thread.ts limits their time.
+ * CEL as rules may use it: no functions that reach outside, limits on size and depth, and exact numbers.
+ * Expressions are data, so that they can be handed to a thread; rule-thread.ts limits their time.
  */
 export type Expression = {
   readonly text: string;
@@ -140,9 +140,9 @@ export type Expression = {
 };
 
 /** Values as CEL knows them: bigint is a whole number, Fraction one with a fraction. */
-export type Facts = Readonly<Record<string, unknown>>;
+type Facts = Readonly<Record<string, unknown>>;
 
-export type Evaluated =
+type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The expression asked for something that this member does not have. */
   | { readonly kind: 'missing'; readonly fact: string }
@@ -177,7 +177,7 @@ function evaluable(text: string): Program {
 }
 
 /** `used` is null where the text could not even be parsed. */
-export type Misused = { readonly misuses: readonly Misuse[]; readonly used: FactsUsed | null };
+type Misused = { readonly misuses: readonly Misuse[]; readonly used: FactsUsed | null };
 
 export function compileExpression(text: string): Expression | Misused {
   let program: Program;
@@ -199,7 +199,7 @@ export function evaluate(expression: Expression, facts: Facts): Evaluated {
   try {
     return { kind: 'value', value: program(facts) };
   } catch (error) {
-    // Of a text or a number that outgrows the engine.
+    // A text or a number has outgrown the engine.
     if (error instanceof RangeError)
       return { kind: 'fault', offset: 0, message: `It becomes too large: ${error.message}.` };
     if (!(error instanceof EvaluationError) && !(error instanceof CelTypeError)) throw error;

@@ -18,7 +18,7 @@ export type FactsUsed = {
 
 export type Misuse = { readonly offset: number; readonly message: string };
 
-export const FACT_NAMES = ['member', 'web3', 'row', 'run', 'balance'] as const;
+const FACT_NAMES = ['member', 'web3', 'row', 'run', 'balance'] as const;
 const MAPS = ['member', 'web3', 'row', 'run'] as const;
 type MapName = (typeof MAPS)[number];
 

@@ -15,7 +15,7 @@ import { type RulePart, rulePartSchema } from './schema.js';
 
 /** Something wrong with a rule, or with a file that it names, at a place a person can find. */
 export type RuleFault = {
-  /** As it was named on the command line or in the rule. */
+  /** The file's name as the command line or the rule has it. */
   readonly file: string;
   /** Both counted from 1; 0 where the whole file is meant. */
   readonly line: number;

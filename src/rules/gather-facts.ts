@@ -22,7 +22,7 @@ export type GatherOptions = {
   readonly used: FactsUsed;
   readonly rate: Rate | null;
   readonly stop: AbortSignal;
-  /** After each request; a failed one counts too. */
+  /** Hears of each request that was made; a failed one counts too. */
   readonly onRead: () => void;
   /** Members that may stay unread because the realm fails on them, before the reading is given up. */
   readonly unreadMax: number;
@@ -33,7 +33,7 @@ function atOnce(rate: Rate | null): number {
   return Math.min(AT_ONCE_MAX, Math.max(2, Math.ceil((rate.requests / rate.windowMs) * 2_000)));
 }
 
-export const CALLS = ['member', 'web3'] as const;
+const CALLS = ['member', 'web3'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** Enough to fill a pace at two seconds a request. More would only wait for it, and hold up a stop. */

@@ -22,7 +22,7 @@ export type JudgeSetting = {
   readonly run: Readonly<Record<string, unknown>>;
 };
 
-export function judge(
+function judge(
   rule: Pick<Rule, 'file'>,
   expression: PlacedExpression,
   candidate: Candidate,

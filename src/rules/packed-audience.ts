@@ -4,7 +4,7 @@ import type { MemberId } from '../core/ids.js';
 /** One member of the audience, with the columns that stand beside it. */
 export type AudienceRow = {
   readonly member: MemberId;
-  /** In the file that holds the members. */
+  /** The line in the file that holds the members. */
   readonly line: number;
   readonly cells: readonly string[];
 };
@@ -16,7 +16,7 @@ export type Audience = {
   readonly columns: readonly string[];
   readonly rows: readonly AudienceRow[];
   readonly checkWallets: boolean;
-  /** Of columns, members and cells in their order. */
+  /** The hash of columns, members and cells in their order. */
   readonly hash: string;
 };
 

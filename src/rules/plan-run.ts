@@ -12,7 +12,7 @@ import { type RuleThread, withRuleThread } from './rule-thread.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
 import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
 
-export type PlanRunRequest = OpenRunRequest & {
+type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly stop: AbortSignal;
@@ -25,7 +25,7 @@ export type PlanRunRequest = OpenRunRequest & {
 export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 
 /**
- * From a rule to a plan: asks the ledger who was awarded already, reads the facts that are needed and no
+ * Makes a plan of a rule: asks the ledger who was awarded already, reads the facts that are needed and no
  * others, decides, and freezes facts and decisions together. Interrupted at any moment, the next call goes on
  * with what was read. Nothing is paid here and nothing is promised: only a batch does that.
  */
@@ -75,7 +75,7 @@ type OpenRunRequest = {
   readonly scheduled: boolean;
 };
 
-/** An unfinished plan is gone on with for this long; after that its facts are too old. */
+/** An unfinished plan can be taken up again for this long; after that its facts are too old. */
 const RESUMED_WITHIN_MS = 24 * 3_600_000;
 
 /**
@@ -151,7 +151,7 @@ function awardText(rule: Rule): string {
 type DecideRequest = Omit<ReadRequest, 'judging'> & {
   /** The time that the run stands for. */
   readonly at: number;
-  /** In place of the rule's own, where one member is tried. */
+  /** The share to use in place of the rule's own, where one member is tried. */
   readonly maxMissing?: number;
   readonly bounds: () => Promise<Bounds>;
   readonly thread?: RuleThread;

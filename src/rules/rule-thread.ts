@@ -12,9 +12,9 @@ import type { Jobs, Looked, RuleHead } from './rule-jobs.js';
  * hours; only from outside can that be ended. Whoever starts a thread closes it.
  */
 export type JudgingLimits = {
-  /** For one member. Long enough for a machine that is busy with something else; microseconds are usual. */
+  /** The time for one member. It is long enough for a machine that is busy with something else; microseconds are usual. */
   readonly memberMs: number;
-  /** For all of them together: a beginning, and more for each. */
+  /** The time for all of them together: a beginning, and more for each. */
   readonly totalMs: number;
   readonly totalMsPerMember: number;
 };
@@ -26,7 +26,7 @@ const HEAP_MB_MAX = 2_048;
 /** Time is counted in looks: a process that was frozen, or had no time to look, has not been slow. */
 const LOOK_EVERY_MS = 50;
 
-export type Judged = {
+type Judged = {
   readonly rule: Pick<Rule, 'name' | 'file'>;
   /** How many members the whole audience has, and who one of this job is. */
   readonly members: number;
@@ -60,7 +60,7 @@ export class RuleThread {
     else stop?.addEventListener('abort', this.onStop, { once: true });
   }
 
-  /** One job at a time. */
+  /** Hands one job to the thread, and takes its answer; it has one at a time. */
   ask<J extends keyof Jobs>(job: J, ...args: Parameters<Jobs[J]>): Promise<Awaited<ReturnType<Jobs[J]>>> {
     return new Promise((resolve, reject) => {
       if (this.ended !== null) return reject(this.ended);

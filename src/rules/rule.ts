@@ -13,7 +13,7 @@ export type LimitName = (typeof LIMITS)[number];
 
 /** A rule that was read and checked; all of it is data that a thread can be handed. */
 export type Rule = {
-  /** As people call it; `path` is where it lies. */
+  /** The name that people call it by; `path` is where it lies. */
   readonly file: string;
   readonly path: string;
   /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
@@ -22,15 +22,15 @@ export type Rule = {
   readonly description: string | null;
   readonly realm: string;
   readonly schedule: Schedule | null;
-  /** Whose days, weeks and months count. */
+  /** The zone whose days, weeks and months count. */
   readonly zone: string;
   readonly period: Period;
   readonly condition: PlacedExpression | null;
   readonly op: 'credit' | 'debit' | 'transfer';
-  /** Who gives, with `transfer`. */
+  /** The member who gives, with `transfer`. */
   readonly from: MemberId | null;
   readonly award: Award;
-  /** With `debit`: the balance below which nobody is taken. */
+  /** The balance below which a debit takes nobody. */
   readonly floor: number | null;
   readonly limits: Readonly<Record<LimitName, number | null>>;
   readonly minimum: number | null;
@@ -49,7 +49,7 @@ export type Award =
 export type PlacedExpression = Expression & {
   /** `condition`, `award.tokens`: as the rule names it. */
   readonly field: string;
-  /** As it stands in the rule file. */
+  /** The text as it stands in the rule file. */
   readonly written: Written;
 };
 

@@ -29,7 +29,7 @@ export async function listRuns(ledger: RealmLedger): Promise<RunMeta[]> {
   return [...(await notes(ledger).all()).values()].sort((a, b) => a.startedAt - b.startedAt);
 }
 
-/** By id, a unique prefix of one, the batch that was made of it, or `last`. */
+/** Finds a run by its id, a unique prefix of one, the batch that was made of it, or `last`. */
 export async function findRun(ledger: RealmLedger, named: string, rule?: string): Promise<RunMeta> {
   const runs = (await listRuns(ledger)).filter((run) => rule === undefined || run.rule === rule);
   // Of two that name one batch, the later made it: the import of the earlier was cancelled.

@@ -9,7 +9,7 @@ export const PERIODS = ['once', 'day', 'week', 'month'] as const;
 export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;
 export const LIMITS = ['perMember', 'perRun', 'perPeriod'] as const;
 
-export const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,47}$/;
+const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,47}$/;
 const MEMBER_PATTERN = /^[0-9]{1,20}$/;
 const PERCENT_PATTERN = /^(100|[0-9]{1,2})(\.[0-9]{1,2})? ?%$/;
 

@@ -217,7 +217,7 @@ const NESTING_MAX = 40;
 /** Levels of blocks cost at least a column each, so that a limit on columns is one on levels. */
 const INDENT_MAX = 200;
 
-/** Where a text goes deeper than is read, or null. */
+/** The place where a text goes deeper than is read, or null. */
 function tooDeepAt(text: string): number | null {
   const depth = { brackets: 0, inLine: 0 };
   let [offset, before] = [0, '\n'];
@@ -247,7 +247,7 @@ function count(depth: { brackets: number; inLine: number }, kind: CST.TokenType 
 /** Marks of the lexer that stand for no characters. */
 const MARKS: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
-/** Where a character of a text value stands. */
+/** The place of a character of a text value. */
 export function placeInside({ raw, line, column }: Written, offset: number): Place {
   const inner = placeIn(raw, innerPlace(raw, offset));
   return { line: line + inner.line - 1, column: inner.line === 1 ? column + inner.column - 1 : inner.column };
@@ -259,7 +259,7 @@ export function placeIn(text: string, offset: number): Place {
 }
 
 /**
- * Where a character of a YAML text value stands in its source. A value is its lines without indentation,
+ * The place of a character of a YAML text value in its source. A value is its lines without indentation,
  * joined by a blank or a line feed, so both sides can be walked together. Escapes in double quotes shift the
  * place by a character or two, which still leads to the right line.
  */
