@@ -132,6 +132,22 @@ export class NewFile {
   }
 }
 
+/** Writes a new file of the rows that `fill` adds; one without rows, which would only be refused, is not left. */
+export async function writeRows<T extends { readonly rows: number }>(
+  path: string,
+  fill: (add: (text: string) => Promise<void> | undefined) => Promise<T>,
+): Promise<{ readonly written: T; readonly file: string | null }> {
+  const file = await NewFile.begin(path);
+  try {
+    const written = await fill((text) => file.add(text));
+    await (written.rows === 0 ? file.discard() : file.publish());
+    return { written, file: written.rows === 0 ? null : path };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
 function exists(path: string): AlmonerError {
   return new AlmonerError(
     'ALM_BATCH_FILE_EXISTS',

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import * as batches from '../../src/cli/commands/batches.js';
 import * as dead from '../../src/cli/commands/dead.js';
+import * as deadMend from '../../src/cli/commands/dead-mend.js';
 import * as pay from '../../src/cli/commands/pay.js';
 import * as records from '../../src/cli/commands/records.js';
 import * as rules from '../../src/cli/commands/rules.js';
@@ -15,7 +16,7 @@ import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import type { Ran } from './almoner.js';
 
-const MODULES: readonly object[] = [rules, rulesPlan, rulesRun, pay, batches, records, dead];
+const MODULES: readonly object[] = [rules, rulesPlan, rulesRun, pay, batches, records, dead, deadMend];
 const COMMANDS = MODULES.flatMap((module) => Object.values(module)).filter(isCommand);
 
 /**

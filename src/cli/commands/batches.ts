@@ -19,8 +19,9 @@ import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { listenForStop } from '../../runtime/stop-signals.js';
 import { counted, grouped } from '../../words/spelling.js';
+import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, optionalArgument, REASON } from '../frame/options.js';
+import { BATCH, flag, optionalArgument, REASON } from '../frame/options.js';
 import { Progress } from '../frame/progress.js';
 import { batchLines, batchNext, underWayLines } from '../text/batch-text.js';
 
@@ -51,15 +52,13 @@ export const status = storeCommand({
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
     if (options.watch) {
       const signals = listenForStop();
-      const progress = new Progress(
-        process.stderr,
-        app.config.profiles.find(({ name }) => name === ref.ledger.realm.name)?.rate ?? null,
-      );
+      const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
+      const progress = new Progress(profile?.rate ?? null);
       const waiting = waitingNow(ref, app.config);
       for (;;) {
         const view = await readBatch(ref);
         if (view === undefined || signals.requested.aborted) break;
-        progress.show(view, null, await waiting(view));
+        progress.showBatch(view, null, await waiting(view));
         if (view.state !== 'running' && view.state !== 'planned') break;
         await sleep(500);
       }
@@ -130,14 +129,13 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
 export const pause = storeCommand({
   name: 'pause',
   description: 'Stops a batch, on all workers at once. Orders being sent finish; nothing new is sent.',
-  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  arguments: BATCH,
   options: REASON,
   examples: ['almoner pause last --reason "wrong amounts?"'],
   run: (context) => async (app) => {
-    const { output, args, options } = context;
-    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
-    const why = options.reason ?? null;
-    const { changed, status } = await pauseBatch(ref, { who: app.config.operator, why });
+    const { output } = context;
+    const { ref, by } = await steeredBatch(context, app);
+    const { changed, status } = await pauseBatch(ref, by);
     output.print({
       json: { ...status, changed },
       text: [
@@ -155,13 +153,12 @@ export const resume = storeCommand({
   name: 'resume',
   description:
     'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first.',
-  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  arguments: BATCH,
   options: REASON,
   examples: ['almoner resume last'],
   run: (context) => async (app) => {
-    const { output, args, options } = context;
-    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
-    const by = { who: app.config.operator, why: options.reason ?? null };
+    const { output } = context;
+    const { ref, by } = await steeredBatch(context, app);
     const { changed, status } = await resumeBatch(app, ref, by);
     const workers = await countWorkers(app);
     output.print({
@@ -180,12 +177,12 @@ export const cancel = storeCommand({
   name: 'cancel',
   description:
     'Ends a batch for good. Orders being sent finish; what was not sent stays unsent and frees its references. An import that did not finish is taken back.',
-  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  arguments: BATCH,
   options: REASON,
   examples: ['almoner cancel last --reason "wrong file"'],
   run: (context) => async (app) => {
-    const { output, args, options } = context;
-    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const { output } = context;
+    const { ref, by } = await steeredBatch(context, app);
     const released = await cancelImport(app, ref);
     if (released !== null) {
       output.print({
@@ -195,8 +192,7 @@ export const cancel = storeCommand({
       });
       return 0;
     }
-    const why = options.reason ?? null;
-    const { changed, status } = await cancelBatch(ref, { who: app.config.operator, why });
+    const { changed, status } = await cancelBatch(ref, by);
     output.print({
       json: { ...status, changed },
       text: [
@@ -210,3 +206,12 @@ export const cancel = storeCommand({
     return 0;
   },
 });
+
+/** The batch that is named, and who steers it for what reason. */
+async function steeredBatch(
+  { args, options, global }: CommandContext<typeof BATCH, typeof REASON>,
+  { scripts, config }: App,
+) {
+  const ref = await findBatch(scripts, args.BATCH, global.realm);
+  return { ref, by: { who: config.operator, why: options.reason ?? null } };
+}

@@ -27,9 +27,9 @@ import { argument, argumentList, flag, needReason, REASON, text, usage } from '.
 import { batchLines } from '../text/batch-text.js';
 import {
   detailLines,
+  headLines,
   LetterSummary,
   oneLine,
-  orderWords,
   refusalLines,
   slowProgress,
 } from '../text/order-text.js';
@@ -77,8 +77,7 @@ export const show = storeCommand({
     output.print({
       json: doubt,
       text: [
-        ...(doubt.rehearsal ? [output.colours.yellow('REHEARSAL: no real points moved.')] : []),
-        `Order ${output.colours.bold(doubt.order)} (line ${doubt.line}) on ${doubt.realm}: ${orderWords(doubt)}`,
+        ...headLines(doubt, output.colours),
         `  ${doubt.state === 'doubt' ? 'in doubt' : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
         ...upstreamLines(doubt),
         ...doubt.members.flatMap((member) => memberLines(member, doubt.notRead)),

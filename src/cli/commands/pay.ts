@@ -14,7 +14,7 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import type { CommandBase, CommandContext, ExitStatus } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, wholeNumber } from '../frame/options.js';
+import { argument, FIRST, flag, wholeNumber } from '../frame/options.js';
 import { PLAN_OPTIONS, planRequest, readBatchId, retyped, SEND_OPTIONS } from '../frame/plan-options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext, unsentNext } from '../text/batch-text.js';
@@ -22,7 +22,6 @@ import { findingLines, planDocument, planLines, refusedNext } from '../text/prev
 
 /** Paying from a file: looking at it, running it, rehearsing it, handing it to the workers. */
 const FILE = { FILE: argument('CSV file, or - for standard input') } as const;
-const FIRST = wholeNumber('N', 'pay N orders, report, and pause', { min: 1 });
 
 export const plan = storeCommand({
   name: 'plan',
@@ -70,7 +69,7 @@ export const run = storeCommand({
   description:
     'Plans a CSV, asks, pays it off in this process and writes the report. Ctrl-C pauses it; the same command goes on.',
   arguments: FILE,
-  options: { ...SEND_OPTIONS, first: FIRST },
+  options: { ...SEND_OPTIONS, ...FIRST },
   examples: [
     'almoner run airdrop.csv',
     'almoner run airdrop.csv --yes --expect-rows 1200 --expect-tokens 60000',
@@ -136,7 +135,7 @@ export const rehearse = storeCommand({
     badDay: flag('switch faults on: errors, resets, hangs, 429 storms, truncated answers'),
     faultSeed: wholeNumber('N', 'seed of the faults: the same seed repeats them', { min: 0 }),
     inOrder: flag('send strictly one after the other, in file order'),
-    first: FIRST,
+    ...FIRST,
   },
   examples: ['almoner rehearse jobs/airdrop.csv', 'almoner rehearse jobs/airdrop.csv --bad-day'],
   patienceMs: Number.POSITIVE_INFINITY,

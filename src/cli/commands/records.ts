@@ -5,17 +5,17 @@ import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
 import { reportBatch } from '../../operations/batches/report.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
-import { NewFile } from '../../report/whole-file.js';
+import { writeRows } from '../../report/whole-file.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, notAMemberId, text, usage } from '../frame/options.js';
+import { argument, BATCH, flag, notAMemberId, text, usage } from '../frame/options.js';
 import { oneLine, slowProgress } from '../text/order-text.js';
 
 /** What the books remember: reports, a member's history, and the file that takes a batch back. */
 export const report = storeCommand({
   name: 'report',
   description: 'Writes the report files of a batch again from the ledger, at any time, also half-way.',
-  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  arguments: BATCH,
   options: {
     out: text('DIR', 'the folder for reports; the batch gets a folder of its own in it'),
     public: flag('only member, tokens, reason, time and sums, to be shown to the community'),
@@ -118,31 +118,21 @@ export const undo = storeCommand({
   name: 'undo',
   description:
     'Writes the CSV that takes back what a batch paid. It sends nothing: running the file is a normal `almoner run`.',
-  arguments: { BATCH: argument('a batch id, a unique prefix of one, or `last`') },
+  arguments: BATCH,
   options: { out: text('FILE', 'where to write it (default: undo-BATCH.csv here)') },
   examples: ['almoner undo last', 'almoner run undo-7k3m9q2x4v8w.csv'],
   run: (context) => async (app) => {
     const { output, args, options, cwd } = context;
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
     const name = options.out ?? `undo-${ref.id}.csv`;
-    const file = await NewFile.begin(resolve(cwd, name));
-    let undo: Undo;
-    try {
-      undo = await writeUndo(ref, (line) => file.add(line));
-      // A file without rows would only be refused when it is run.
-      if (undo.rows === 0) await file.discard();
-      else await file.publish();
-    } catch (error) {
-      await file.discard();
-      throw error;
-    }
+    const { written: undone, file } = await writeRows(resolve(cwd, name), (add) => writeUndo(ref, add));
     const { rehearsal, name: realm } = ref.ledger.realm;
     output.print({
-      json: { batch: ref.id, realm, rehearsal, file: undo.rows === 0 ? null : file.path, ...undo },
-      text: undoLines(undo, name, ref.id),
+      json: { batch: ref.id, realm, rehearsal, file, ...undone },
+      text: undoLines(undone, name, ref.id),
       next: isRehearsalOfItsOwn(app.config, ref.ledger.realm)
         ? 'nothing: the realm of a rehearsal is its own, so the file is only to be looked at'
-        : nextOfUndo(undo, name, ref.id),
+        : nextOfUndo(undone, name, ref.id),
     });
     return 0;
   },

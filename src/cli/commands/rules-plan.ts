@@ -14,7 +14,7 @@ import { listenForStop } from '../../runtime/stop-signals.js';
 import { duration, grouped } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, text, usage } from '../frame/options.js';
+import { NEW_ADDRESS, RULE_FILE, text, usage } from '../frame/options.js';
 import { FactsProgress } from '../frame/progress.js';
 import { findingLines } from '../text/preview-text.js';
 import {
@@ -30,10 +30,10 @@ export const plan = storeCommand({
   name: 'rules plan',
   description:
     'Shows who would get what by a rule, and why: reads the facts that the rule names, decides, and keeps the plan. No write call.',
-  arguments: { FILE: argument('rule file, or the name of a rule in jobs/') },
+  arguments: RULE_FILE,
   options: {
     at: text('DATE', 'plan for this time instead of now; a day means its beginning'),
-    newAddress: flag('go on where the same realm id was paid under another address'),
+    ...NEW_ADDRESS,
   },
   examples: ['almoner rules plan jobs/weekly.yaml', 'almoner rules plan weekly-thanks --at 2026-11-16'],
   patienceMs: Number.POSITIVE_INFINITY,
@@ -73,7 +73,7 @@ export const attempt = storeCommand({
   name: 'rules try',
   description:
     'Tries a rule on one member: reads the facts of that member, and shows the decision step by step. No write call.',
-  arguments: { FILE: argument('rule file, or the name of a rule in jobs/') },
+  arguments: RULE_FILE,
   options: {
     member: text('ID', 'the member; where it is not in the audience, its row is empty'),
     at: text('DATE', 'as if it were this time; a day means its beginning'),
@@ -149,13 +149,13 @@ export async function planWithProgress(
       `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
     );
   const signals = listenForStop(() => context.output.note('\nStopping: what was read is kept…'));
-  const progress = new FactsProgress(process.stderr);
+  const progress = new FactsProgress();
   try {
     const planned = await planRule(app, realm, loaded, {
       at,
       scheduled: false,
       stop: signals.requested,
-      onProgress: (made, total) => progress.show(made, total),
+      onProgress: (made, total) => progress.showRead(made, total),
     });
     const decisions: Decision[] = [];
     for await (const entries of readEntries(realm.ledger, planned.meta))

@@ -14,7 +14,7 @@ import { grouped } from '../../words/spelling.js';
 import type { CommandBase, ExitStatus } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
-import { flag, optionalArgument, text, usage, wholeNumber } from '../frame/options.js';
+import { FIRST, flag, NEW_ADDRESS, optionalArgument, text, usage, YES } from '../frame/options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { findingLines, refusedNext } from '../text/preview-text.js';
@@ -31,10 +31,10 @@ export const run = storeCommand({
   options: {
     plan: text('ID', 'make the batch of exactly this plan; reads nothing again'),
     at: text('DATE', 'run for this time instead of now; a day means its beginning'),
-    yes: flag('do not ask before sending'),
+    ...YES,
     import: flag('hand the batch to the workers instead of paying it here'),
-    first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }),
-    newAddress: flag('go on where the same realm id was paid under another address'),
+    ...FIRST,
+    ...NEW_ADDRESS,
   },
   examples: ['almoner rules run jobs/weekly.yaml', 'almoner rules run --plan 4k2m9q --yes'],
   patienceMs: Number.POSITIVE_INFINITY,

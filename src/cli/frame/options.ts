@@ -11,8 +11,6 @@ export type OptionSpec<T> = {
   readonly value: string | null;
   /** May be given several times. */
   readonly repeated: boolean;
-  /** A spelling other than the kebab-case of its name. */
-  readonly short?: string;
   read(given: readonly string[] | boolean | undefined, flag: string): T;
 };
 
@@ -100,6 +98,18 @@ export function notAMemberId(given: string): AlmonerError {
 function last(given: readonly string[] | boolean | undefined): string | undefined {
   return Array.isArray(given) ? given.at(-1) : undefined;
 }
+
+export const BATCH = { BATCH: argument('a batch id, a unique prefix of one, or `last`') } as const;
+
+export const RULE_FILE = { FILE: argument('rule file, or the name of a rule in jobs/') } as const;
+
+export const YES = { yes: flag('do not ask before sending') } as const;
+
+export const FIRST = { first: wholeNumber('N', 'pay N orders, report, and pause', { min: 1 }) } as const;
+
+export const NEW_ADDRESS = {
+  newAddress: flag('go on where the same realm id was paid under another address'),
+} as const;
 
 /** Why a person did something; it stands in the audit beside who and when. */
 export const REASON = { reason: text('TEXT', 'why; kept in the audit') } as const;

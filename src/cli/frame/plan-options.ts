@@ -1,13 +1,13 @@
 import { isBatchId } from '../../core/ids.js';
 import type { PlanRequest } from '../../operations/pay/plan-file.js';
 import type { Given } from './command.js';
-import { flag, text, texts, usage, wholeNumber } from './options.js';
+import { flag, NEW_ADDRESS, text, texts, usage, wholeNumber, YES } from './options.js';
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {
   map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte'),
   again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
-  newAddress: flag('go on where the same realm id was paid under another address'),
+  ...NEW_ADDRESS,
   newRowsOnly: flag('leave out the rows that were paid before, and pay the others'),
   skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
   expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
@@ -16,7 +16,7 @@ export const PLAN_OPTIONS = {
 
 export const SEND_OPTIONS = {
   ...PLAN_OPTIONS,
-  yes: flag('do not ask before sending'),
+  ...YES,
   batchId: text('ID', 'a name for the batch: lower-case letters, digits, . _ -'),
   inOrder: flag('send strictly one after the other, in file order'),
 } as const;

@@ -62,9 +62,8 @@ function describe(leaf: Parser, command: Command): void {
     leaf.argument(spec.required ? `<${placeholder}>` : `[${placeholder}]`, spec.description);
   }
   for (const [name, spec] of Object.entries(command.options)) {
-    const short = spec.short === undefined ? '' : `${spec.short}, `;
     const value = spec.value === null ? '' : ` <${spec.value}>`;
-    const option = new Option(`${short}${flagOf(name)}${value}`, spec.description);
+    const option = new Option(`${flagOf(name)}${value}`, spec.description);
     if (spec.value !== null) option.argParser(collect);
     leaf.addOption(option);
   }

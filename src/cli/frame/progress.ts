@@ -5,44 +5,53 @@ import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
 import { duration, grouped } from '../../words/spelling.js';
 
-/**
- * Progress on stderr: one line that is redrawn on a terminal, a plain line now and then where there is
- * none. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie.
- */
-const BAR_CELLS = 24;
-const PLAIN_EVERY_MS = 5_000;
-const RECENT_MS = 30_000;
+/** One line on stderr: redrawn on a terminal, a plain line now and then where there is none. */
+class LiveLine {
+  readonly #stream = process.stderr;
+  readonly #isTerminal = process.stderr.isTTY === true;
+  readonly #everyMs: number;
+  #nextAt = 0;
+  #drawn = false;
 
-export class Progress {
-  private readonly recent: { at: number; settled: number; requests: number }[] = [];
-  private nextPlainAt = 0;
-  private drawn = false;
+  constructor(every: { readonly drawnMs: number; readonly plainMs: number }) {
+    this.#everyMs = this.#isTerminal ? every.drawnMs : every.plainMs;
+  }
 
-  constructor(
-    private readonly stream: NodeJS.WriteStream,
-    private readonly rate: Rate | null,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
-
-  show(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
-    const line = this.line(view, lastTrouble, waiting);
-    if (this.stream.isTTY === true) {
-      const width = Math.max(20, this.stream.columns ?? 80);
-      this.stream.write(`\r\u001b[2K${line.slice(0, width - 1)}`);
-      this.drawn = true;
-      return;
+  show(line: string, isLast = false): void {
+    const at = performance.now();
+    if (at < this.#nextAt && !isLast) return;
+    this.#nextAt = at + this.#everyMs;
+    if (!this.#isTerminal) this.#stream.write(`${line}\n`);
+    else {
+      const width = Math.max(20, this.#stream.columns ?? 80);
+      this.#stream.write(`\r\u001b[2K${line.slice(0, width - 1)}`);
+      this.#drawn = true;
     }
-    if (this.now() < this.nextPlainAt) return;
-    this.nextPlainAt = this.now() + PLAIN_EVERY_MS;
-    this.stream.write(`${line}\n`);
   }
 
   /** Leaves the last line standing. */
   end(): void {
-    if (this.drawn) this.stream.write('\n');
+    if (this.#drawn) this.#stream.write('\n');
+    this.#drawn = false;
+  }
+}
+
+const BAR_CELLS = 24;
+const RECENT_MS = 30_000;
+
+/** Of a batch. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie. */
+export class Progress extends LiveLine {
+  private readonly recent: { at: number; settled: number; requests: number }[] = [];
+
+  constructor(private readonly rate: Rate | null) {
+    super({ drawnMs: 0, plainMs: 5_000 });
   }
 
-  line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
+  showBatch(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
+    this.show(this.line(view, lastTrouble, waiting));
+  }
+
+  private line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
     const { counts, manifest } = view;
     const open = openCount(counts);
     const settled = manifest.rows - open;
@@ -70,7 +79,7 @@ export class Progress {
   }
 
   private pace(settled: number, requests: number): { perSecond: number; requestsPerSecond: number } {
-    const at = this.now();
+    const at = performance.now();
     this.recent.push({ at, settled, requests });
     while (this.recent.length > 2 && at - (this.recent[0]?.at ?? at) > RECENT_MS) this.recent.shift();
     const first = this.recent[0];
@@ -88,39 +97,21 @@ function waitingWords({ why, orders, since, until, message }: Waiting): string {
   return `${grouped(orders)} wait (${why} since ${since.slice(11, 19)} UTC${end}): ${message}`;
 }
 
-/** Progress of reading facts, on stderr: redrawn on a terminal, a plain line now and then elsewhere. */
-const FACTS_EVERY_MS = 2_000;
-const REDRAW_EVERY_MS = 100;
-
-export class FactsProgress {
-  private nextAt = 0;
-  private drawn = false;
+/** Of reading the facts of a rule. */
+export class FactsProgress extends LiveLine {
   private first: { readonly at: number; readonly made: number } | undefined;
 
-  constructor(
-    private readonly stream: NodeJS.WriteStream,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
-
-  show(made: number, most: number): void {
-    const at = this.now();
-    this.first ??= { at, made: made - 1 };
-    const last = made >= most;
-    if (at < this.nextAt && !last) return;
-    this.nextAt = at + (this.stream.isTTY === true ? REDRAW_EVERY_MS : FACTS_EVERY_MS);
-    const seconds = (at - this.first.at) / 1000;
-    const perSecond = seconds > 0 ? (made - this.first.made) / seconds : 0;
-    const left = perSecond > 0 && !last ? `, ${duration(((most - made) / perSecond) * 1000)} to go` : '';
-    const line = `reading facts: ${grouped(made)} of ${grouped(most)} requests${left}`;
-    if (this.stream.isTTY !== true) this.stream.write(`${line}\n`);
-    else {
-      this.stream.write(`\r\u001b[2K${line}`);
-      this.drawn = true;
-    }
+  constructor() {
+    super({ drawnMs: 100, plainMs: 2_000 });
   }
 
-  end(): void {
-    if (this.drawn) this.stream.write('\n');
-    this.drawn = false;
+  showRead(made: number, most: number): void {
+    const at = performance.now();
+    this.first ??= { at, made: made - 1 };
+    const isLast = made >= most;
+    const seconds = (at - this.first.at) / 1000;
+    const perSecond = seconds > 0 ? (made - this.first.made) / seconds : 0;
+    const left = perSecond > 0 && !isLast ? `, ${duration(((most - made) / perSecond) * 1000)} to go` : '';
+    this.show(`reading facts: ${grouped(made)} of ${grouped(most)} requests${left}`, isLast);
   }
 }

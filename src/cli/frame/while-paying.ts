@@ -19,9 +19,9 @@ export async function whilePaying<T>(
     () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
     stopDeadlineMs(config),
   );
-  const progress = new Progress(process.stderr, rate);
+  const progress = new Progress(rate);
   try {
-    return await pay({ stop: signals.requested, onProgress: (...seen) => progress.show(...seen) });
+    return await pay({ stop: signals.requested, onProgress: (...seen) => progress.showBatch(...seen) });
   } finally {
     progress.end();
     signals.release();

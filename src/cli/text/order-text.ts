@@ -1,6 +1,7 @@
 import type { OrderEvent } from '../../ledger/index.js';
 import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
+import type { Colours } from '../frame/output.js';
 
 /** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
 const SHOWN_MAX = 50;
@@ -54,18 +55,21 @@ function withoutIds({ message, member, recipient }: DeadLetter): string {
   return ids.reduce((text, id) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'N'), message ?? '');
 }
 
-export function letterLine(letter: DeadLetter): string {
+function letterLine(letter: DeadLetter): string {
   const marks = letter.marks.length === 0 ? '' : ` (${letter.marks.join(', ')})`;
   const status = letter.status === null ? '' : ` ${letter.status}`;
   return `  ${letter.order}  line ${letter.line}  ${orderWords(letter)}  ${letter.state}${marks}${status}  ${letter.class ?? ''}`.trimEnd();
 }
 
-export function orderWords(order: {
-  readonly op: string | null;
-  readonly member: string | null;
-  readonly recipient: string | null;
-  readonly tokens: number | null;
-}): string {
+/** The first lines about one order. */
+export function headLines(letter: DeadLetter, colours: Colours): string[] {
+  return [
+    ...(letter.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
+    `Order ${colours.bold(letter.order)} (line ${letter.line}) on ${letter.realm}: ${orderWords(letter)}`,
+  ];
+}
+
+function orderWords(order: DeadLetter): string {
   const to = order.recipient === null ? '' : ` to ${order.recipient}`;
   return `${order.op ?? 'no order'} ${grouped(order.tokens ?? 0)} ${order.member ?? ''}${to}`;
 }
