@@ -20,7 +20,7 @@ type OrderAsk = readonly unknown[];
 const ORDERS_IN_A_CALL = 64;
 
 /** What this process knows of the ledger's past; the claim and send scripts compare it with what they find. */
-export type FenceMark = {
+type FenceMark = {
   /** The highest sequence seen: a lower one later is a store that forgot. */
   seen: number;
   /** The arming this process has merged its journal for; empty before the first. */

@@ -14,7 +14,7 @@
     T:lost     session → who gave it up, and when: it never begins anything again
 
   A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
-  the caller knows better (a crew merges the journals that lie around first).
+  the caller knows better (a worker merges the journals that lie around first).
 ]]
 --- Whether the store is still the one of which something was concluded: '<run_id> <sequence then> <era, or nothing
 --- where it was not armed>'. One that took its place, or went back meanwhile, may remember less. Empty: any will do.

@@ -123,7 +123,7 @@ local function noteFound(T)
   if not state[2] and state[3] and state[1] ~= serverRun() then redis.call('HSET', T, 'found', state[3]) end
 end
 
---- Within this time a request arrives or never will; every crew notes its profile's.
+--- Within this time a request arrives or never will; every worker notes its profile's.
 local function settleMs(T)
   return tonumber(redis.call('HGET', T, 'settleMs') or '1200000')
 end

@@ -20,7 +20,7 @@ import { decodeEntry } from './line.js';
  *   of ended sessions    the whole journal was found in the ledger, in some era (see `noteMerged`)
  *   of the living        theirs to remove
  */
-export type Budget = {
+type Budget = {
   readonly folder: string;
   readonly session: string;
   readonly journal: Journal;

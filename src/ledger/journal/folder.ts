@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { syncFolder } from '../sync-folder.js';
-import { decodeEntry, type JournalHead } from './line.js';
+import { decodeEntry, type JournalHead, parseJson } from './line.js';
 
 /**
  * The journals of a data folder, and what is noted beside them. Every note has one writer, so that nothing needs
@@ -172,11 +172,3 @@ async function writeNote(folder: string, name: string, value: unknown): Promise<
 }
 
 let drafts = 0;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

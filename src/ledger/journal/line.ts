@@ -50,38 +50,29 @@ const result = z.object({
 });
 export type JournalResult = z.infer<typeof result>;
 
-export type JournalEntry =
-  | { readonly kind: 'head'; readonly head: JournalHead }
-  /** From here on the session may send for this realm. */
-  | { readonly kind: 'works'; readonly realm: string }
-  | { readonly kind: 'intent'; readonly intent: Intent }
-  | { readonly kind: 'result'; readonly result: JournalResult }
-  /** The ledger took its leave back before anything was sent. */
-  | { readonly kind: 'unsent'; readonly nonce: string }
-  /** The last line of a file that another follows: where that one is missing, the journal is not whole. */
-  | { readonly kind: 'continues'; readonly number: number }
-  /** From here on the session sends nothing for this realm, unless it says that it works for it once more. */
-  | { readonly kind: 'leaves'; readonly realm: string }
-  /** The session ended in order: it sends nothing more, wherever this line is read. */
-  | { readonly kind: 'end' };
-
 const line = z.union([
-  z.tuple([z.literal('H'), head]),
-  z.tuple([z.literal('W'), z.string()]),
-  z.tuple([z.literal('I'), intent]),
-  z.tuple([z.literal('R'), result]),
-  z.tuple([z.literal('N'), z.string()]),
-  z.tuple([z.literal('C'), z.number()]),
-  z.tuple([z.literal('L'), z.string()]),
-  z.tuple([z.literal('E')]),
+  z.tuple([z.literal('H'), head]).transform(([, of]) => ({ kind: 'head' as const, head: of })),
+  /** From here on the session may send for this realm. */
+  z.tuple([z.literal('W'), z.string()]).transform(([, realm]) => ({ kind: 'works' as const, realm })),
+  z.tuple([z.literal('I'), intent]).transform(([, of]) => ({ kind: 'intent' as const, intent: of })),
+  z.tuple([z.literal('R'), result]).transform(([, of]) => ({ kind: 'result' as const, result: of })),
+  /** The ledger took its leave back before anything was sent. */
+  z.tuple([z.literal('N'), z.string()]).transform(([, nonce]) => ({ kind: 'unsent' as const, nonce })),
+  /** The last line of a file that another follows: where that one is missing, the journal is not whole. */
+  z.tuple([z.literal('C'), z.number()]).transform(([, number]) => ({ kind: 'continues' as const, number })),
+  /** From here on the session sends nothing for this realm, unless it says that it works for it once more. */
+  z.tuple([z.literal('L'), z.string()]).transform(([, realm]) => ({ kind: 'leaves' as const, realm })),
+  /** The session ended in order: it sends nothing more, wherever this line is read. */
+  z.tuple([z.literal('E')]).transform(() => ({ kind: 'end' as const })),
 ]);
+type JournalEntry = Readonly<z.infer<typeof line>>;
 
 export function encodeEntry(entry: JournalEntry): string {
   const json = JSON.stringify(listOf(entry));
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-function listOf(entry: JournalEntry): z.infer<typeof line> {
+function listOf(entry: JournalEntry): z.input<typeof line> {
   switch (entry.kind) {
     case 'head':
       return ['H', entry.head];
@@ -106,32 +97,10 @@ function listOf(entry: JournalEntry): z.infer<typeof line> {
 export function decodeEntry(text: string): JournalEntry | undefined {
   const json = text.slice(9);
   if (text[8] !== ' ' || Number.parseInt(text.slice(0, 8), 16) !== crc32(json)) return undefined;
-  const parsed = line.safeParse(parseJson(json));
-  return parsed.success ? entryOf(parsed.data) : undefined;
+  return line.safeParse(parseJson(json)).data;
 }
 
-function entryOf(list: z.infer<typeof line>): JournalEntry {
-  switch (list[0]) {
-    case 'H':
-      return { kind: 'head', head: list[1] };
-    case 'W':
-      return { kind: 'works', realm: list[1] };
-    case 'I':
-      return { kind: 'intent', intent: list[1] };
-    case 'R':
-      return { kind: 'result', result: list[1] };
-    case 'N':
-      return { kind: 'unsent', nonce: list[1] };
-    case 'C':
-      return { kind: 'continues', number: list[1] };
-    case 'L':
-      return { kind: 'leaves', realm: list[1] };
-    case 'E':
-      return { kind: 'end' };
-  }
-}
-
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

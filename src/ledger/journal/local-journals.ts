@@ -29,9 +29,9 @@ export async function journalOf(
   return readSessionJournal(found.files, keyPrefix, removed.files[entry.id] ?? 0);
 }
 
-export type EndedJournal = SessionJournal & { readonly folder: string };
+type EndedJournal = SessionJournal & { readonly folder: string };
 
-export type LocalJournals = {
+type LocalJournals = {
   /**
    * Of every session that is proven dead, or said itself that it ended, and whose files are here. Those that
    * ended in order are among them: a store restored from a backup has forgotten what they did, too.

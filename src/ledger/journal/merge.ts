@@ -30,7 +30,7 @@ type Standing = 'forgotten' | 'unsettled' | 'known';
 type Placed = { readonly attempt: FoundAttempt; readonly no: string | undefined };
 
 /** An attempt that the ledger has to be told of. */
-export type Tidings = Placed & { readonly standing: Standing };
+type Tidings = Placed & { readonly standing: Standing };
 
 const AT_ONCE = 200;
 

@@ -32,7 +32,7 @@ export async function isParked(ledger: RealmLedger, intent: Intent): Promise<boo
   return (await ledger.scripts.redis.hexists(keyOf(ledger, intent.batch), intent.nonce)) === 1;
 }
 
-export type ParkedBatch = {
+type ParkedBatch = {
   readonly batch: BatchId;
   readonly attempts: readonly JournaledAttempt[];
   /** A person has accepted that what was sent of it is not known completely. */

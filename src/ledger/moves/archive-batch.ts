@@ -50,7 +50,7 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
 }
 
 /** Finished, and nothing in it waits for evidence or a person. */
-export function isArchivable(meta: Record<string, string>, counters: Record<string, string>): boolean {
+function isArchivable(meta: Record<string, string>, counters: Record<string, string>): boolean {
   if (meta.state !== 'done' && meta.state !== 'cancelled') return false;
   return ['c:s', 'c:u', 'c:D'].every((name) => Number(counters[name] ?? 0) === 0);
 }

@@ -33,7 +33,7 @@ import { type Settled, type Settlement, settle } from './settle.js';
  * attempt that has passed the script, but not yet the fsync, ask the ledger again. Without that, a process
  * frozen between the two would send what another has sent since.
  */
-export type AttemptsDeps = {
+type AttemptsDeps = {
   readonly ledger: RealmLedger;
   readonly journal: Journal;
   readonly session: string;

@@ -61,7 +61,7 @@ export type SealedRun = {
 
 export type Sealed = z.infer<typeof sealReply> | OverLimit;
 
-export type SealedWith = {
+type SealedWith = {
   readonly sketch: Buffer;
   /** The realm's numbers when the plan was judged again; null where nothing was asked. */
   readonly judged: { readonly seals: string; readonly retries: string } | null;

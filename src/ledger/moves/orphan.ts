@@ -4,7 +4,7 @@ import { newNonce } from '../script-client.js';
 import type { OrderRef } from './begin-sending.js';
 
 /** What becomes of an order whose sender will not settle it. */
-export type Orphaned =
+type Orphaned =
   /** Nobody can say whether it was applied. */
   | 'u'
   /** Nobody can say, and nothing can be asked. */

@@ -13,7 +13,7 @@ export type Allowed = {
   readonly reserve: number;
 };
 
-export type SlotsTaken =
+type SlotsTaken =
   | { readonly answer: 'go'; readonly slots: readonly string[] }
   | { readonly answer: 'wait'; readonly ms: number }
   /** Nothing limits the realm. */

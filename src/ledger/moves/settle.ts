@@ -4,26 +4,22 @@ import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
-import { type Evidence, encodeRecord, MOVED_CODE, type MovedTo, stateOfCode } from '../record.js';
+import { encodeRecord, MOVED_CODE, type MovedTo, type OrderRecord, stateOfCode } from '../record.js';
 import { referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
 import type { OrderRef } from './begin-sending.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
-export type Settlement = {
+export type Settlement = Pick<
+  OrderRecord,
+  'keyNumber' | 'keyFirstAt' | 'attempts' | 'tries' | 'status' | 'balance' | 'evidence'
+> & {
   readonly to: MovedTo;
-  readonly keyNumber: number;
-  readonly keyFirstAt: number | null;
-  readonly attempts: number;
-  readonly tries: number;
-  readonly status: number | null;
-  readonly balance: string | null;
   readonly sentAt: number;
   readonly tookMs: number;
   /** Of this attempt alone, for the histogram. */
   readonly latencyMs: number;
-  readonly evidence: Evidence | null;
   readonly dueInMs: number;
   readonly detail: OrderEvent | null;
   readonly requests: number;

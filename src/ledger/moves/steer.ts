@@ -22,7 +22,7 @@ export function decodeReason(json: string | null | undefined): Reason | null {
   return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
 }
 
-export type Steered = { readonly done: boolean; readonly state: string };
+type Steered = { readonly done: boolean; readonly state: string };
 
 async function steer(
   ledger: RealmLedger,
@@ -123,7 +123,7 @@ export async function releaseRealm(ledger: RealmLedger): Promise<void> {
   );
 }
 
-export type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
+type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
 
 export async function askProbe(
   ledger: RealmLedger,

@@ -33,7 +33,7 @@ const footer = z.object({
   run: texts,
   chunks: z.array(z.tuple([z.number(), z.number()])),
 });
-export type ArchiveFooter = z.infer<typeof footer>;
+type ArchiveFooter = z.infer<typeof footer>;
 export type ArchiveChunk = { readonly plan: Buffer } & z.infer<typeof chunkRest>;
 
 /** Writes the file under another name and puts it into its place when it is whole and on disk. */

@@ -123,7 +123,7 @@ export async function spentPlaces(
   return places.map((place, i) => [place, spent.has(hashes[i] ?? '')]);
 }
 
-/** As in includes/record.lua, until a crew has noted its profile's. */
+/** As in includes/record.lua, until a worker has noted its profile's. */
 const SETTLE_MS = 1_200_000;
 
 /** What the scripts reckon in `mayArriveUntil` (includes/record.lua), for those who only look. */

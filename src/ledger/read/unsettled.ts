@@ -17,39 +17,28 @@ export const RANKS = {
 } as const satisfies Partial<Record<OrderState, number>>;
 export type UnsettledState = keyof typeof RANKS;
 
-export const SPAN = 2 ** 32;
-const PAGE = 1000;
+const SPAN = 2 ** 32;
 
-/** Indexes of the orders in a state, in file order, read page by page. */
-export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGenerator<number> {
-  const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
-  const floor = RANKS[state] * SPAN;
-  let after = 0;
-  for (;;) {
-    const page = await ref.ledger.scripts.retryWhileAway('list orders', (redis) =>
-      redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, PAGE),
-    );
-    for (const member of page) yield Number(member);
-    if (page.length < PAGE) return;
-    after = Number(page.at(-1));
+async function* pages(ref: BatchRef, state: UnsettledState, limit: number): AsyncGenerator<number[]> {
+  for (let after = 0; ; ) {
+    const page = await attentionPage(ref, state, after, limit);
+    yield page;
+    if (page.length < limit) return;
+    after = page.at(-1) ?? after;
   }
 }
 
-const ROWS_AT_ONCE = 64;
+/** Indexes of the orders in a state, in file order, read page by page. */
+export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGenerator<number> {
+  for await (const page of pages(ref, state, 1000)) yield* page;
+}
 
 /** The same orders as views, in file order; one that has left the state meanwhile is left out. */
 export async function* attentionRows(context: RowContext, state: UnsettledState): AsyncGenerator<RowView> {
-  let page: number[] = [];
-  const read = async () => {
+  for await (const page of pages(context.ref, state, 64)) {
     const rows = await Promise.all(page.map((index) => readRow(context, index)));
-    page = [];
-    return rows.filter((row) => row.state === state);
-  };
-  for await (const index of attention(context.ref, state)) {
-    page.push(index);
-    if (page.length === ROWS_AT_ONCE) yield* await read();
+    yield* rows.filter((row) => row.state === state);
   }
-  yield* await read();
 }
 
 /** One page of the orders in a state, in file order: their indexes, beginning after the given one. */

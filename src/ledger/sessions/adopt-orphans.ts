@@ -18,7 +18,7 @@ import { forgetSession, type SessionEntry } from './session.js';
  * back. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere is
  * left alone.
  */
-export type Adopting = {
+type Adopting = {
   readonly context: MergeContext;
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
 };

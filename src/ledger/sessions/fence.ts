@@ -146,7 +146,7 @@ export async function reportMerged(
   return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen])) === 'ok';
 }
 
-export type Armed =
+type Armed =
   | { readonly answer: 'armed'; readonly era: string }
   | { readonly answer: 'waiting'; readonly sessions: readonly string[] }
   | { readonly answer: 'changed' };

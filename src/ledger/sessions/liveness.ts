@@ -36,11 +36,11 @@ export const whereabouts = z.object({
   /** When the kernel started it, in ticks since boot: a number is given to another process later. */
   born: z.string().default(''),
 });
-export type Whereabouts = z.infer<typeof whereabouts>;
+type Whereabouts = z.infer<typeof whereabouts>;
 
 export type Liveness = 'alive' | 'dead' | 'elsewhere';
 
-export type LivenessSocket = { readonly server: Server; readonly at: Whereabouts };
+type LivenessSocket = { readonly server: Server; readonly at: Whereabouts };
 
 /** The data folder and the machine of this process, and what can be told of other processes from there. */
 export class Here {

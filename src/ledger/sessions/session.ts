@@ -28,7 +28,7 @@ export type SessionEntry = z.infer<typeof sessionEntry>;
 
 export const JOURNAL_FOLDER = 'journal';
 
-export type Journaling = {
+type Journaling = {
   /** The journal failed for good: nothing more is sent, and the process should end. */
   readonly onFailure?: (error: AlmonerError) => void;
   readonly limits?: JournalLimits;
