@@ -269,7 +269,7 @@ const SABOTAGES = [
   },
   {
     name: 'meddling-ignored',
-    file: 'src/queue/balances.ts',
+    file: 'src/queue/readback.ts',
     find: 'if (should !== was)',
     put: 'if (should === undefined)',
     test: 'test/queue/readback.test.ts',

@@ -26,6 +26,7 @@ export {
   closeBreaker,
   haltBatch,
   haltRealm,
+  isHeldBack,
   pauseBatch,
   type RealmState,
   realmState,

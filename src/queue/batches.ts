@@ -2,7 +2,6 @@ import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type BatchRef,
-  batchRef,
   haltBatch,
   type Manifest,
   openBatches,
@@ -10,52 +9,40 @@ import {
   type Reason,
   readBatch,
   resumeBatch,
+  sealedManifest,
 } from '../ledger/index.js';
 import { changedReason } from './reasons.js';
 
-/** The manifests of the batches at hand; they never change, unless the store forgets a whole batch. */
+/**
+ * The batches at hand: their manifests, which never change unless the store forgets a whole batch, held against the
+ * profile of this process. A batch that the profile does not fit is halted by whoever would work it; it goes on with
+ * the next process whose profile fits it again.
+ */
 export class KnownBatches {
   private manifests = new Map<string, Manifest>();
 
-  constructor(private readonly ledger: RealmLedger) {}
-
-  known(no: string): Manifest | undefined {
-    return this.manifests.get(no);
-  }
+  constructor(
+    private readonly ledger: RealmLedger,
+    private readonly profile: RealmProfile,
+  ) {}
 
   async manifest(no: string): Promise<Manifest> {
     const known = this.manifests.get(no);
     if (known !== undefined) return known;
     const { manifests } = this;
-    const batch = await readBatch(await this.ref(no));
-    if (batch === undefined) throw new Error(`batch no. ${no} is not sealed`);
+    const manifest = await sealedManifest(this.ledger, no);
+    if (manifest === null) throw new Error(`batch no. ${no} is not sealed`);
     // Into the map it was asked for: an answer from before a rollback must not outlive it.
-    manifests.set(no, batch.manifest);
-    return batch.manifest;
-  }
-
-  ref(no: string): Promise<BatchRef> {
-    return batchRef(this.ledger, no);
+    manifests.set(no, manifest);
+    return manifest;
   }
 
   clear(): void {
     this.manifests = new Map();
   }
-}
-
-/**
- * The seals of the batches at hand, held against the profile of this process. A batch that the profile does
- * not fit is halted by whoever would work it; it goes on with the next process whose profile fits it again.
- */
-export class Seals {
-  constructor(
-    private readonly ledger: RealmLedger,
-    private readonly profile: RealmProfile,
-    private readonly batches: KnownBatches,
-  ) {}
 
   async termsOf(no: string): Promise<Terms> {
-    return termsOf(await this.batches.manifest(no), this.profile);
+    return termsOf(await this.manifest(no), this.profile);
   }
 
   /** Whether the batch may be worked; one that may not stands still from here on. */
@@ -65,7 +52,7 @@ export class Seals {
 
   /** Null where the profile fits, else the state that the batch is in now. */
   async haltChanged(no: string): Promise<string | null> {
-    const change = changeOf(await this.batches.manifest(no), this.profile);
+    const change = changeOf(await this.manifest(no), this.profile);
     if (change === null) return null;
     return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;
   }

@@ -2,7 +2,7 @@ import type { ConnectionOptions, Queue } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { OrderState } from '../core/states.js';
-import type { OrderRef, PlanRow, RealmLedger } from '../ledger/index.js';
+import type { OrderRef, PlannedOrder, RealmLedger } from '../ledger/index.js';
 import { DEAD_QUEUE, openQueue } from './queues.js';
 
 /**
@@ -20,18 +20,15 @@ export type DeadLetter = {
   readonly attempts: number;
 };
 
-export function deadLetter(
+/** Told of every order that ended unpaid or in doubt. */
+export type OnDead = (
   batch: BatchId,
   ref: OrderRef,
-  { line }: Pick<PlanRow, 'line'>,
+  row: PlannedOrder,
   state: OrderState,
   why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
   attempts: number,
-): DeadLetter {
-  const { code: errorClass, status, message } = why;
-  const order = orderId(batch, ref.index);
-  return { order, batch, line, state, class: errorClass, status, message, attempts };
-}
+) => void;
 
 const KEEP_MAX = 10_000;
 const TRIM_EVERY = 500;
@@ -44,6 +41,11 @@ export class DeadLetters {
   constructor(ledger: RealmLedger, connection: ConnectionOptions) {
     this.queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, connection);
   }
+
+  readonly onDead: OnDead = (batch, ref, { line }, state, { code, status, message }, attempts) => {
+    const order = orderId(batch, ref.index);
+    this.post(ref, { order, batch, line, state, class: code, status, message, attempts });
+  };
 
   /** Not awaited by the worker: a dead letter on the board must not hold up the next order. */
   post(ref: OrderRef, letter: DeadLetter): void {

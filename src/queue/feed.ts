@@ -3,10 +3,10 @@ import type { RealmProfile } from '../core/profile.js';
 import {
   closeIfIdle,
   feed,
+  isHeldBack,
   type OpenBatch,
   openBatches,
   type RealmLedger,
-  realmState,
 } from '../ledger/index.js';
 import { addOrders, type OrderJob } from './queues.js';
 
@@ -32,16 +32,15 @@ export class Feeder {
     private readonly queue: Queue<OrderJob>,
     private readonly owner: string,
     private readonly window: FeedWindow,
-    /** Asked before each share of a batch; see seals.ts. */
+    /** Asked before each share of a batch; see batches.ts. */
     private readonly mayFeed: (no: string) => Promise<boolean>,
   ) {}
 
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
-    const { halt, breakerSince } = await realmState(this.ledger);
     const mine = (await openBatches(this.ledger, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
     for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.ledger, batch.no);
-    if (halt !== null || breakerSince !== null) return 0;
+    if (await isHeldBack(this.ledger)) return 0;
 
     const busy = mine
       .filter(({ state }) => state === 'running')
@@ -76,26 +75,6 @@ export const FEED_MAX = 512;
 function isHungry(batch: OpenBatch): boolean {
   return (batch.state === 'planned' || batch.state === 'running') && batch.cursor <= batch.rows;
 }
-
-/** How long a crew waits for what, and how much it takes on at once. */
-
-export type WorkerLimits = {
-  /** How long BullMQ believes in a delivery without a sign of life. Nothing safe rests on it. */
-  readonly lockMs: number;
-  /** Work waiting, none taken, for so long: the process ends. */
-  readonly stalledMs: number;
-  /** How long other processes may take to merge their journals before the batches are shown as halted. */
-  readonly mergePatienceMs: number;
-  /** Open for so long, the breaker halts the realm. */
-  readonly breakerHaltMs: number;
-};
-
-export const CREW_LIMITS: WorkerLimits = {
-  lockMs: 30_000,
-  stalledMs: 60_000,
-  mergePatienceMs: 15_000,
-  breakerHaltMs: 15 * 60_000,
-};
 
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 

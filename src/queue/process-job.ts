@@ -2,6 +2,7 @@ import { DelayedError, type Job, type Queue } from 'bullmq';
 import { failPoint } from '../core/fail-point.js';
 import type { OrderRef } from '../ledger/index.js';
 import { type Delivered, type OrderJob, OVER, ordersOf } from './queues.js';
+import type { OrderSender } from './send-order.js';
 
 /**
  * Workers have been seen alive, connected and idle for ever, after a failover of the store: jobs wait and
@@ -38,8 +39,6 @@ export class Watchdog {
   }
 }
 
-type Deliver = (ref: OrderRef) => Promise<Delivered>;
-
 /**
  * One job: its orders one after the other. Where one of them has to be made again, the same job comes
  * again later, so that there is no second job for the same order and none is lost in between; those of its
@@ -48,13 +47,13 @@ type Deliver = (ref: OrderRef) => Promise<Delivered>;
 export async function processJob(
   job: Job<OrderJob>,
   token: string | undefined,
-  deliver: Deliver,
+  sender: OrderSender,
 ): Promise<null> {
   const againInMs: number[] = [];
   const failures: unknown[] = [];
   for (const ref of ordersOf(job.data)) {
     // One that cannot be delivered must not keep the others of its job from being.
-    const delivered = await withThoseAfter(ref, deliver).catch((error: unknown) => {
+    const delivered = await withThoseAfter(ref, sender).catch((error: unknown) => {
       failures.push(error);
       return OVER;
     });
@@ -70,11 +69,11 @@ export async function processJob(
 }
 
 /** An order, and those that waited for its members. */
-async function withThoseAfter(first: OrderRef, deliver: Deliver): Promise<Delivered> {
-  const delivered = await deliver(first);
+async function withThoseAfter(first: OrderRef, sender: OrderSender): Promise<Delivered> {
+  const delivered = await sender.send(first);
   const todo = 'next' in delivered ? [...delivered.next] : [];
   for (let ref = todo.shift(); ref !== undefined; ref = todo.shift()) {
-    const after = await deliver(ref);
+    const after = await sender.send(ref);
     // What was handed over and must wait is due in the ledger; the sweeper finds it.
     if ('next' in after) todo.push(...after.next);
   }

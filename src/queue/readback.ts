@@ -1,20 +1,25 @@
-import { effectsOf, type Order } from '../core/order.js';
+import { effectsOf, membersOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
 import {
   type Balances,
-  type BatchRef,
   type Conclusion,
   conclude,
+  endReadback,
+  expectedBalances,
+  isOvertaken,
+  noteBalances,
+  noteEvent,
   type OrderEvent,
   type OrderRef,
   type PlannedOrder,
+  type RealmLedger,
   readbackEnded,
   readDetails,
   readRecord,
   stateOf,
 } from '../ledger/index.js';
-import type { BalanceWatch, Evidence, Expected, ReadTrouble } from './balances.js';
+import type { Evidence, ReadTrouble } from './balances.js';
 import { type Delivered, OVER } from './queues.js';
 import type { TwoClocks } from './two-clocks.js';
 import type { Unread } from './unread.js';
@@ -26,42 +31,75 @@ import type { Unread } from './unread.js';
  */
 type BalancesRead = Extract<OrderEvent, { event: 'balances' }>;
 /** As it is kept with the order, and what the members should have had. */
-export type BalancesBefore = BalancesRead & { readonly expected: Expected };
+export type BalancesBefore = BalancesRead & { readonly expected: readonly (string | null)[] };
 
 export class Readback {
   constructor(
+    private readonly ledger: RealmLedger,
     private readonly profile: RealmProfile,
-    private readonly evidence: Pick<Evidence, 'balances' | 'note' | 'ofDoubt'>,
-    private readonly batchOf: (no: string) => Promise<BatchRef>,
+    private readonly evidence: Pick<Evidence, 'balances' | 'ofDoubt'>,
     private readonly clocks: TwoClocks,
-    private readonly watch: BalanceWatch,
     private readonly unread: Pick<Unread, 'whileUnknown'>,
+    private readonly onTrouble: (message: string) => void,
   ) {}
 
-  /** The balances before sending, under the hold. */
+  /**
+   * The balances before sending, under the hold, and what the members should have. The two are compared only once the
+   * order is paid: the ledger has said then that nobody else had the hold in between. (Two deliveries of one order may
+   * read at once, and one may find what the other has paid.)
+   */
   async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
-    const expected = await this.watch.expected(order);
+    const expected = await expectedBalances(this.ledger, membersOf(order));
     const balances = await this.evidence.balances(order, currency);
     if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
   }
 
-  /** A paid order must have left its members at exactly what was read plus the tokens. */
+  /**
+   * The continuous check, before the settle lets go of the members: while nothing else moves a member, a paid order
+   * leaves it at exactly what it had plus the tokens, and the next read of it, by whatever process, finds that. Once
+   * it does not, read-back proves nothing in this run any more.
+   */
   async paid(ref: OrderRef, order: Order, before: BalancesBefore, answered: string | null): Promise<void> {
-    await this.watch.paid(ref, order, before.balances, before.expected, answered);
+    const after: [member: string, balance: string][] = [];
+    for (const [i, { member, delta }] of effectsOf(order).entries()) {
+      const was = balanceOf(order, member, before.balances);
+      if (was === null) continue;
+      const should = before.expected[i] ?? was;
+      if (should !== was) await this.endReadback(ref, order, member, should, was);
+      const now = String(BigInt(was) + delta);
+      if (member === order.member && answered !== null && answered !== now)
+        await this.endReadback(ref, order, member, now, answered);
+      else after.push([member, now]);
+    }
+    await noteBalances(this.ledger, after);
+  }
+
+  private async endReadback(
+    ref: OrderRef,
+    order: Order,
+    member: string,
+    expected: string,
+    found: string,
+  ): Promise<void> {
+    // It may have been a request of our own that came late.
+    if (await isOvertaken(this.ledger, membersOf(order), Date.now())) return;
+    const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
+    if (await endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
   }
 
   async resolve(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
-    const batch = await this.batchOf(ref.no);
-    const { era } = batch.ledger.mark;
+    const { ledger } = this;
+    const { era } = ledger.mark;
+    const place = { ledger, no: ref.no };
     const [record, details, ended] = await Promise.all([
-      readRecord(batch, ref.index),
-      readDetails(batch, ref.index),
-      readbackEnded(batch.ledger, ref.no),
+      readRecord(place, ref.index),
+      readDetails(place, ref.index),
+      readbackEnded(ledger, ref.no),
     ]);
     if (stateOf(record) !== 'unknown') return OVER;
     const end = (conclusion: Verdict) =>
-      this.conclude(batch, ref, row, terms, {
+      this.conclude(ref, row, terms, {
         ...conclusion,
         from: 'unknown',
         audit: null,
@@ -75,7 +113,7 @@ export class Readback {
       return end(toDoubt('what was read before it was sent is not in the books, so nothing read proves it'));
 
     if (ended !== null) return end(toDoubt(ended));
-    if (await this.watch.overtaken(row.order, record.sentAt))
+    if (await isOvertaken(ledger, membersOf(row.order), record.sentAt))
       return end(
         toDoubt(
           'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
@@ -90,12 +128,12 @@ export class Readback {
       const looks = failedLooks(details);
       // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
       if ((now.kind === 'unread' || now.kind === 'refused') && looks < this.profile.attempts.max)
-        await this.evidence.note(ref, check(NOTHING_READ));
-      const again = await this.unread.whileUnknown(batch, ref, row, looks, now);
+        await noteEvent(ledger, ref, check(NOTHING_READ));
+      const again = await this.unread.whileUnknown(ref, row, looks, now);
       const message = `the member could not be read any more (${now.message.replace(/\.$/, '')}), so nothing proves it`;
       return again === 'doubt' ? end(toDoubt(message)) : again;
     }
-    await this.evidence.note(ref, check(now));
+    await noteEvent(ledger, ref, check(now));
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
         return end({
@@ -132,9 +170,8 @@ export class Readback {
 
   /** Nothing can be asked any more: an unknown becomes a doubt. */
   async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
-    const batch = await this.batchOf(ref.no);
     const conclusion = { ...toDoubt(why), from: 'unknown', audit: null } as const;
-    return this.conclude(batch, ref, row, terms, { ...conclusion, era: batch.ledger.mark.era });
+    return this.conclude(ref, row, terms, { ...conclusion, era: this.ledger.mark.era });
   }
 
   private notApplied(tries: number): Verdict {
@@ -151,13 +188,12 @@ export class Readback {
   }
 
   private async conclude(
-    batch: BatchRef,
     ref: OrderRef,
     row: PlannedOrder,
     { currency }: Terms,
     conclusion: Conclusion,
   ): Promise<Delivered> {
-    const done = await conclude(batch.ledger, ref, row, conclusion);
+    const done = await conclude(this.ledger, ref, row, conclusion);
     if (conclusion.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
     return conclusion.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
@@ -214,8 +250,7 @@ export function compare(
   now: Balances,
 ): 'moved' | 'unmoved' | 'other' | 'unreadable' {
   const stories = effectsOf(order).map(({ member, delta }) => {
-    const [was, is] =
-      member === order.member ? [before.member, now.member] : [before.recipient, now.recipient];
+    const [was, is] = [balanceOf(order, member, before), balanceOf(order, member, now)];
     if (was === null || is === null) return 'unreadable';
     const moved = BigInt(is) - BigInt(was);
     return moved === delta ? 'moved' : moved === 0n ? 'unmoved' : 'other';
@@ -223,4 +258,8 @@ export function compare(
   if (stories.includes('unreadable')) return 'unreadable';
   const [first = 'other', ...others] = stories;
   return others.every((story) => story === first) ? first : 'other';
+}
+
+function balanceOf(order: Order, member: string, balances: Balances): string | null {
+  return member === order.member ? balances.member : balances.recipient;
 }

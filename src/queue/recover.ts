@@ -31,8 +31,7 @@ import { missingReason } from './reasons.js';
  * A process that was away while others armed finds another era and merges before it sends again. One that has just
  * started recovers once, also where the ledger is armed: the journals beside it may know what the store forgot.
  */
-export type WatchDeps = Omit<RecoveryDeps, 'self' | 'say'> & {
-  readonly self: NonNullable<RecoveryDeps['self']>;
+export type WatchDeps = Omit<RecoveryDeps, 'say'> & {
   /** How long others may take to merge before the batches are shown as halted. */
   readonly patienceMs: number;
   readonly onTrouble: (message: string) => void;

@@ -4,6 +4,7 @@ import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
+import type { OrderState } from '../core/states.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type Attempts,
@@ -12,6 +13,7 @@ import {
   isPlannedOrder,
   type Manifest,
   type NotBegun,
+  newNonce,
   type OrderEvent,
   type OrderRef,
   type PlannedOrder,
@@ -22,12 +24,14 @@ import {
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
+import type { KnownBatches } from './batches.js';
+import type { OnDead } from './dead-letters.js';
 import type { Pace, Slot } from './pace.js';
 import { type Delivered, OVER } from './queues.js';
-import type { BalancesBefore, Readback } from './readback.js';
+import { type BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
-import { type KeyClocks, settleTime } from './two-clocks.js';
-import type { Unread } from './unread.js';
+import { KeyClocks, settleTime, storeClock, TwoClocks } from './two-clocks.js';
+import { Unread } from './unread.js';
 
 /**
  * One order's way through a worker: ask the ledger, wait for the pace, mark as sending, send, classify,
@@ -43,22 +47,12 @@ export type SenderDeps = {
   readonly door: Attempts;
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
-  readonly readback: Readback;
-  readonly unread: Pick<Unread, 'beforeSending'>;
+  readonly batches: KnownBatches;
   readonly evidence: Evidence;
-  readonly keyClocks: KeyClocks;
-  readonly manifestOf: (no: string) => Promise<Manifest>;
-  /** Halts a batch whose seal the profile does not fit; answers the state it is in then, or null where it fits. */
-  readonly haltChanged: (no: string) => Promise<string | null>;
   readonly stopping: () => boolean;
-  readonly newNonce: () => string;
-  readonly onSettled: (
-    ref: OrderRef,
-    row: PlannedOrder,
-    settled: Settled,
-    outcome: WriteOutcome,
-    attempts: number,
-  ) => void;
+  readonly onTrouble: (message: string) => void;
+  readonly onDead: OnDead;
+  readonly onSettled: (order: Order, outcome: WriteOutcome) => void;
 };
 
 type Attempt = {
@@ -75,17 +69,29 @@ const FRESH_MS = 10_000;
 /** The store was restarted: the delivery is made again when the journals are merged. */
 const UNTIL_ARMED: Delivered = { againInMs: 250 };
 
+const DEAD: readonly OrderState[] = ['refused', 'exhausted', 'doubt'];
+
 export class OrderSender {
   private readonly capReason: Reason;
+  private readonly readback: Readback;
+  private readonly unread: Unread;
+  private readonly keyClocks: KeyClocks;
 
   constructor(private readonly parts: SenderDeps) {
-    this.capReason = capReason(parts.profile);
+    const { ledger, profile, batches, evidence, onDead, onTrouble } = parts;
+    const clocks = new TwoClocks(storeClock(ledger));
+    this.capReason = capReason(profile);
+    this.unread = new Unread(ledger, profile, (no) => batches.manifest(no), onDead);
+    this.readback = new Readback(ledger, profile, evidence, clocks, this.unread, onTrouble);
+    this.keyClocks = new KeyClocks(clocks);
   }
 
   async send(ref: OrderRef): Promise<Delivered> {
-    const { plans, profile, pace, readback } = this.parts;
+    const { plans, profile, pace, batches } = this.parts;
+    const { readback } = this;
+    if (this.parts.stopping()) return OVER;
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
-    const manifest = await this.parts.manifestOf(ref.no);
+    const manifest = await batches.manifest(ref.no);
     const row = await plans.row(ref.no, ref.index);
     if (!isPlannedOrder(row)) return OVER;
     const terms = termsOf(manifest, profile);
@@ -104,7 +110,7 @@ export class OrderSender {
       hold = answer.hold;
     }
     const before = held.length > 0 ? await readback.before(row.order, terms.currency) : null;
-    if (before !== null && 'kind' in before) return this.parts.unread.beforeSending(ref, row, hold, before);
+    if (before !== null && 'kind' in before) return this.unread.beforeSending(ref, row, hold, before);
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
     return slot === undefined ? OVER : this.attempt(ref, manifest, row, terms, hold, before, slot);
@@ -112,8 +118,8 @@ export class OrderSender {
 
   /** The profile is not the one that was confirmed. What is unknown in a cancelled batch is still resolved. */
   private async standStill(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
-    const state = await this.parts.haltChanged(ref.no);
-    return state === 'cancelled' ? this.parts.readback.resolve(ref, row, terms) : OVER;
+    const state = await this.parts.batches.haltChanged(ref.no);
+    return state === 'cancelled' ? this.readback.resolve(ref, row, terms) : OVER;
   }
 
   private async attempt(
@@ -125,8 +131,9 @@ export class OrderSender {
     before: BalancesBefore | null,
     slot: Slot,
   ): Promise<Delivered> {
-    const { door, profile, keyClocks } = this.parts;
-    const nonce = this.parts.newNonce();
+    const { door, profile } = this.parts;
+    const { keyClocks } = this;
+    const nonce = newNonce();
     const order = orderId(manifest.batch, ref.index);
     const resends = terms.certainty === 'idempotent';
     const known = resends ? await keyClocks.of(order) : null;
@@ -161,12 +168,14 @@ export class OrderSender {
       begun.resend ? settleTime(begun, known, profile.settleMs) : null,
     );
     if (decision.next === 'paid' && before !== null)
-      await this.parts.readback.paid(ref, row.order, before, outcome.balance);
+      await this.readback.paid(ref, row.order, before, outcome.balance);
     const settled = await this.settle(ref, row, { manifest, nonce, begun, key, outcome }, decision);
     if (decision.next === 'unknown') await keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
     else keyClocks.forget(order);
-    this.parts.onSettled(ref, row, settled, outcome, begun.attempts);
+    this.parts.onSettled(row.order, outcome);
     if (!settled.settled) return OVER;
+    if (DEAD.includes(settled.state))
+      this.parts.onDead(manifest.batch, ref, row, settled.state, outcome, begun.attempts);
     if (settled.state === 'doubt') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
     if (settled.state === 'planned' || settled.state === 'unknown') return { againInMs: decision.dueInMs };
     return { next: settled.next };
@@ -203,7 +212,7 @@ export class OrderSender {
   ): Promise<Delivered> {
     if (FENCED.includes(refusal)) return UNTIL_ARMED;
     if (earlyByMs !== undefined) return { againInMs: earlyByMs };
-    const { readback } = this.parts;
+    const { readback } = this;
     if (refusal === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
     if (refusal === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.

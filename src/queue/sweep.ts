@@ -4,10 +4,10 @@ import { LONGEST_PAUSE_MS } from '../core/decide.js';
 import {
   dispatched,
   generationsOf,
+  isHeldBack,
   openBatches,
   overdue,
   type RealmLedger,
-  realmState,
   redispatch,
   storeNowMs,
 } from '../ledger/index.js';
@@ -27,8 +27,7 @@ export class Sweeper {
   ) {}
 
   async tick(): Promise<number> {
-    const { halt, breakerSince } = await realmState(this.ledger);
-    if (halt !== null || breakerSince !== null) return 0;
+    if (await isHeldBack(this.ledger)) return 0;
     let swept = 0;
     for (const batch of await this.mine()) {
       const late = await overdue(this.ledger, batch.no, LATE_MS, SWEEP_MAX);

@@ -29,12 +29,8 @@ export class TwoClocks {
     return { storeMs: await this.storeMs(), ownMs: this.ownMs() };
   }
 
-  /** The shorter of the two, so that waiting is never cut short. */
   async elapsed(since: Moment): Promise<Elapsed> {
-    const now = await this.now();
-    const store = now.storeMs - since.storeMs;
-    const own = now.ownMs - since.ownMs;
-    return { ms: Math.min(store, own), agree: Math.abs(store - own) <= TOLERANCE_MS + own * TOLERANCE };
+    return elapsed(since, await this.now());
   }
 
   /** Since it was asked about for the first time. */
@@ -48,6 +44,13 @@ export class TwoClocks {
   forget(what: string): void {
     this.starts.delete(what);
   }
+}
+
+/** The shorter of the two, so that waiting is never cut short. */
+function elapsed(since: Moment, now: Moment): Elapsed {
+  const store = now.storeMs - since.storeMs;
+  const own = now.ownMs - since.ownMs;
+  return { ms: Math.min(store, own), agree: Math.abs(store - own) <= TOLERANCE_MS + own * TOLERANCE };
 }
 
 export function storeClock(ledger: RealmLedger): () => Promise<number> {
@@ -115,8 +118,9 @@ export class KeyClocks {
   async of(order: OrderId): Promise<KnownKey | null> {
     const seen = this.seen.get(order);
     if (seen === undefined) return null;
-    const age = await this.clocks.elapsed(seen.first);
-    const unanswered = await this.clocks.elapsed(seen.unanswered);
+    const now = await this.clocks.now();
+    const age = elapsed(seen.first, now);
+    const unanswered = elapsed(seen.unanswered, now);
     return { keyNumber: seen.keyNumber, ms: age.agree ? age.ms : null, unanswered };
   }
 

@@ -1,12 +1,11 @@
 import { backoffMs, LONGEST_PAUSE_MS } from '../core/decide.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
+import type { RealmLedger } from '../ledger/index.js';
 import {
-  type BatchRef,
   haltRealm,
   type Manifest,
   type OrderEvent,
-  type OrderRecord,
   type OrderRef,
   type PlannedOrder,
   readRecord,
@@ -14,6 +13,7 @@ import {
   turnDown,
 } from '../ledger/index.js';
 import type { ReadTrouble } from './balances.js';
+import type { OnDead } from './dead-letters.js';
 import { type Delivered, OVER } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';
 
@@ -24,23 +24,16 @@ import { haltReason, refusalReason } from './reasons.js';
  */
 export class Unread {
   constructor(
+    private readonly ledger: RealmLedger,
     private readonly profile: RealmProfile,
-    private readonly batchOf: (no: string) => Promise<BatchRef>,
-    private readonly manifestOf: (no: string) => Promise<Pick<Manifest, 'createdAt' | 'sliceMs'>>,
-    private readonly onDead: (
-      ref: OrderRef,
-      row: PlannedOrder,
-      state: 'refused' | 'exhausted',
-      why: ReadTrouble,
-      record: OrderRecord,
-    ) => void,
+    private readonly manifestOf: (no: string) => Promise<Pick<Manifest, 'batch' | 'createdAt' | 'sliceMs'>>,
+    private readonly onDead: OnDead,
   ) {}
 
   async beforeSending(ref: OrderRef, row: PlannedOrder, hold: string, why: ReadTrouble): Promise<Delivered> {
-    const batch = await this.batchOf(ref.no);
-    const realmWide = await this.realmWide(batch, why);
+    const realmWide = await this.realmWide(why);
     if (realmWide !== null) return realmWide;
-    const record = await readRecord(batch, ref.index);
+    const record = await readRecord({ ledger: this.ledger, no: ref.no }, ref.index);
     const tries = record.tries + (why.kind === 'unread' ? 1 : 0);
     const to =
       why.kind === 'refused'
@@ -49,8 +42,8 @@ export class Unread {
           ? 'exhausted'
           : 'planned';
     const dueInMs = this.pauseMs(tries);
-    const { createdAt, sliceMs } = await this.manifestOf(ref.no);
-    const done = await turnDown(batch.ledger, ref, row, {
+    const { batch, createdAt, sliceMs } = await this.manifestOf(ref.no);
+    const done = await turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       move: { from: 'planned', to, hold },
       detail: why.kind === 'unreached' ? null : detailOf(to, why),
@@ -58,24 +51,23 @@ export class Unread {
       slice: Math.max(0, Math.floor((Date.now() - createdAt) / sliceMs)),
     });
     if (done.state === 'refused' || done.state === 'exhausted')
-      this.onDead(ref, row, done.state, why, record);
+      this.onDead(batch, ref, row, done.state, why, record.attempts);
     return done.state === 'planned' ? { againInMs: dueInMs } : { next: done.next };
   }
 
   /** `looks`: how many in a row have failed before this one. Answers `doubt` when they were enough. */
   async whileUnknown(
-    batch: BatchRef,
     ref: OrderRef,
     row: PlannedOrder,
     looks: number,
     why: ReadTrouble,
   ): Promise<Delivered | 'doubt'> {
-    const realmWide = await this.realmWide(batch, why);
+    const realmWide = await this.realmWide(why);
     if (realmWide !== null) return realmWide;
     const counts = why.kind !== 'unreached';
     const tries = looks + (counts ? 1 : 0);
     const dueInMs = this.pauseMs(tries);
-    const { state } = await turnDown(batch.ledger, ref, row, {
+    const { state } = await turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       move: { from: 'unknown', to: counts && tries >= this.profile.attempts.max ? 'doubt' : 'unknown' },
       detail: null,
@@ -87,11 +79,11 @@ export class Unread {
   }
 
   /** What says nothing of any order: it waits as it is. */
-  private async realmWide({ ledger }: BatchRef, why: ReadTrouble): Promise<Delivered | null> {
+  private async realmWide(why: ReadTrouble): Promise<Delivered | null> {
     if (why.kind === 'slow-down')
       return { againInMs: Math.min(why.retryAfterMs ?? this.pauseMs(0), LONGEST_PAUSE_MS) };
     if (why.kind !== 'halted') return null;
-    await haltRealm(ledger, haltReason(this.profile, why));
+    await haltRealm(this.ledger, haltReason(this.profile, why));
     return OVER;
   }
 

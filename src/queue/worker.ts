@@ -1,41 +1,34 @@
-import { type Job, type Queue, Worker } from 'bullmq';
+import { type Queue, Worker } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { OrderState } from '../core/states.js';
 import {
   Attempts,
   type BatchRef,
+  isHeldBack,
   listSessions,
-  newNonce,
   type OrderRef,
-  type PlannedOrder,
   PlanReader,
   queuePrefix,
   type RealmLedger,
   type Recovered,
-  realmState,
   type Session,
-  type Settled,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
-import { BalanceWatch, Evidence } from './balances.js';
-import { type First, KnownBatches, OwnRun, Seals } from './batches.js';
+import { Evidence } from './balances.js';
+import { type First, KnownBatches, OwnRun } from './batches.js';
 import { Breaker } from './breaker.js';
-import { DeadLetters, deadLetter } from './dead-letters.js';
-import { CREW_LIMITS, Feeder, feedWindow, usefulConcurrency, type WorkerLimits } from './feed.js';
+import { DeadLetters } from './dead-letters.js';
+import { Feeder, feedWindow, usefulConcurrency } from './feed.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
-import { ORDERS_QUEUE, type OrderJob, OVER, openQueue, type QueueConnection, runQueue } from './queues.js';
-import { Readback } from './readback.js';
+import { ORDERS_QUEUE, type OrderJob, openQueue, type QueueConnection, runQueue } from './queues.js';
 import { floorReason } from './reasons.js';
 import { Recovery, SilentSessions, takenBy } from './recover.js';
 import { quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweep.js';
-import { ClockWatch, KeyClocks, storeClock, TwoClocks } from './two-clocks.js';
-import { Unread } from './unread.js';
-
+import { ClockWatch } from './two-clocks.js';
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
  * adoption of orphans and the breaker. Every step of each is a conditional script, so any number of crews
@@ -59,6 +52,25 @@ export type RealmWorkerOptions = {
   readonly limits?: Partial<WorkerLimits>;
 };
 
+/** How long a worker waits for what. */
+export type WorkerLimits = {
+  /** How long BullMQ believes in a delivery without a sign of life. Nothing safe rests on it. */
+  readonly lockMs: number;
+  /** Work waiting, none taken, for so long: the process ends. */
+  readonly stalledMs: number;
+  /** How long other processes may take to merge their journals before the batches are shown as halted. */
+  readonly mergePatienceMs: number;
+  /** Open for so long, the breaker halts the realm. */
+  readonly breakerHaltMs: number;
+};
+
+const LIMITS: WorkerLimits = {
+  lockMs: 30_000,
+  stalledMs: 60_000,
+  mergePatienceMs: 15_000,
+  breakerHaltMs: 15 * 60_000,
+};
+
 /** However slowly orders are tried again: a realm that is back should not wait to be found. */
 const PROBE_EVERY_MAX_MS = 5_000;
 
@@ -70,14 +82,13 @@ export class RealmWorker {
   private readonly feeder: Feeder;
   private readonly sweeper: Sweeper;
   private readonly breaker: Breaker;
-  private readonly runner: OrderSender;
+  private readonly sender: OrderSender;
   private readonly recovery: Recovery;
   private readonly watchdog: Watchdog;
   private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
   private readonly connections: QueueConnection[] = [];
   private readonly batches: KnownBatches;
-  private readonly seals: Seals;
   private readonly ownRun: OwnRun | null;
   private readonly clockWatch: ClockWatch;
   private worker: Worker<OrderJob> | undefined;
@@ -91,24 +102,21 @@ export class RealmWorker {
     const { ledger, profile, client, session, run } = options;
     const owner = run === null ? '' : session.id;
     this.ownRun = run && new OwnRun({ ...run, ledger }, session.id, options.first ?? null);
-    this.limits = { ...CREW_LIMITS, ...options.limits };
+    this.limits = { ...LIMITS, ...options.limits };
     this.plans = new PlanReader(ledger);
     this.pace = new Pace(ledger, profile, options.onTrouble, session.id);
     const connection = this.connection('queue');
     this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), connection);
     this.deadLetters = new DeadLetters(ledger, this.connection('dead'));
-    this.batches = new KnownBatches(ledger);
-    this.seals = new Seals(ledger, profile, this.batches);
-    const mayFeed = (no: string) => this.seals.fit(no);
+    this.batches = new KnownBatches(ledger, profile);
+    const mayFeed = (no: string) => this.batches.fit(no);
     this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed);
     this.sweeper = new Sweeper(ledger, this.queue, connection, owner);
     const evidence = new Evidence(ledger, client, this.pace, profile);
-    const batchOf = (no: string) => this.batches.ref(no);
-    const clocks = new TwoClocks(storeClock(ledger));
     this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
     this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
-    const context = { ledger, plans: this.plans, termsOf: (no: string) => this.seals.termsOf(no) };
+    const context = { ledger, plans: this.plans, termsOf: (no: string) => this.batches.termsOf(no) };
     const door: Attempts = new Attempts({
       ledger,
       journal: session.journal,
@@ -138,12 +146,7 @@ export class RealmWorker {
       onRecovered: (recovered) => this.goOn(recovered),
     });
     this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
-    const watch = new BalanceWatch(ledger, options.onTrouble);
-    const manifestOf = (no: string) => this.batches.manifest(no);
-    const unread = new Unread(profile, batchOf, manifestOf, (ref, row, state, why, { attempts }) =>
-      this.postDead(ref, row, state, why, attempts),
-    );
-    this.runner = new OrderSender({
+    this.sender = new OrderSender({
       ledger,
       profile,
       client,
@@ -151,15 +154,16 @@ export class RealmWorker {
       plans: this.plans,
       door,
       owner,
+      batches: this.batches,
       evidence,
-      unread,
-      readback: new Readback(profile, evidence, batchOf, clocks, watch, unread),
-      keyClocks: new KeyClocks(clocks),
-      manifestOf,
-      haltChanged: (no) => this.seals.haltChanged(no),
       stopping: () => this.stopping,
-      newNonce,
-      onSettled: (...settled) => this.noteSettled(...settled),
+      onTrouble: options.onTrouble,
+      onDead: this.deadLetters.onDead,
+      onSettled: ({ member }, outcome) => {
+        options.onOutcome?.(outcome);
+        this.ownRun?.sent();
+        if (outcome.kind === 'paid') this.breaker.remember(member);
+      },
     });
     this.rounds = new Rounds(options.onTrouble);
   }
@@ -169,19 +173,23 @@ export class RealmWorker {
     await session.register(ledger, profile.settleMs);
     await this.lookAtStore();
     await this.takeOverQueue();
-    await this.seals.lookAll(this.options.run === null ? '' : session.id);
-    this.worker = new Worker<OrderJob>(this.queue.name, (job, token) => this.deliver(job, token), {
-      connection: this.connection('worker'),
-      prefix: queuePrefix(ledger),
-      concurrency: usefulConcurrency(this.options),
-      name: session.id,
-      // A stalled delivery is made again; the ledger says whether there is anything left to do.
-      maxStalledCount: 1000,
-      lockDuration: this.limits.lockMs,
-      stalledInterval: this.limits.lockMs,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-    });
+    await this.batches.lookAll(this.options.run === null ? '' : session.id);
+    this.worker = new Worker<OrderJob>(
+      this.queue.name,
+      (job, token) => this.watchdog.during(() => processJob(job, token, this.sender)),
+      {
+        connection: this.connection('worker'),
+        prefix: queuePrefix(ledger),
+        concurrency: usefulConcurrency(this.options),
+        name: session.id,
+        // A stalled delivery is made again; the ledger says whether there is anything left to do.
+        maxStalledCount: 1000,
+        lockDuration: this.limits.lockMs,
+        stalledInterval: this.limits.lockMs,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      },
+    );
     this.worker.on('error', (error) => this.options.onTrouble(`worker: ${error.message}`));
     this.worker.on('failed', (_, error) => this.options.onTrouble(`delivery failed: ${error.message}`));
     const whileArmed = (step: () => Promise<unknown>) => () =>
@@ -252,8 +260,7 @@ export class RealmWorker {
   }
 
   private async watchStall(): Promise<void> {
-    const { halt, breakerSince } = await realmState(this.options.ledger);
-    const idle = !this.recovery.isArmed || this.stopping || halt !== null || breakerSince !== null;
+    const idle = !this.recovery.isArmed || this.stopping || (await isHeldBack(this.options.ledger));
     await this.watchdog.tick(idle);
   }
 
@@ -264,37 +271,6 @@ export class RealmWorker {
         `${waiting} orders of realm ${this.options.profile.name} wait, the store answers, and this process has taken none for ${Math.round(this.limits.stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
       ),
     );
-  }
-
-  private deliver(job: Job<OrderJob>, token: string | undefined): Promise<null> {
-    return this.watchdog.during(() =>
-      processJob(job, token, (ref) => (this.stopping ? Promise.resolve(OVER) : this.runner.send(ref))),
-    );
-  }
-
-  private noteSettled(
-    ref: OrderRef,
-    row: PlannedOrder,
-    settled: Settled,
-    outcome: WriteOutcome,
-    attempts: number,
-  ): void {
-    this.options.onOutcome?.(outcome);
-    this.ownRun?.sent();
-    if (outcome.kind === 'paid') this.breaker.remember(row.order.member);
-    if (settled.settled && ['refused', 'exhausted', 'doubt'].includes(settled.state))
-      this.postDead(ref, row, settled.state, outcome, attempts);
-  }
-
-  private postDead(
-    ref: OrderRef,
-    row: PlannedOrder,
-    state: OrderState,
-    why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
-    attempts: number,
-  ): void {
-    const batch = this.batches.known(ref.no)?.batch;
-    if (batch !== undefined) this.deadLetters.post(ref, deadLetter(batch, ref, row, state, why, attempts));
   }
 
   private connection(use: string): QueueConnection {

@@ -5,7 +5,6 @@ import { readbackEnded } from '../../src/ledger/moves/readback-marks.js';
 import type { Balances } from '../../src/ledger/order-event.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
-import { BalanceWatch } from '../../src/queue/balances.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
@@ -47,12 +46,10 @@ function reading(
   });
   const witness = {
     balances: (order: Order) => Promise.resolve(read(order)),
-    note: () => Promise.resolve(),
     ofDoubt: () => Promise.resolve(),
   };
-  const watch = new BalanceWatch(batch.ledger, () => {});
   const profile = testProfile({ certainty: 'readback', settleMs: SETTLE_MS });
-  return new Readback(profile, witness, () => Promise.resolve(batch.ref), clocks, watch, READABLE);
+  return new Readback(batch.ledger, profile, witness, clocks, READABLE, () => {});
 }
 
 async function pay(batch: TestBatch, readback: Readback, index: number, balances: Record<string, number>) {
@@ -93,19 +90,18 @@ describe('the check that ends read-back', () => {
     const second = await claim(batch.ledger, ref, '', membersOf(order));
     // It has asked what the member should have; before it reads, the first delivery pays.
     const slow = new Readback(
+      batch.ledger,
       testProfile(),
       {
         balances: async () => {
           await pay(batch, readback, 2, balances);
           return { member: String(balances[1]), recipient: null };
         },
-        note: () => Promise.resolve(),
         ofDoubt: () => Promise.resolve(),
       },
-      () => Promise.resolve(batch.ref),
       new TwoClocks(() => Promise.resolve(0)),
-      new BalanceWatch(batch.ledger, () => {}),
       READABLE,
+      () => {},
     );
     expect(second.answer).toBe('go');
     expect(await slow.before(order, null)).toMatchObject({ balances: { member: '110' }, expected: ['105'] });

@@ -4,20 +4,16 @@ import { feed } from '../../src/ledger/moves/feed.js';
 import { haltBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { KnownBatches, Seals } from '../../src/queue/batches.js';
+import { KnownBatches } from '../../src/queue/batches.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { WHY } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
 
 const bench = ledgersOnRedis();
 
-function sealsOf(ledger: RealmLedger, changes: Partial<RealmProfile> = {}): Seals {
+function sealsOf(ledger: RealmLedger, changes: Partial<RealmProfile> = {}): KnownBatches {
   const { baseUrl, realmId } = ledger.realm;
-  return new Seals(
-    ledger,
-    testProfile({ baseUrl, realmId, currency: 'gold', ...changes }),
-    new KnownBatches(ledger),
-  );
+  return new KnownBatches(ledger, testProfile({ baseUrl, realmId, currency: 'gold', ...changes }));
 }
 
 const inGold = (ledger: RealmLedger, id: string, owner = '') =>

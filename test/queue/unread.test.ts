@@ -154,9 +154,9 @@ describe('before an order is sent', () => {
     const { ledger, batch, record } = await world([{}]);
     const hold = await held(batch, 1);
     const unread = new Unread(
+      ledger,
       testProfile({ certainty: 'readback' }),
-      () => Promise.resolve(batch.ref),
-      () => Promise.resolve({ createdAt: 0, sliceMs: 1_000 }),
+      () => Promise.resolve({ batch: batch.ref.id, createdAt: 0, sliceMs: 1_000 }),
       () => {},
     );
     await pauseBatch(ledger, batch.no, WHY, audit('paused'));

@@ -4,18 +4,15 @@ import type { JournalLimits } from '../../src/ledger/journal/journal.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { type KnownRealm, openLedger } from '../../src/ledger/realm-ledger.js';
-import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
+import { ScriptClient } from '../../src/ledger/script-client.js';
 import type { Session } from '../../src/ledger/sessions/session.js';
-import { BalanceWatch, Evidence } from '../../src/queue/balances.js';
-import { KnownBatches, Seals } from '../../src/queue/batches.js';
+import { Evidence } from '../../src/queue/balances.js';
+import { KnownBatches } from '../../src/queue/batches.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Pace } from '../../src/queue/pace.js';
-import { Readback } from '../../src/queue/readback.js';
 import { floorReason } from '../../src/queue/reasons.js';
 import { Recovery } from '../../src/queue/recover.js';
 import { OrderSender } from '../../src/queue/send-order.js';
-import { KeyClocks, storeClock, TwoClocks } from '../../src/queue/two-clocks.js';
-import { Unread } from '../../src/queue/unread.js';
 import { type Gate, PausingPace } from './gate.js';
 import type { Machine } from './machine.js';
 import { type Requests, realmClient } from './requests.js';
@@ -46,18 +43,13 @@ export function wire(
   const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
   const ledger = openLedger(scripts, world.owner);
   const plans = new PlanReader(ledger);
-  const batches = new KnownBatches(ledger);
-  const batchOf = (no: string) => batches.ref(no);
+  const batches = new KnownBatches(ledger, profile);
   const client = realmClient(world.requests.realm, request);
   const reads = new Pace(ledger, profile);
   const evidence = new Evidence(ledger, client, reads, profile);
-  const seals = new Seals(ledger, profile, batches);
-  const manifestOf = (no: string) => batches.manifest(no);
-  const unread = new Unread(profile, batchOf, manifestOf, () => {});
-  const clocks = new TwoClocks(storeClock(ledger));
   const pace = new PausingPace(ledger, profile, gate);
   const breaker = new Breaker(ledger, client, reads, profile.attempts.backoffMs, 15 * 60_000);
-  const context = { ledger, plans, termsOf: (no: string) => seals.termsOf(no) };
+  const context = { ledger, plans, termsOf: (no: string) => batches.termsOf(no) };
   const door: Attempts = new Attempts({
     ledger,
     journal: session.journal,
@@ -92,21 +84,11 @@ export function wire(
     plans,
     door,
     owner: '',
+    batches,
     evidence,
-    unread,
-    readback: new Readback(
-      profile,
-      evidence,
-      batchOf,
-      clocks,
-      new BalanceWatch(ledger, world.trouble),
-      unread,
-    ),
-    keyClocks: new KeyClocks(clocks),
-    manifestOf,
-    haltChanged: (no) => seals.haltChanged(no),
     stopping: () => false,
-    newNonce,
+    onTrouble: world.trouble,
+    onDead: () => {},
     onSettled: () => {},
   });
   return { ledger, pace, breaker, recovery, runner };

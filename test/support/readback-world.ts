@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { RealmProfile } from '../../src/core/profile.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { BalanceWatch, Evidence } from '../../src/queue/balances.js';
+import { Evidence } from '../../src/queue/balances.js';
 import { Pace } from '../../src/queue/pace.js';
 import { Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
@@ -59,17 +59,15 @@ export async function readbackWorld(
   const client = createRealmClient({ profile, baseUrl, readKey: () => 'k-secret' });
   const pace = new Pace(ledger, profile);
   const evidence = new Evidence(ledger, client, pace, profile);
-  const batchOf = () => Promise.resolve(batch.ref);
   const dead: string[] = [];
   const unread = new Unread(
+    ledger,
     profile,
-    batchOf,
-    () => Promise.resolve({ createdAt: Date.now(), sliceMs: 1_000 }),
-    (_, row, code, why) => dead.push(`${row.line} ${code} ${why.code}`),
+    () => Promise.resolve({ batch: batch.ref.id, createdAt: Date.now(), sliceMs: 1_000 }),
+    (_batch, _ref, row, state, why) => dead.push(`${row.line} ${state} ${why.code}`),
   );
   const clocks = new TwoClocks(() => Promise.resolve(0));
-  const watch = new BalanceWatch(ledger, () => {});
-  const readback = new Readback(profile, evidence, batchOf, clocks, watch, unread);
+  const readback = new Readback(ledger, profile, evidence, clocks, unread, () => {});
 
   /** As a worker delivers it, up to the moment in which it would be sent. */
   const deliver = async (index: number) => {

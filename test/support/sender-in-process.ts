@@ -5,14 +5,11 @@ import { orderId } from '../../src/core/ids.js';
 import { membersOf, type Order } from '../../src/core/order.js';
 import type { Certainty } from '../../src/core/profile.js';
 import type { Terms } from '../../src/core/terms.js';
-import { batchKeys } from '../../src/ledger/keys.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
 import { type Begun, claim, type OrderRef } from '../../src/ledger/moves/begin-sending.js';
-import { encodeEvent, type OrderEvent } from '../../src/ledger/order-event.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { BalanceWatch } from '../../src/queue/balances.js';
 import { type BalancesBefore, Readback } from '../../src/queue/readback.js';
 import { Recovery } from '../../src/queue/recover.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
@@ -68,25 +65,20 @@ export class Sender {
       onFenced: (why) => this.recovery.fenced(why),
     });
     const profile = testProfile({ certainty, settleMs: SETTLE_MS });
-    const batchOf = () => Promise.resolve({ ...batch.ref, ledger });
     const witness = {
       balances: (order: Order) => Promise.resolve(realm.read(order)),
-      note: async (ref: OrderRef, detail: OrderEvent) => {
-        const key = batchKeys(ledger.keyPrefix, ref.no).details(ref.index);
-        await ledger.scripts.redis.rpush(key, encodeEvent(detail));
-      },
       ofDoubt: () => Promise.resolve(),
     };
     this.readback = new Readback(
+      ledger,
       profile,
       witness,
-      batchOf,
       new TwoClocks(
         () => Promise.resolve(clocks.storeMs),
         () => clocks.ownMs,
       ),
-      new BalanceWatch(ledger, () => {}),
       { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
+      () => {},
     );
     this.recovery = new Recovery({
       ledger,

@@ -108,6 +108,12 @@ export async function realmState(ledger: RealmLedger): Promise<RealmState> {
   };
 }
 
+/** Whether nothing of the realm is sent now: it is halted, or its breaker is open. */
+export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
+  const { halt, breakerSince } = await realmState(ledger);
+  return halt !== null || breakerSince !== null;
+}
+
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
   await ledger.scripts.retryWhileAway('halt realm', async (redis) => {
     const nowMs = await storeNowMs(ledger);

@@ -30,7 +30,10 @@ export async function readRecord(ref: Pick<BatchRef, 'ledger' | 'no'>, index: nu
   return decodeRecord(records[String(index)]);
 }
 
-export async function readDetails(ref: BatchRef, index: number): Promise<OrderEvent[]> {
+export async function readDetails(
+  ref: Pick<BatchRef, 'ledger' | 'no'>,
+  index: number,
+): Promise<OrderEvent[]> {
   const stored = await storeSource(ref).details(index);
   return (stored.length > 0 ? stored : await (await batchSource(ref)).details(index)).map(decodeEvent);
 }

@@ -27,7 +27,7 @@ import {
   Session,
   tidingsFor,
 } from '../../ledger/index.js';
-import { KnownBatches, Seals } from '../../queue/batches.js';
+import { KnownBatches } from '../../queue/batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { configuredProfile } from '../batches/batch-realm.js';
@@ -195,8 +195,8 @@ async function merging(
 }
 
 function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
-  const seals = new Seals(ledger, profile, new KnownBatches(ledger));
-  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => seals.termsOf(no) };
+  const batches = new KnownBatches(ledger, profile);
+  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => batches.termsOf(no) };
 }
 
 async function recoverOne(
