@@ -59,7 +59,7 @@ export function awardReference(rule: string, period: string, member: string): st
   return `${RULE}${accountName(rule, period)}:${member}`;
 }
 
-export const RULE = 'rule:';
+const RULE = 'rule:';
 
 /** A rule, a period as its runs spell it, a member: whatever looks like another one would have an account of its own. */
 const AWARD =

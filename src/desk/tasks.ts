@@ -15,7 +15,7 @@ const REFUSED_MAX = 100;
 
 export type TaskWork = (progress: (done: number, total?: number | null) => void) => Promise<TaskEnd>;
 
-export type TaskEnd = {
+type TaskEnd = {
   readonly done: number;
   readonly refused?: readonly { readonly order: string; readonly why: string }[];
   readonly batch?: string | null;

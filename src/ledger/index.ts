@@ -72,7 +72,6 @@ export type {
   RowView,
   RunSeries,
 } from './views.js';
-export { decodeManifest } from './views.js';
 
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
@@ -156,12 +155,11 @@ export {
 // Each move of an order, for the workers and for people.
 
 export { Attempts, FENCED } from './moves/attempts.js';
-export {
-  type Begun,
-  claim,
-  type KeyAge,
-  type NotBegun,
-  type OrderRef,
+export type {
+  Begun,
+  KeyAge,
+  NotBegun,
+  OrderRef,
 } from './moves/begin-sending.js';
 export { type Conclusion, conclude, type TurnDown, turnDown } from './moves/conclude.js';
 export {

@@ -70,7 +70,7 @@ export class Feeder {
 }
 
 const HORIZON_MS = 5_000;
-export const FEED_MAX = 512;
+const FEED_MAX = 512;
 
 function isHungry(batch: OpenBatch): boolean {
   return (batch.state === 'planned' || batch.state === 'running') && batch.cursor <= batch.rows;

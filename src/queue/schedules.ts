@@ -9,7 +9,7 @@ import { Rounds } from './rounds.js';
  * clocks change; what is due follows from the rule and the time alone, and a look every half minute finds
  * what a lost wake-up would have missed.
  */
-export type WakeUp = { readonly rule: string };
+type WakeUp = { readonly rule: string };
 export type WakeUpTime = { readonly rule: string; readonly cron: string; readonly timezone: string };
 
 export const SCHEDULES_QUEUE = 'schedules';

@@ -58,8 +58,8 @@ export function storeClock(ledger: RealmLedger): () => Promise<number> {
 }
 
 /** A reply may be slow and clocks are slewed; a step is larger. */
-export const TOLERANCE_MS = 2_000;
-export const TOLERANCE = 0.01;
+const TOLERANCE_MS = 2_000;
+const TOLERANCE = 0.01;
 
 /**
  * Watches the store's clock by this process's own. What the scripts judge by the store's clock alone, void marks

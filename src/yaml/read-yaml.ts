@@ -53,7 +53,7 @@ export type YamlFault = Place & {
 };
 
 /** The size that a file may have; past it, going on is the very thing to avoid. */
-export type YamlLimits = {
+type YamlLimits = {
   readonly levels: number;
   readonly values: number;
   /** Fields of one mapping. */

@@ -6,7 +6,7 @@ import type { Finding, Row, Sheet } from '../../src/csv/row.js';
 import { Findings } from '../../src/planning/findings.js';
 import { type ReadThrough, readThrough } from './read-through.js';
 
-export const REALM = { baseUrl: 'https://realm.example', realmId: '777' };
+const REALM = { baseUrl: 'https://realm.example', realmId: '777' };
 
 export type Reading = {
   readonly sheet: Sheet | null;

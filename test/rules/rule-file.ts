@@ -6,10 +6,7 @@ import type { LoadedRule, RuleResult } from '../../src/rules/rule.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** A rule in a folder of its own, with the files beside it. */
-export async function ruleFrom(
-  text: string,
-  files: Readonly<Record<string, string>> = {},
-): Promise<RuleResult> {
+async function ruleFrom(text: string, files: Readonly<Record<string, string>> = {}): Promise<RuleResult> {
   const folder = await tempFolder();
   for (const [name, content] of Object.entries({ 'audience.csv': AUDIENCE, ...files })) {
     await mkdir(dirname(join(folder, name)), { recursive: true });

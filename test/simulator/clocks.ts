@@ -5,7 +5,7 @@ import timers from 'node:timers/promises';
  * Time that passes only when it is told to. There is one true time, which the realm keeps; the store's
  * clock and each machine's clocks may have been stepped away from it, and a machine may have slept.
  */
-export const START_MS = Date.UTC(2026, 2, 1, 9, 0, 0);
+const START_MS = Date.UTC(2026, 2, 1, 9, 0, 0);
 
 export class Clocks {
   trueMs = START_MS;

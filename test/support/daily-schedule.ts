@@ -8,7 +8,7 @@ import { REALM_ID, type RulesWorld, startRulesWorld } from './rules-world.js';
 import { until } from './until.js';
 
 /** Long past for the store, which notes no time that it has not reached. */
-export const SUNDAY = Date.parse('2020-11-15T12:00:00Z');
+const SUNDAY = Date.parse('2020-11-15T12:00:00Z');
 export const MONDAY = Date.parse('2020-11-16T09:00:00Z');
 export const DAY_MS = 24 * 3_600_000;
 const RULE = [

@@ -24,7 +24,7 @@ export type DeskWorld = {
   end(): Promise<void>;
 };
 
-export async function startDeskWorld(
+async function startDeskWorld(
   members: readonly string[],
   rules: readonly string[],
   doors: readonly string[] = [],

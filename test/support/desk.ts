@@ -30,7 +30,7 @@ export type TestDesk = {
 };
 
 /** A signed-in page: its cookie and its CSRF token. */
-export type Page = { readonly cookie: string; readonly csrf: string };
+type Page = { readonly cookie: string; readonly csrf: string };
 
 export type CallOptions = {
   readonly method?: string;
@@ -121,7 +121,7 @@ export async function startDesk(
   };
 }
 
-export function pageOf(reply: Reply): Page {
+function pageOf(reply: Reply): Page {
   const [line = ''] = [reply.headers['set-cookie'] ?? ''].flat();
   const body = reply.json();
   const csrf = typeof body === 'object' && body !== null && 'csrf' in body ? String(body.csrf) : '';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 /** Values that strangers send: the ones that have broken programs before, and chance. */
 
-export const HOSTILE_TEXTS = [
+const HOSTILE_TEXTS = [
   '',
   ' ',
   '..',
@@ -81,7 +81,7 @@ export const hostileText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 60 }),
 );
 
-export const hostileNumber = fc.oneof(
+const hostileNumber = fc.oneof(
   fc.constantFrom(0, -0, -1, 1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e21, 1e308, 5e-324),
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),

@@ -3,7 +3,7 @@ import { spelledOut, spelledOutJson, spelledOutWhole } from '../../core/one-line
 import { createRedactor } from '../../runtime/redaction.js';
 
 /** One result, for a program and for a person. */
-export type Printed = {
+type Printed = {
   /** The document of --json. BigInts become strings of digits. */
   readonly json: unknown;
   readonly text: string | readonly string[];
@@ -81,7 +81,7 @@ function indented(text: string): string {
   return spelledOutWhole(text).replaceAll('\n', '\n    ');
 }
 
-export function toJson(value: unknown): string {
+function toJson(value: unknown): string {
   const digits = (_: string, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner);
   return spelledOutJson(JSON.stringify(value, digits));
 }

@@ -25,7 +25,7 @@ export const BatchParams = z.object({
 });
 export const FileParams = BatchParams.extend({ name });
 
-export const Waiting = z.strictObject({
+const Waiting = z.strictObject({
   why: z.enum(WAITING_WHYS),
   message: z.string(),
   orders: count,

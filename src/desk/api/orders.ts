@@ -84,7 +84,7 @@ export const HistoryPage = z.strictObject({ member: z.string(), ...page });
 export type HistoryPage = Of<typeof HistoryPage>;
 
 const [attempt, orphaned, balances, concluded, retried, discarded] = orderEvent.options;
-export const OrderEvent = z.discriminatedUnion('event', [
+const OrderEvent = z.discriminatedUnion('event', [
   attempt.extend({ at: time }).strict(),
   orphaned.extend({ at: time }).strict(),
   balances.extend({ at: time }).strict(),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type BatchReply, BatchSummary } from './batches.js';
+import { BatchSummary } from './batches.js';
 import { batch, certainty, count, cursor, limit, next, type Of, Reason, time } from './values.js';
 
 /** The front page and what keeps it live, its search box, and the desk's own tasks and audit. */
 
-export const Rate = z.strictObject({ requests: z.number(), windowMs: z.number() });
+const Rate = z.strictObject({ requests: z.number(), windowMs: z.number() });
 
 export const RealmCard = z.strictObject({
   realm: z.string(),
@@ -98,18 +98,13 @@ export const Overview = z.strictObject({
 });
 export type Overview = Of<typeof Overview>;
 
-export const EventsQuery = z.object({ batch: batch.optional() });
 /**
- * The events of `/api/events`: at once and then whenever something changed, at most once a second. A comment line
- * every 15 seconds keeps the line open. After a break the browser connects again and gets the whole picture anew.
+ * The events of `/api/events`, at once and then whenever something changed, at most once a second: `overview`,
+ * with ?batch=B also `batch` (its reply), and `bye` when the session is over, so that the login form is shown. A
+ * comment line every 15 seconds keeps the line open. After a break the browser connects again and gets the whole
+ * picture anew.
  */
-export type LiveEvents = {
-  readonly overview: Overview;
-  /** Only with ?batch=B. */
-  readonly batch: BatchReply;
-  /** The session is over: show the login form. */
-  readonly bye: { readonly why: string };
-};
+export const EventsQuery = z.object({ batch: batch.optional() });
 
 export const FindQuery = z.object({ q: z.string().trim().min(1).max(100) });
 export const FindReply = z.strictObject({

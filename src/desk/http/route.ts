@@ -35,7 +35,7 @@ export type RouteGroup = {
   readonly routes: readonly Route[];
 };
 
-export type RawRequest = {
+type RawRequest = {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -46,7 +46,7 @@ export type RawRequest = {
   isGone(): boolean;
 };
 
-export type Given<P, Q, B> = {
+type Given<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;

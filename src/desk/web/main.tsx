@@ -66,7 +66,8 @@ function Desk() {
 applyTheme();
 const place = document.getElementById('desk');
 if (place !== null) render(<Desk />, place);
-whoAmI();
+// It shows its own failure.
+void whoAmI();
 
 /** The page of an address. Keys make another batch another page, with its own state and focus. */
 function pageFor({ path, visit }: Address): VNode {

@@ -8,7 +8,7 @@ import { type RowContext, readRow } from './rows.js';
  * Orders that are neither planned nor paid stand in one sorted set per batch, scored by state and index
  * (see includes/move.lua): any list of them is a range, never a scan.
  */
-export const RANKS = {
+const RANKS = {
   sending: 1,
   unknown: 2,
   refused: 3,

@@ -32,7 +32,7 @@ export type Undo = {
   readonly leftOut: readonly LeftOut[];
 };
 
-export type LeftOut = {
+type LeftOut = {
   readonly why: WhyLeftOut;
   readonly message: string;
   readonly orders: number;

@@ -57,7 +57,7 @@ export async function* deadLetters(scripts: ScriptClient, filter: DeadFilter): A
     for await (const row of deadRows(ref, filter)) yield deadLetter(ref, row);
 }
 
-export async function* deadRows(
+async function* deadRows(
   ref: BatchRef,
   filter: Pick<DeadFilter, 'class' | 'state' | 'all'>,
 ): AsyncGenerator<RowView> {

@@ -22,7 +22,7 @@ import { mergeIfRestored } from '../services/recover.js';
 import type { DeadLetter } from './dead-letters.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
-export type MendedBy = { readonly who: string; readonly why: string | null };
+type MendedBy = { readonly who: string; readonly why: string | null };
 
 export type Mended = {
   readonly taken: readonly OrderPlace[];

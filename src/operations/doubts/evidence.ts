@@ -17,7 +17,7 @@ import { type HistoryEntry, memberHistory, type Scanned } from '../batches/membe
 import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
 
 /** Everything that helps a person to say whether a doubtful order was applied. */
-export type MemberEvidence = {
+type MemberEvidence = {
   readonly member: string;
   readonly role: 'member' | 'recipient';
   readonly change: string;

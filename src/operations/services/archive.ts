@@ -13,7 +13,7 @@ import { type App, archiveFolder } from '../../runtime/app.js';
  * Finished batches leave the store after `retentionDays`: into the data folder of whoever serves, or of the
  * embedded store. One process at a time looks; that two did would be harmless, each step is conditional.
  */
-export type ArchivingLimits = {
+type ArchivingLimits = {
   /** Rows to archive at most in this go: a command of a person must not take long. */
   readonly rowsMax: number;
   /** Nobody looks again for so long after somebody has; 0 looks now. */
@@ -22,7 +22,7 @@ export type ArchivingLimits = {
 
 const DAY_MS = 24 * 3600_000;
 
-export async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<Archived[]> {
+async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<Archived[]> {
   const { everySeconds } = limits;
   if (everySeconds > 0 && !(await takeArchivingTurn(app.scripts, everySeconds))) return [];
   const before = Date.now() - app.config.retentionDays * DAY_MS;

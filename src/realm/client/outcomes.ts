@@ -18,7 +18,7 @@ import type { Credential } from './credential.js';
 import { type Exchange, failureSentence } from './exchange.js';
 
 /** What a pacer or a metric wants to know of a request, whatever it came to. */
-export type AnswerFacts = Pick<WriteOutcome, 'status' | 'requestId' | 'retryAfterMs' | 'rate' | 'latencyMs'>;
+type AnswerFacts = Pick<WriteOutcome, 'status' | 'requestId' | 'retryAfterMs' | 'rate' | 'latencyMs'>;
 
 const NO_REQUEST: AnswerFacts = {
   status: null,

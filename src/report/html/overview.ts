@@ -16,7 +16,7 @@ export function headline(record: BatchRecord, summary: Summary): Html {
 </header>`;
 }
 
-export function verdict({ counts, rows, tokens, state }: Summary): string {
+function verdict({ counts, rows, tokens, state }: Summary): string {
   const finished = state === 'done';
   const orders = rows - counts.invalid - counts.duplicate;
   if (rows === 0) return 'There was nothing to pay';

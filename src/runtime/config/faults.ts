@@ -25,7 +25,7 @@ export function faultsOf(error: z.ZodError, layered: Layered, schema: z.ZodType)
 }
 
 /** An environment variable or flag is named itself: that is what the reader has to change. */
-export function faultAt(path: SettingPath, message: string, layered: Pick<Layered, 'origin'>): string {
+function faultAt(path: SettingPath, message: string, layered: Pick<Layered, 'origin'>): string {
   const origin = layered.origin(path);
   const name = path.join('.');
   if (origin === undefined) return `${name}: ${message}`;

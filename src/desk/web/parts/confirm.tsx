@@ -25,7 +25,8 @@ export function Confirm(props: ConfirmProps) {
   const submit = (event: Event) => {
     event.preventDefault();
     const reason = text.trim();
-    attempt(() => act(reason === '' ? {} : { reason }).then(onClose));
+    // What fails is shown by `failure`.
+    void attempt(() => act(reason === '' ? {} : { reason }).then(onClose));
   };
   return (
     <Dialog title={title} onClose={onClose}>

@@ -156,7 +156,8 @@ export function useOrders(path: string, cursor: string | null, round: unknown): 
     const ended = new AbortController();
     const fresh = found.at !== at;
     if (fresh) setFound({ ...NONE_FOUND, orders: found.orders, at: found.at });
-    collect(path, cursor, ended.signal, (so) => {
+    // It reports its own failure.
+    void collect(path, cursor, ended.signal, (so) => {
       // On a fresh search partial results are shown at once; a refresh replaces the screen in one go.
       if (!ended.signal.aborted && (fresh || !so.looking)) setFound({ ...so, at });
     });

@@ -23,6 +23,7 @@ export function Login() {
   const field = useRef<HTMLInputElement>(null);
   const why = useStore(goodbye);
 
+  /** Nobody waits for it: what fails is shown by `failure`. */
   const signIn = async (given: string) => {
     const isIn = await attempt(async () => {
       const who = await change<SessionReply>('/api/login', { token: given.trim() });
@@ -36,7 +37,7 @@ export function Login() {
   useEffect(() => {
     document.title = 'Sign in · almoner desk';
     const given = tokenFromLink();
-    if (given !== '') signIn(given);
+    if (given !== '') void signIn(given);
     else field.current?.focus();
   }, []);
 
@@ -46,7 +47,7 @@ export function Login() {
         class="panel"
         onSubmit={(event) => {
           event.preventDefault();
-          signIn(token);
+          void signIn(token);
         }}
       >
         <div class="login-head">

@@ -41,7 +41,8 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
   const right = typedDigits(typed) === payable.tokens;
   const start = (event: Event) => {
     event.preventDefault();
-    attempt(async () => {
+    // What fails is shown by `failure`.
+    void attempt(async () => {
       const reply = await change<StartReply>(`/api/uploads/${encodeURIComponent(file.upload)}/start`, {
         ...options,
         rows: plan.rows,
