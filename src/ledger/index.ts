@@ -79,6 +79,7 @@ export { standIn, standInText } from './moves/retry.js';
 export { type Balances, type OrderEvent, orderEvent } from './order-event.js';
 export { ordersTouching } from './read/plan-reader.js';
 export {
+  hasTrouble,
   lastTrouble,
   type RowContext,
   readDetails,

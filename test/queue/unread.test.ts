@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { REALM_HALTED } from '../../src/core/classify.js';
 import type { RealmProfile } from '../../src/core/profile.js';
+import { ordersPage } from '../../src/desk/orders/orders-page.js';
 import { pauseBatch, realmState } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
-import { readDetails } from '../../src/ledger/read/rows.js';
+import { PlanReader } from '../../src/ledger/read/plan-reader.js';
+import { readDetails, rowContext } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Unread } from '../../src/queue/unread.js';
 import { type Line, ledgersOnRedis } from '../support/ledgers-on-redis.js';
@@ -110,6 +112,32 @@ describe('before an order is sent', () => {
     expect((await findSpent(ledger, ['a'])).size).toBe(0);
     expect(await tieUp(ledger)).toEqual([]);
   });
+
+  test('put off for a member that could not be read, it is found at the desk by its error, and shown with it', async () => {
+    const { batch, deliver } = await world([{}, {}]);
+    realm.answer = status(500);
+    expect(await deliver(1)).toBe('unread');
+    const view = await readBatch(batch.ref);
+    if (view === undefined) throw new Error('the batch is not sealed');
+    const context = await rowContext(batch.ref, new PlanReader(batch.ledger));
+    const found = await ordersPage(context, view, { class: 'ALM_SEND_UNREAD' });
+    expect(found.orders).toMatchObject([{ index: 1, state: 'planned', class: 'ALM_SEND_UNREAD' }]);
+  });
+
+  test.each([401, 403, 407])(
+    'an open breaker whose probe is answered %i halts the realm instead of closing',
+    async (code) => {
+      const { ledger, client, pace, deliver } = await world([{}, {}]);
+      realm.answer = status(503);
+      for (let tries = 1; tries <= MAX; tries++) await deliver(1);
+      realm.answer = status(code);
+      await new Breaker(ledger, client, pace, 1, 900_000).tick();
+      expect(await realmState(ledger)).toMatchObject({
+        halt: { code: expect.stringMatching(/^ALM_(KEY|PROXY)_/) },
+        breakerSince: expect.any(Number),
+      });
+    },
+  );
 
   test('while nothing at all is heard of the realm, the breaker opens before an order is exhausted', async () => {
     const { ledger, batch, client, pace, deliver, record } = await world([{}, {}]);

@@ -6,6 +6,7 @@ import {
   batchSource,
   decodePlanBlock,
   decodeRecord,
+  hasTrouble,
   lastTrouble,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
@@ -67,9 +68,7 @@ export function includes(text: string | null, part: string): boolean {
 
 /** Only these can carry an error, so only their details are worth reading. */
 function mayHaveError(record: OrderRecord): boolean {
-  const state = stateOf(record);
-  if (state === 'planned') return record.attempts > 0;
-  return state !== 'paid' && state !== 'sending' && state !== 'cancelled';
+  return hasTrouble(record) || ['invalid', 'duplicate'].includes(stateOf(record));
 }
 
 /**

@@ -114,7 +114,8 @@ export function stateOf(record: OrderRecord, cancelled = false): OrderState {
 
 type Trouble = { readonly code: string | null; readonly message: string };
 
-function hasTrouble(record: OrderRecord): boolean {
+/** Whether what the order met holds an error. Before it was sent, that is a read of its member that failed. */
+export function hasTrouble(record: OrderRecord): boolean {
   return (
     record.code === 'R' ||
     record.code === 'X' ||
