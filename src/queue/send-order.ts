@@ -25,9 +25,8 @@ import {
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
 import type { KnownBatches } from './batches.js';
-import type { OnDead } from './dead-letters.js';
 import type { Pace, Slot } from './pace.js';
-import { type Delivered, OVER } from './queues.js';
+import { type Delivered, type OnDead, OVER } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
 import { KeyClocks, settleTime, storeClock, TwoClocks } from './two-clocks.js';

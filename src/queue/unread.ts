@@ -13,8 +13,7 @@ import {
   turnDown,
 } from '../ledger/index.js';
 import type { ReadTrouble } from './balances.js';
-import type { OnDead } from './dead-letters.js';
-import { type Delivered, OVER } from './queues.js';
+import { type Delivered, type OnDead, OVER } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';
 
 /**

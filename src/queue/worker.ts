@@ -18,17 +18,24 @@ import type { RealmClient } from '../realm/client/client.js';
 import { Evidence } from './balances.js';
 import { type First, KnownBatches, OwnRun } from './batches.js';
 import { Breaker } from './breaker.js';
-import { DeadLetters } from './dead-letters.js';
 import { Feeder, feedWindow, usefulConcurrency } from './feed.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
-import { ORDERS_QUEUE, type OrderJob, openQueue, type QueueConnection, runQueue } from './queues.js';
+import {
+  DeadLetters,
+  ORDERS_QUEUE,
+  type OrderJob,
+  openQueue,
+  type QueueConnection,
+  runQueue,
+} from './queues.js';
 import { floorReason } from './reasons.js';
 import { Recovery, SilentSessions, takenBy } from './recover.js';
 import { quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweep.js';
 import { ClockWatch } from './two-clocks.js';
+
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
  * adoption of orphans and the breaker. Every step of each is a conditional script, so any number of crews

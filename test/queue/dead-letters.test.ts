@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
-import type { DeadLetter } from '../../src/queue/dead-letters.js';
-import { DEAD_QUEUE, openQueue } from '../../src/queue/queues.js';
+import { DEAD_QUEUE, type DeadLetter, openQueue } from '../../src/queue/queues.js';
 import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { until } from '../support/until.js';
 

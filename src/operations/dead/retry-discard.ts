@@ -14,7 +14,7 @@ import {
   refuseAddresses,
   whyMoved,
 } from '../../planning/looks-paid.js';
-import { DeadLetters } from '../../queue/dead-letters.js';
+import { DeadLetters } from '../../queue/queues.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
