@@ -38,7 +38,7 @@ import { ClockWatch } from './two-clocks.js';
 
 /**
  * Everything that works off one realm in one process: a BullMQ worker, the feeder, the sweeper, the
- * adoption of orphans and the breaker. Every step of each is a conditional script, so any number of crews
+ * adoption of orphans and the breaker. Every step of each is a conditional script, so any number of workers
  * in any number of processes may do the same at once.
  */
 export type RealmWorkerOptions = {

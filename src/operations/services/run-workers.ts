@@ -12,11 +12,11 @@ export async function workRealms(
   options: { concurrency: number; stop: AbortSignal; onReady: () => void },
 ): Promise<void> {
   const session = await app.session('worker');
-  const crews: RealmWorker[] = [];
+  const workers: RealmWorker[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);
-    const crew = new RealmWorker({
+    const worker = new RealmWorker({
       ledger: realm.ledger,
       profile,
       client: realm.client,
@@ -28,8 +28,8 @@ export async function workRealms(
       limits: app.config.limits,
       onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'trouble'),
     });
-    await crew.start();
-    crews.push(crew);
+    await worker.start();
+    workers.push(worker);
   }
   // A worker whose orders stand still says for what, and says it again now and then.
   const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
@@ -39,7 +39,7 @@ export async function workRealms(
   const stop = AbortSignal.any([options.stop, app.failed]);
   if (!stop.aborted) await once(stop, 'abort');
   await rounds.stop();
-  await Promise.all(crews.map((crew) => crew.stop()));
+  await Promise.all(workers.map((worker) => worker.stop()));
   app.failed.throwIfAborted();
 }
 
