@@ -122,7 +122,8 @@ async function world(): Promise<World> {
     refusals: { reason: why, inARow: 20, beforePaid: 5 },
   });
   const manifest = encodeManifest(manifestOf(ledger, batchId('half'), [planRow({}, 1)]));
-  const counters = JSON.stringify(countersOf([planRow({}, 1)]));
+  const { planned } = countersOf([planRow({}, 1)]);
+  const counters = JSON.stringify({ 'c:p': String(planned.count), 't:p': String(planned.tokens) });
   const sent = START.toString(36);
   await ledger.scripts.script('register', ledger.keyPrefix, ['worker', '{}', 'place /journal', '', '']);
   const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
