@@ -5,6 +5,7 @@ import * as deadMend from '../../src/cli/commands/dead-mend.js';
 import * as pay from '../../src/cli/commands/pay.js';
 import * as records from '../../src/cli/commands/records.js';
 import * as rules from '../../src/cli/commands/rules.js';
+import * as rulesCheck from '../../src/cli/commands/rules-check.js';
 import * as rulesPlan from '../../src/cli/commands/rules-plan.js';
 import * as rulesRun from '../../src/cli/commands/rules-run.js';
 import type { Command, CommandBase } from '../../src/cli/frame/command.js';
@@ -16,7 +17,17 @@ import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import type { Ran } from './almoner.js';
 
-const MODULES: readonly object[] = [rules, rulesPlan, rulesRun, pay, batches, records, dead, deadMend];
+const MODULES: readonly object[] = [
+  rules,
+  rulesCheck,
+  rulesPlan,
+  rulesRun,
+  pay,
+  batches,
+  records,
+  dead,
+  deadMend,
+];
 const COMMANDS = MODULES.flatMap((module) => Object.values(module)).filter(isCommand);
 
 /**

@@ -9,12 +9,12 @@ import {
 } from '../../operations/batches/batch-status.js';
 import {
   cancel as cancelBatch,
+  cancelImport,
   pause as pauseBatch,
   resume as resumeBatch,
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
-import { cancelImport } from '../../operations/rules/unfinished-runs.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { listenForStop } from '../../runtime/stop-signals.js';

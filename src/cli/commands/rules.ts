@@ -1,17 +1,13 @@
-import { resolve } from 'node:path';
 import { explainMember } from '../../operations/rules/explain.js';
-import { findRules } from '../../operations/rules/files.js';
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
 import { type SyncedRule, syncRules } from '../../operations/rules/sync.js';
 import { lastRunWords } from '../../rules/approvals.js';
 import { spellMoment } from '../../rules/calendar.js';
 import { faultLine } from '../../rules/fault.js';
-import { lookAtRules } from '../../rules/rule-thread.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { grouped } from '../../words/spelling.js';
-import { defineCommand } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, argumentList, flag, texts } from '../frame/options.js';
+import { argument, flag, texts } from '../frame/options.js';
 import { explanationDocument, explanationLines } from '../text/rules-text.js';
 
 /** The rules themselves: their files, schedules and past decisions. */
@@ -74,56 +70,6 @@ function ruleLines(rule: ListedRule): string[] {
     ...rule.faults.map(({ line, column, message }) => `  ${line}:${column} ${message}`),
   ];
 }
-
-export const check = defineCommand({
-  name: 'rules check',
-  description:
-    'Checks rule files and everything they name: fields, expressions, audience, schedule. Asks no realm and no store.',
-  arguments: { FILE: argumentList('rule files; all of jobs/ where none is named') },
-  examples: ['almoner rules check', 'almoner rules check jobs/weekly.yaml'],
-  async run({ output, args, cwd, ...context }) {
-    const files = args.FILE;
-    const found =
-      files.length > 0
-        ? await lookAtRules(
-            files.map((file) => ({ path: resolve(cwd, file), file })),
-            true,
-          )
-        : await findRules(await context.config(), cwd);
-    const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
-    output.print({
-      json: {
-        files: found.map(({ file, result }) => ({
-          file,
-          rule: 'rule' in result ? result.rule.name : result.name,
-          ok: 'rule' in result,
-          members: 'rule' in result ? result.audience.members : null,
-        })),
-        faults,
-      },
-      text: [
-        ...found.flatMap(({ file, result }) =>
-          'rule' in result
-            ? [
-                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.audience.members} members`,
-              ]
-            : [
-                `${output.colours.red('faulty')}  ${file}`,
-                ...result.faults.map((fault) => `        ${faultLine(fault)}`),
-              ],
-        ),
-        ...(found.length === 0 ? ['There is no rule file in the jobs folder.'] : []),
-      ],
-      next:
-        faults.length > 0
-          ? 'mend the places above; then check again'
-          : found.length === 0
-            ? 'write one; docs/rules.md shows how'
-            : 'almoner rules plan FILE',
-    });
-    return faults.length > 0 ? 3 : 0;
-  },
-});
 
 export const sync = storeCommand({
   name: 'rules sync',

@@ -76,7 +76,7 @@ const MODULES: Readonly<Record<string, RegExp>> = {
   dead: /^dead (list|show|export)$/,
   'dead-mend': /^dead (retry|discard)$/,
   doubts: /^doubt /,
-  rules: /^rules (list|check|sync|explain)$/,
+  rules: /^rules (list|sync|explain)$/,
   'rules-plan': /^rules (plan|try)$/,
   'realm-reads': /^(member|wallets)$/,
   'desk-tokens': /^desk token /,

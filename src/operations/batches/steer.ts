@@ -11,8 +11,9 @@ import {
   writeAudit,
 } from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
+import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
-import { isUnfinished } from '../pay/unfinished-imports.js';
+import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted } from './batch-status.js';
 
@@ -71,6 +72,21 @@ export async function cancel(ref: BatchRef, by: SteeredBy): Promise<Steering> {
   // A run that nobody works any more has no feeder to close it.
   await closeIfIdle(ref.ledger, ref.no);
   return { changed: done, status: await batchStatus(ref) };
+}
+
+/**
+ * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
+ * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
+ */
+export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
+  const { ledger, id } = ref;
+  if (!(await isUnfinished(ref))) return null;
+  for (const run of await listRuns(ledger))
+    if (run.batch === id)
+      await changeRun(ledger, run.id, (known) =>
+        known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
+      );
+  return releaseImport(ref, app.newNonce());
 }
 
 function audit({ who, why }: SteeredBy, what: string): AuditEntry {

@@ -14,7 +14,6 @@ import {
   refuseAddresses,
   whyMoved,
 } from '../../planning/looks-paid.js';
-import { DeadLetters } from '../../queue/queues.js';
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
@@ -202,6 +201,7 @@ export async function followOnBoard(app: App, changes: readonly BoardChange[]): 
 async function follow(app: App, changes: readonly BoardChange[]): Promise<void> {
   const [first] = changes;
   if (first === undefined) return;
+  const { DeadLetters } = await import('../../queue/queues.js');
   const connection = app.store.connect('dead');
   const board = new DeadLetters(first.ref.ledger, connection);
   for (let from = 0; from < changes.length; from += BOARD_AT_ONCE)

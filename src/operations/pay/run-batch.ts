@@ -14,7 +14,6 @@ import {
 } from '../../ledger/index.js';
 import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
-import { RealmWorker } from '../../queue/worker.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { changeHere, letRealmGoOn, realmOfBatch } from '../batches/batch-realm.js';
 import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';
@@ -107,6 +106,8 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     await session.deregister(ref.ledger);
     if ((await watch(request)) === 'still') return;
   }
+  // BullMQ takes a third of a second to load: only who works a batch waits for it.
+  const { RealmWorker } = await import('../../queue/worker.js');
   const worker = new RealmWorker({
     ledger: realm.ledger,
     profile: realm.profile,

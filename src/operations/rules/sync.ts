@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { registerRealm, storeNowMs } from '../../ledger/index.js';
-import { syncWakeUps } from '../../queue/schedules.js';
 import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { Rule } from '../../rules/rule.js';
@@ -139,7 +138,10 @@ async function syncRealm(
       approvedNow: false,
     });
   }
-  if (kept.length > 0 || present.length > 0) await syncWakeUps(ledger, app.store.connect('schedules'), kept);
+  if (kept.length > 0 || present.length > 0) {
+    const { syncWakeUps } = await import('../../queue/schedules.js');
+    await syncWakeUps(ledger, app.store.connect('schedules'), kept);
+  }
   return synced;
 }
 

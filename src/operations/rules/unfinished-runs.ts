@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
-import { type BatchRef, type BatchView, batchNumber, hasParked, readBatch } from '../../ledger/index.js';
+import { type BatchView, batchNumber, hasParked, readBatch } from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { changeRun, listRuns } from '../../rules/run-store.js';
+import { listRuns } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { isOver } from '../batches/batch-status.js';
-import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
+import { releaseImport } from '../pay/unfinished-imports.js';
 import { batchOfRun } from './plan.js';
 import { takeBatchBack } from './run.js';
 
@@ -84,19 +84,4 @@ async function giveUp(app: App, { ledger }: OpenRealm, run: RunMeta): Promise<vo
   const no = await batchNumber(ledger, id);
   if (no !== null) await releaseImport({ ledger, no, id }, app.newNonce());
   await takeBatchBack(ledger, run);
-}
-
-/**
- * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
- * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
- */
-export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
-  const { ledger, id } = ref;
-  if (!(await isUnfinished(ref))) return null;
-  for (const run of await listRuns(ledger))
-    if (run.batch === id)
-      await changeRun(ledger, run.id, (known) =>
-        known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
-      );
-  return releaseImport(ref, app.newNonce());
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
 import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
-import { RealmWorker } from '../../queue/worker.js';
 import type { App } from '../../runtime/app.js';
 import { waitingOf } from '../batches/waiting.js';
 
@@ -11,8 +10,10 @@ export async function workRealms(
   app: App,
   options: { concurrency: number; stop: AbortSignal; onReady: () => void },
 ): Promise<void> {
+  // Loaded by who works, not by who counts the workers.
+  const { RealmWorker } = await import('../../queue/worker.js');
   const session = await app.session('worker');
-  const workers: RealmWorker[] = [];
+  const workers: { stop(): Promise<void> }[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);
