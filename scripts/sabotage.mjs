@@ -59,7 +59,7 @@ const SABOTAGES = [
     file: 'src/ledger/moves/attempts.ts',
     find: '      await journal.intent(intent);',
     put: '      await Promise.resolve();',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'intent-not-waited-for',
@@ -87,21 +87,21 @@ const SABOTAGES = [
     file: 'src/ledger/includes/fence.lua',
     find: "  if state[1] ~= run then return 'disarmed' end",
     put: '',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'arming-without-the-others',
     file: 'src/ledger/sessions/arm.lua',
     find: 'if #waiting > 1 then return waiting end',
     put: '',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'results-not-merged',
     file: 'src/ledger/moves/roll-forward.ts',
     find: '  if (result !== null) return result.record;',
     put: '',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'settle-without-nonce',
@@ -166,7 +166,7 @@ const SABOTAGES = [
     file: 'src/ledger/moves/roll-forward.lua',
     find: 'if not known or loose then',
     put: 'if loose then',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'attempts-known-by-number',
@@ -258,7 +258,7 @@ const SABOTAGES = [
     file: 'src/queue/readback.ts',
     find: '        if (waited.ms < this.profile.settleMs)',
     put: '        if (waited.ms < 0)',
-    test: 'test/chaos/recovery.model.test.ts',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'one-side-is-enough',
@@ -448,7 +448,6 @@ function attempt(sabotage) {
     const env = {
       ...process.env,
       ALMONER_TEST_DIST: 'dist',
-      MODEL_FIRST_WILL_DO: '1',
       ...(sabotage.build ? {} : { ALMONER_TEST_NO_BUILD: '1' }),
     };
     if (sabotage.build) {

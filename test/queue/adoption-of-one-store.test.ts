@@ -7,7 +7,7 @@ import { recover } from '../../src/ledger/sessions/recovery.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll, WHY } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -20,10 +20,10 @@ test('what was read of one store is not concluded upon in another: a store resto
   const [one, three] = [await tempFolder(), await tempFolder()];
   const dead = await machines.start(one);
   expect(await dead.sender.recover()).toBe(true);
-  await dead.sender.begin(1, null);
+  await dead.sender.begin(1);
   const restore = await photograph(batch.ledger); // order 1 is being sent by it
-  await dead.sender.finish('paid', null);
-  await dead.sender.begin(2, null);
+  await dead.sender.finish('paid');
+  await dead.sender.begin(2);
   await dead.sender.die(); // its journal knows: 1 paid, 2 was about to be sent
 
   // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.

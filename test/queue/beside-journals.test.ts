@@ -6,7 +6,7 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begin, feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
@@ -30,8 +30,8 @@ async function restoredUnder(fate: 'paid' | 'dies') {
   const restore = await photograph(batch.ledger);
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
-  await second.sender.begin(1, null);
-  if (fate === 'paid') await second.sender.finish('paid', null);
+  await second.sender.begin(1);
+  if (fate === 'paid') await second.sender.finish('paid');
   await second.sender.die();
   await restore();
   const again = await machines.start(one);
@@ -59,8 +59,8 @@ describe('a process that starts on an armed ledger', () => {
   test('lowers it for what a journal knows, also where the sequence has come further meanwhile', async () => {
     const { batch, machines, two, again } = await restoredUnder('paid');
     for (const index of [2, 3]) {
-      await again.sender.begin(index, null);
-      await again.sender.finish('paid', null);
+      await again.sender.begin(index);
+      await again.sender.finish('paid');
     }
     await again.sender.die();
     const late = await machines.start(two);
@@ -76,13 +76,13 @@ describe('a process that starts on an armed ledger', () => {
     const late = await machines.start(two);
     expect(await late.sender.recover()).toBe(false);
     // Machine 1 took order 1 for one that nobody has sent.
-    await again.sender.begin(1, null);
+    await again.sender.begin(1);
     expect(again.sender.open).toEqual([]);
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     expect(await again.sender.recover()).toBe(true);
     expect(await late.sender.recover()).toBe(true);
     expect(await code(batch, 1)).toBe('P');
-    await late.sender.begin(2, null);
+    await late.sender.begin(2);
     expect(late.sender.open).toHaveLength(1);
     expect(await tieUp(batch.ledger)).toEqual([]);
     for (const { sender } of [late, again]) await sender.die();
@@ -90,14 +90,14 @@ describe('a process that starts on an armed ledger', () => {
 
   test('finds its own attempt in flight beside the other’s intent under the same number: never waiting', async () => {
     const { batch, machines, two, again } = await restoredUnder('dies');
-    await again.sender.begin(1, null);
+    await again.sender.begin(1);
     expect(await code(batch, 1)).toBe('s');
     const late = await machines.start(two);
     await late.sender.recover();
     expect(await code(batch, 1)).toBe('D');
     await again.sender.recover();
     // The answer to the attempt of machine 1 still counts, as what it is.
-    await again.sender.finish('paid', null);
+    await again.sender.finish('paid');
     expect(await code(batch, 1)).toBe('P');
     expect(await tieUp(batch.ledger)).toEqual([]);
     for (const { sender } of [late, again]) await sender.die();
@@ -137,8 +137,8 @@ describe('payments of batches that the store has forgotten', () => {
     const payer = await new Machines(bench.redis(), large, 'manual').start(folder);
     expect(await payer.sender.recover()).toBe(true);
     for (let index = 1; index <= ORDERS; index++) {
-      await payer.sender.begin(index, null);
-      await payer.sender.finish('paid', null);
+      await payer.sender.begin(index);
+      await payer.sender.finish('paid');
     }
     await payer.sender.die();
     await before();

@@ -6,7 +6,7 @@ import { ClockWatch } from '../../src/queue/two-clocks.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
 import { SETTLE_MS } from '../support/played-realm.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
@@ -85,18 +85,18 @@ test('does not end the time in which the request of a doubt may arrive: read-bac
   const machines = new Machines(bench.redis(), batch, 'readback');
   const { sender } = await machines.start(await tempFolder());
   expect(await sender.recover()).toBe(true);
-  await sender.begin(1, null);
-  await sender.finish('lost-late', null);
+  await sender.begin(1);
+  await sender.finish('lost-late');
   await concludeAs(batch, 1, 'u', 'D', { evidence: null });
   const marks = `${ledger.keyPrefix}:void`;
   const mark = Number(await redis.hget(marks, '77'));
   await redis.hset(marks, '77', String(mark - SETTLE_MS - 60_000));
   await stepAhead(ledger);
-  await sender.begin(2, null);
-  await sender.finish('lost-before', null);
+  await sender.begin(2);
+  await sender.finish('lost-before');
   // The request of order 1 lands.
   machines.realm.pass(SETTLE_MS);
-  await sender.begin(2, null);
+  await sender.begin(2);
   expect(machines.realm.applied.get(2)).toBeUndefined();
   expect((await readRecord(batch.ref, 2)).code).not.toBe('P');
   await sender.die();

@@ -3,7 +3,7 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -20,13 +20,13 @@ test('two processes come to rest after a restore', async () => {
   // Machine 2 joins after the backup; order 1 is applied, its answer lost.
   const second = await machines.start(await tempFolder());
   expect(await second.sender.recover()).toBe(true);
-  await second.sender.begin(1, null);
-  await second.sender.finish('lost-after', null);
+  await second.sender.begin(1);
+  await second.sender.finish('lost-after');
   await restore();
   expect(await first.sender.recover()).toBe(true);
   await new Promise((r) => setTimeout(r, 20));
-  await first.sender.begin(1, null);
-  await first.sender.finish('paid', null); // by its key: applied once
+  await first.sender.begin(1);
+  await first.sender.finish('paid'); // by its key: applied once
   expect((await readRecord(batch.ref, 1)).code).toBe('P');
   expect(machines.realm.applied.get(1)).toBe(1);
   const eras: string[] = [];

@@ -9,7 +9,7 @@ import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
@@ -29,7 +29,7 @@ test('a store that is restored while a session is given up keeps it registered, 
   expect(await two.sender.recover()).toBe(true);
   const lost = two.ledger.mark.session;
   const restore = await photograph(batch.ledger);
-  await two.sender.begin(1, null);
+  await two.sender.begin(1);
   await two.sender.die();
   await rm(burnt, { recursive: true });
   const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {});
@@ -49,7 +49,7 @@ test('a store that is restored while a session is given up keeps it registered, 
   });
   expect((await listSessions(batch.ledger)).map(({ id }) => id)).toContain(lost);
   for (let look = 0; look < 3; look++) expect(await one.sender.recover()).toBe(false);
-  await one.sender.begin(1, null);
+  await one.sender.begin(1);
   expect((await readRecord(batch.ref, 1)).code).not.toBe('s');
   await one.sender.die();
 });
@@ -62,14 +62,14 @@ test('a dead letter that may have been retried and paid in the lost time is a do
   expect(await one.sender.recover()).toBe(true);
   const two = await machines.start(await tempFolder());
   expect(await two.sender.recover()).toBe(true);
-  await two.sender.begin(1, null);
-  await two.sender.finish('refused', null);
+  await two.sender.begin(1);
+  await two.sender.finish('refused');
   const restore = await photograph(batch.ledger);
   const retry = (nonce: string) =>
     retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: Date.now(), nonce });
   expect(await retry('first')).toBe('ok');
-  await two.sender.begin(1, null);
-  await two.sender.finish('paid', null);
+  await two.sender.begin(1);
+  await two.sender.finish('paid');
   await restore();
   expect(await acceptMissing(mergeContext(batch, 'manual'), two.ledger.mark.session, by)).toMatchObject({
     exact: false,

@@ -28,8 +28,8 @@ async function adopted(spoil: (folder: string, session: string) => Promise<unkno
   const [dying, other] = [await tempFolder(), await tempFolder()];
   const dead = await Sender.start(ledger, batch, 'idempotent', dying, realm, clocks);
   expect(await dead.recover()).toBe(true);
-  await dead.begin(1, null);
-  await dead.finish('paid', null);
+  await dead.begin(1);
+  await dead.finish('paid');
   await dead.begin(2, 'begun');
   expect(dead.alive).toBe(false);
   const folder = join(dying, 'journal');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -22,14 +22,14 @@ test('journals that know more lower the fence, also when the sequence has caught
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   for (const index of [1, 2]) {
-    await second.sender.begin(index, null);
-    await second.sender.finish('paid', null);
+    await second.sender.begin(index);
+    await second.sender.finish('paid');
   }
   await second.sender.leave();
   await restore();
   expect(await first.sender.recover()).toBe(true); // machine 1 arms and goes on
-  await first.sender.begin(5, null);
-  await first.sender.finish('paid', null);
+  await first.sender.begin(5);
+  await first.sender.finish('paid');
   const late = await machines.start(two);
   // While machine 2 reads its journals, machine 1 goes on paying; then while it merges them.
   const script = late.ledger.scripts.script.bind(late.ledger.scripts);
@@ -40,8 +40,8 @@ test('journals that know more lower the fence, also when the sequence has caught
       busy = true;
       const indexes = name === 'disarm' ? [6, 7] : [2];
       for (const index of indexes) {
-        await first.sender.begin(index, null);
-        await first.sender.finish('paid', null);
+        await first.sender.begin(index);
+        await first.sender.finish('paid');
       }
       busy = false;
     }

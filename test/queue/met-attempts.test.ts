@@ -7,7 +7,7 @@ import { attemptOf, mergeContext, REFUSED, WAITS } from '../support/journaled-at
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll } from '../support/order-moves.js';
 import { SETTLE_MS } from '../support/played-realm.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -25,7 +25,7 @@ test('an attempt without an answer does not bring a doubt back to read-back', as
   const other = await machines.start(await tempFolder());
   expect(await other.sender.recover()).toBe(true);
   // Order 1 is on its way from a process that freezes; a person gives the session up, and calls the order a doubt.
-  await frozen.sender.begin(1, null);
+  await frozen.sender.begin(1);
   const lost = (await listSessions(ledger)).find(({ id }) => id === frozen.ledger.mark.session)?.id ?? '';
   await acceptMissing(mergeContext(batch, 'readback'), lost, { who: 'ada', at: Date.now() });
   expect((await readRecord(batch.ref, 1)).code).toBe('u');
@@ -33,13 +33,13 @@ test('an attempt without an answer does not bring a doubt back to read-back', as
   // The settle time goes by; order 2 of the same member is paid.
   await later(400);
   machines.realm.pass(SETTLE_MS + 1);
-  await other.sender.begin(2, null);
-  await other.sender.finish('paid', null);
+  await other.sender.begin(2);
+  await other.sender.finish('paid');
   expect((await readRecord(batch.ref, 2)).code).toBe('P');
   // The frozen one wakes: its request never arrived, and it hears nothing.
-  await frozen.sender.finish('lost-before', null);
+  await frozen.sender.finish('lost-before');
   await later(20);
-  await other.sender.begin(1, null);
+  await other.sender.begin(1);
   expect(machines.realm.applied.get(1)).toBeUndefined();
   expect((await readRecord(batch.ref, 1)).code).toBe('D');
   await other.sender.die();
@@ -59,25 +59,25 @@ for (const certainty of ['readback', 'manual', 'idempotent'] as const)
       // Machine 2 joins after the backup and is sending order 1 when the store is restored.
       const second = await machines.start(two);
       expect(await second.sender.recover()).toBe(true);
-      await second.sender.begin(1, null);
+      await second.sender.begin(1);
       await restore();
       // To machine 1 the folder of machine 2 is nowhere; it arms and sends order 1 as well: that cannot be known.
       expect(await first.sender.recover()).toBe(true);
-      await first.sender.begin(1, null);
+      await first.sender.begin(1);
       expect(first.sender.open).toHaveLength(1);
       // Machine 2 finds out, merges; then its own request is answered with a definite no. The other one is in flight.
       await second.sender.recover();
       await first.sender.recover();
       await second.sender.recover();
-      await second.sender.finish(fate, null);
+      await second.sender.finish(fate);
       const code = (await readRecord(batch.ref, 1)).code;
       await later(20);
       if (code === 'w' || code === 'p') {
         await second.sender.recover();
-        await second.sender.begin(1, null);
-        await second.sender.finish('paid', null);
+        await second.sender.begin(1);
+        await second.sender.finish('paid');
       }
-      await first.sender.finish('paid', null);
+      await first.sender.finish('paid');
       expect(['u', 'D']).toContain(code);
       expect(machines.realm.applied.get(1)).toBe(1);
       await first.sender.die();

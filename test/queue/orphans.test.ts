@@ -30,8 +30,8 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
   const [dying, other] = [await tempFolder(), await tempFolder()];
   const dead = await Sender.start(ledger, batch, certainty, dying, realm, clocks);
   expect(await dead.recover()).toBe(true);
-  for (const index of [1, 2]) await dead.begin(index, null);
-  await dead.finish('paid', null);
+  for (const index of [1, 2]) await dead.begin(index);
+  await dead.finish('paid');
   await dead.die();
   await spoil(join(dying, 'journal'));
   const finder = await Sender.start(ledger, batch, certainty, other, realm, clocks);

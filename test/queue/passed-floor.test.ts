@@ -6,7 +6,7 @@ import { fileName } from '../../src/ledger/journal/journal.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -26,8 +26,8 @@ test('a floor is not passed because another machine has merged its journals firs
   // Machine 2 joins after the backup, pays order 1, ends, and its journal goes by the budget: the floor says so.
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
-  await second.sender.begin(1, null);
-  await second.sender.finish('paid', null);
+  await second.sender.begin(1);
+  await second.sender.finish('paid');
   const { era, seq } = await readFence(batch.ledger);
   await second.sender.leave();
   const journals = join(two, 'journal');
@@ -41,8 +41,8 @@ test('a floor is not passed because another machine has merged its journals firs
   await rm(fileName(journals, session, 1));
   // Machine 1 goes on and pays five.
   for (const index of [2, 3, 4, 5, 6]) {
-    await first.sender.begin(index, null);
-    await first.sender.finish('paid', null);
+    await first.sender.begin(index);
+    await first.sender.finish('paid');
   }
   await restore();
   expect(await first.sender.recover()).toBe(true);
@@ -50,8 +50,8 @@ test('a floor is not passed because another machine has merged its journals firs
   await late.sender.recover();
   await first.sender.recover();
   await late.sender.recover();
-  await late.sender.begin(1, null);
-  await late.sender.finish('paid', null);
+  await late.sender.begin(1);
+  await late.sender.finish('paid');
   expect(machines.realm.applied.get(1)).toBe(1);
   await late.sender.die();
   await first.sender.die();

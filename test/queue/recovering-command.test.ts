@@ -8,7 +8,7 @@ import { App } from '../../src/runtime/app.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
 import { testProfile } from '../support/realm-profile.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -25,8 +25,8 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   const there = await machines.start(folder);
   expect(await there.sender.recover()).toBe(true);
   for (const index of [1, 2]) {
-    await there.sender.begin(index, null);
-    await there.sender.finish('paid', null);
+    await there.sender.begin(index);
+    await there.sender.finish('paid');
   }
   await there.sender.leave();
   await restore();
@@ -38,8 +38,8 @@ test('nobody arms while `recover` on another machine still merges what it has lo
     const reply = await script(name, ...rest);
     if (name !== 'disarm' || armed !== null) return reply;
     armed = await here.sender.recover();
-    await here.sender.begin(2, null);
-    await here.sender.finish('paid', null);
+    await here.sender.begin(2);
+    await here.sender.finish('paid');
     return reply;
   };
   const { name, baseUrl, realmId } = batch.ledger.realm;

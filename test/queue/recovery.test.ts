@@ -19,8 +19,8 @@ test('a rollback is told also when answers under way have carried the sequence p
   const sender = await Sender.start(ledger, batch, 'manual', await tempFolder(), realm, clocks);
   expect(await sender.recover()).toBe(true);
   const back = await photograph(ledger);
-  await sender.begin(1, null);
-  await sender.finish('paid', null);
+  await sender.begin(1);
+  await sender.finish('paid');
   await back();
   await ledger.scripts.redis.hincrby(ledger.keyPrefix, 'seq', 1_000);
   expect((await readFence(ledger)).rollback).toBeNull();

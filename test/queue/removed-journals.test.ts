@@ -11,7 +11,7 @@ import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
 import { begin, feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { tieUp } from '../support/tie-up.js';
 import { photograph } from '../support/unreliable-store.js';
@@ -31,8 +31,8 @@ async function removedAfterPaying() {
   const registry = [`${batch.ledger.keyPrefix}:sessions`, `${batch.ledger.keyPrefix}:places`];
   await redis.del(...registry);
   const restore = await photograph(batch.ledger);
-  await payer.sender.begin(1, null);
-  await payer.sender.finish('paid', null);
+  await payer.sender.begin(1);
+  await payer.sender.finish('paid');
   const { era, seq } = await readFence(batch.ledger);
   await payer.sender.die();
   const journals = join(folder, 'journal');
@@ -58,7 +58,7 @@ describe('a store that was restored to before what was removed', () => {
       armed: false,
       reason: { message: 'a test says so' },
     });
-    await sender.begin(1, null);
+    await sender.begin(1);
     expect(sender.open).toEqual([]);
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
     await sender.die();
@@ -70,14 +70,14 @@ describe('a store that was restored to before what was removed', () => {
     const other = await machines.start(await tempFolder());
     expect(await other.sender.recover()).toBe(true);
     for (const index of [2, 3]) {
-      await other.sender.begin(index, null);
-      await other.sender.finish('paid', null);
+      await other.sender.begin(index);
+      await other.sender.finish('paid');
     }
     expect(await readFence(batch.ledger)).toMatchObject({ armed: true });
     const late = await machines.start(folder);
     expect(await late.sender.recover()).toBe(false);
     expect(await readFence(batch.ledger)).toMatchObject({ armed: false });
-    await other.sender.begin(1, null);
+    await other.sender.begin(1);
     expect(other.sender.open).toEqual([]);
     // Nobody arms what another refuses, also when the one who found out has ended in order.
     expect(await other.sender.recover()).toBe(false);
@@ -86,7 +86,7 @@ describe('a store that was restored to before what was removed', () => {
     await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:places`);
     expect(await listSessions(batch.ledger)).toHaveLength(1);
     expect(await other.sender.recover()).toBe(false);
-    await other.sender.begin(1, null);
+    await other.sender.begin(1);
     expect(other.sender.open).toEqual([]);
     // Accepted on whichever machine, it is accepted for all.
     await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
@@ -142,8 +142,8 @@ describe('a store that knows what was removed', () => {
     const restore = await photograph(batch.ledger);
     const { sender } = await machines.start(folder);
     expect(await sender.recover()).toBe(true);
-    await sender.begin(2, null);
-    await sender.finish('paid', null);
+    await sender.begin(2);
+    await sender.finish('paid');
     await sender.die();
     await restore();
     const next = await machines.start(folder);

@@ -15,7 +15,7 @@ import {
   testBatch,
 } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { type Machine, Machines } from '../support/senders-on-machines.js';
+import { type Machine, Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -46,12 +46,12 @@ test('a living process does not take the rows of before for those of now', async
   const folder = await tempFolder();
   const living = await started(first, folder);
   const other = await started(first, folder);
-  await other.sender.begin(3, null);
+  await other.sender.begin(3);
   await other.sender.die();
   await living.sender.adoptDead();
   expect((await readRecord(first.ref, 3)).code).toBe('D');
-  await living.sender.begin(2, null);
-  await living.sender.finish('paid', null);
+  await living.sender.begin(2);
+  await living.sender.finish('paid');
   await restore();
   await living.sender.recover();
   // Somebody has taken the bad row out, and runs the file again.
@@ -70,8 +70,8 @@ test('a payment of a row beyond the end of the file makes doubts of its orders, 
   const first = await sealed(ledger, [A, BAD, B], { id: 'same' });
   await feedAll(first);
   const one = await started(first, await tempFolder());
-  await one.sender.begin(3, null);
-  await one.sender.finish('paid', null);
+  await one.sender.begin(3);
+  await one.sender.finish('paid');
   await restore();
   // Nothing is sealed before the journals are merged.
   for (let look = 0; look < 2; look++) for (const { sender } of [one, two]) await sender.recover();
@@ -96,8 +96,8 @@ test('the fence comes to rest beside a forgotten batch whose new import was kill
   const restore = await photograph(ledger);
   const first = await sealed(ledger, [A, B], { id: 'same' });
   await feedAll(first);
-  await one.sender.begin(1, null);
-  await one.sender.finish('paid', null);
+  await one.sender.begin(1);
+  await one.sender.finish('paid');
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   await restore();
   const content = contentHash([A, B], 'same');

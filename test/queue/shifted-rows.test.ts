@@ -3,7 +3,7 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { BatchDigest, shortId } from '../../src/planning/identity.js';
 import { type Line, ledgersOnRedis, planRow, sealed } from '../support/ledgers-on-redis.js';
 import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 
@@ -30,8 +30,8 @@ async function imported(before: readonly Line[], after: readonly Line[], id: str
   const folder = await tempFolder();
   const monday = await new Machines(bench.redis(), first, 'manual').start(folder);
   expect(await monday.sender.recover()).toBe(true);
-  await monday.sender.begin(pays, null);
-  await monday.sender.finish('paid', null);
+  await monday.sender.begin(pays);
+  await monday.sender.finish('paid');
   await monday.sender.leave();
   // The store is restored to before the import; `recover` says: run the file of each forgotten batch again.
   await restore();

@@ -7,7 +7,7 @@ import { attemptOf, merge } from '../support/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { concludeAs, feedAll, sendAs } from '../support/order-moves.js';
 import { SETTLE_MS } from '../support/played-realm.js';
-import { Machines } from '../support/senders-on-machines.js';
+import { Machines } from '../support/sender-in-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { photograph } from '../support/unreliable-store.js';
 import { until } from '../support/until.js';
@@ -25,16 +25,16 @@ test('an attempt found beside one that was paid may still arrive: read-back is v
   const restore = await photograph(ledger);
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
-  await second.sender.begin(1, null);
+  await second.sender.begin(1);
   expect(second.sender.open).toHaveLength(1);
   machines.realm.take(1, `${orderId(batch.ref.id, 1)}.1`, 'lost-late'); // it has left, and hangs in a backend
   await second.sender.die();
   await restore();
   expect(await first.sender.recover()).toBe(true);
-  await first.sender.begin(1, null);
-  await first.sender.finish('paid', null); // unavoidable: nobody could know
-  await first.sender.begin(2, null);
-  await first.sender.finish('lost-before', null);
+  await first.sender.begin(1);
+  await first.sender.finish('paid'); // unavoidable: nobody could know
+  await first.sender.begin(2);
+  await first.sender.finish('lost-before');
   expect((await readRecord(batch.ref, 2)).code).toBe('u');
   // Machine 2 starts again and tells what it knows: a possible second payment of order 1, perhaps still to come.
   const late = await machines.start(two);
@@ -42,7 +42,7 @@ test('an attempt found beside one that was paid may still arrive: read-back is v
   await first.sender.recover();
   await late.sender.recover();
   machines.realm.pass(SETTLE_MS); // it arrives
-  await first.sender.begin(2, null);
+  await first.sender.begin(2);
   expect(machines.realm.applied.get(2)).toBeUndefined();
   expect((await readRecord(batch.ref, 2)).code).not.toBe('P');
   await first.sender.die();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { firstFile } from './files.js';
 import type { Move, Plan } from './moves.js';
 import { SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
@@ -27,11 +28,41 @@ const SHAPE = {
   distinct: false,
 } as const;
 
+/** Three processes on one machine, none of which knows what the others remember. */
+const BESIDE = { machines: 1, processes: 3, early: 3 } as const;
+/** Read-back on two members, with a row that one of them gains by and a row that it loses the same by. */
+const READ = { ...BESIDE, certainty: 'readback', members: 2 } as const;
+const [GAIN, LOSS] = gainAndLoss();
+
+function gainAndLoss(): [number, number] {
+  const { rows } = firstFile({ ...SHAPE, ...READ, moves: [] }, 0);
+  const loss = (gain: number) =>
+    rows.findIndex(({ order: { op, member } }) => op === 'debit' && member === rows[gain]?.order.member);
+  const gain = rows.findIndex(({ order }, i) => order.op === 'credit' && loss(i) !== -1);
+  return [gain + 1, loss(gain) + 1];
+}
+
 type Send = Extract<Move, { do: 'send' }>;
 
 function send(who: number, first: number, ...fates: Send['fates']): Send {
   return { do: 'send', who, file: 0, first, count: 1, fates, until: 'answered', how: SMOOTHLY };
 }
+
+function begin(who: number, first: number, fate: Send['fates'][number] = 'paid'): Send {
+  return { ...send(who, first, fate), until: 'sent' };
+}
+
+const crash = (who: number, first: number): Send => ({
+  ...begin(who, first),
+  how: { ...SMOOTHLY, crashAt: 'begun' },
+});
+const answer = (who: number): Move => ({ do: 'answer', who, count: 1, how: SMOOTHLY });
+const claim = (who: number, first: number): Send => ({ ...send(who, first, 'paid'), until: 'claimed' });
+const goOn = (who: number): Move => ({ do: 'go on', who, how: SMOOTHLY });
+const look = (who: number): Move => ({ do: 'look', who, how: SMOOTHLY });
+const EVERYBODY: Move = { do: 'everybody looks' };
+const PHOTOGRAPH: Move = { do: 'photograph' };
+const restore = (to: number): Move => ({ do: 'restore', to });
 
 async function ends(shape: Partial<Plan>, ...moves: readonly Move[]): Promise<void> {
   const { faults } = await simulator.play({ ...SHAPE, ...shape, moves });
@@ -148,4 +179,66 @@ test('a process that was given up while it slept ends, and what it had not begun
     { do: 'sleep', who: 0 },
     { do: 'accept missing', machine: 1, nth: 1 },
     { do: 'lose the machine', machine: 1 },
+  ));
+
+test('a store restored twice shows an attempt that was begun in a past which no longer counts', () =>
+  ends(BESIDE, crash(0, 5), PHOTOGRAPH, restore(0), EVERYBODY, send(1, 5, 'paid'), restore(1)));
+
+test('the same, after the attempt was taken back', () =>
+  ends(
+    BESIDE,
+    crash(0, 5),
+    EVERYBODY,
+    PHOTOGRAPH,
+    restore(0),
+    EVERYBODY,
+    send(1, 5, 'lost-after'),
+    restore(1),
+  ));
+
+test('a request is under way elsewhere when the store goes back: nobody arms before that process has merged', () =>
+  ends(BESIDE, begin(0, 5), restore(0), look(1), look(1), send(1, 5, 'paid'), answer(0)));
+
+test('a request arrives late, but within the settle time', () =>
+  ends(
+    READ,
+    send(0, 5, 'lost-late'),
+    send(0, 5, 'paid'),
+    { do: 'pass', ms: SETTLE_MS / 2 },
+    send(0, 5, 'paid'),
+    send(0, 5, 'paid'),
+  ));
+
+test('what read-back concluded is forgotten, and another order has moved the member back since', () =>
+  ends(
+    READ,
+    begin(0, GAIN, 'lost-after'),
+    PHOTOGRAPH,
+    answer(0),
+    send(0, GAIN, 'paid'),
+    send(0, LOSS, 'paid'),
+    restore(1),
+  ));
+
+test('the balances before the last attempt are forgotten, those before an earlier one are not', () =>
+  ends(
+    READ,
+    send(0, GAIN, 'slow-down'),
+    PHOTOGRAPH,
+    send(0, LOSS, 'paid'),
+    send(0, GAIN, 'lost-after'),
+    restore(1),
+  ));
+
+test('balances read under a hold of which the store has forgotten that it was given up', () =>
+  ends(
+    READ,
+    claim(0, GAIN),
+    claim(1, GAIN),
+    goOn(1),
+    send(1, LOSS, 'paid'),
+    restore(0),
+    EVERYBODY,
+    claim(1, GAIN),
+    goOn(0),
   ));

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { memberId } from '../../src/core/ids.js';
 import { playClocks } from './clocks.js';
 import { rollingFor } from './dice.js';
-import { type Judgement, judge, unnamed } from './judge.js';
+import { type Judgement, judge, lazyDoubts, unnamed } from './judge.js';
 import { playDeaths } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import type { BatchSight } from './operator.js';
@@ -154,6 +154,7 @@ async function end(scene: Scene): Promise<Judgement> {
   await scene.byOperator(() => importMissing(scene));
   const left = await workOff(scene);
   const still = left > 0 ? await unnamed(scene.files, scene.operator) : [];
+  still.push(...(await lazyDoubts(scene)));
   if (left > 0) await help(scene);
   // What is still under way arrives, too.
   scene.realm.pass(SETTLE_MS);

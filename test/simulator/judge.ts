@@ -1,5 +1,6 @@
 import { type OrderId, orderId } from '../../src/core/ids.js';
 import { tieUp } from '../support/tie-up.js';
+import type { Move } from './moves.js';
 import type { Operator } from './operator.js';
 import { passesLimit, ruleLimit } from './rules.js';
 import type { Scene } from './scene.js';
@@ -32,6 +33,45 @@ export async function unnamed(files: readonly File[], operator: Operator): Promi
       if (named.has(i + 1)) continue;
       const what = `${file.id}-${i + 1} is ${code} in a batch that is ${batch.state}, and nobody says why`;
       faults.push({ kind: 'unnamed', what });
+    }
+  }
+  return faults;
+}
+
+/** Moves after which every doubt can be told to be for something or for nothing. */
+const PLAIN: readonly Move['do'][] = [
+  'send',
+  'answer',
+  'go on',
+  'feed',
+  'look',
+  'everybody looks',
+  'sleep',
+  'wake',
+  'kill',
+  'leave',
+  'lose replies',
+  'pass',
+  'photograph',
+  'restore',
+  'restart the store',
+];
+
+/**
+ * Doubts for nothing, before people have ended any: of an order whose outcome nobody had to guess, and under
+ * read-back, while its conditions hold and the store forgets nothing, of any order at all.
+ */
+export async function lazyDoubts(scene: Scene): Promise<Fault[]> {
+  const { files, operator, plan } = scene;
+  if (plan.forgetsFiles || !plan.moves.every((move) => PLAIN.includes(move.do))) return [];
+  const readable = plan.certainty === 'readback' && !plan.moves.some((move) => move.do === 'restore');
+  const faults: Fault[] = [];
+  for (const file of files) {
+    const batch = await operator.look(file);
+    for (const [i, { code }] of (batch?.records ?? []).entries()) {
+      const id = orderId(file.id, i + 1);
+      if (code === 'D' && (readable || !scene.isAmbiguous(id)))
+        faults.push({ kind: 'wrong', what: `${id} is in doubt for nothing` });
     }
   }
   return faults;

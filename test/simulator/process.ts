@@ -1,6 +1,6 @@
 import type { OutcomeKind } from '../../src/core/classify.js';
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
-import { type BatchId, orderId } from '../../src/core/ids.js';
+import { type BatchId, type OrderId, orderId } from '../../src/core/ids.js';
 import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { feed, openBatches } from '../../src/ledger/moves/feed.js';
 import { Session } from '../../src/ledger/sessions/session.js';
@@ -42,6 +42,8 @@ export class Process {
   private passed = 0;
   private readonly open: { readonly answer: () => void }[] = [];
   private readonly fates = new Map<string, Fate>();
+  /** Deliveries that have begun and are not over. */
+  private readonly delivering = new Map<OrderRef, OrderId>();
   private loseTail: (() => void) | undefined;
 
   private constructor(
@@ -107,7 +109,9 @@ export class Process {
       this.parts.pace.pausing = pausing;
       for (const [i, ref] of refs.entries()) {
         const fate = fates[i % fates.length];
-        if (fate !== undefined) this.fates.set(orderId(batch, ref.index), fate);
+        const id = orderId(batch, ref.index);
+        if (fate !== undefined) this.fates.set(id, fate);
+        this.delivering.set(ref, id);
         this.run(ref);
       }
       return Promise.resolve();
@@ -151,6 +155,7 @@ export class Process {
   async die(): Promise<void> {
     if (!this.alive) return;
     this.alive = false;
+    for (const id of this.delivering.values()) this.world.requests.ambiguous.add(id);
     this.link.dead = true;
     this.link.thaw();
     await this.session.journal.written();
@@ -227,7 +232,10 @@ export class Process {
         },
         (error: unknown) => this.failed(error),
       )
-      .finally(() => this.gate.end());
+      .finally(() => {
+        if (!this.link.dead) this.delivering.delete(ref);
+        this.gate.end();
+      });
   }
 
   /** A delivery that fails is made again by the queue; what is broken in the program itself is not. */

@@ -12,6 +12,8 @@ export type Sent = { readonly intention: string; readonly machine: number; reado
 
 export class Requests {
   readonly sent: Sent[] = [];
+  /** Orders of which somebody could not know what became of them: only these may end in doubt. */
+  readonly ambiguous = new Set<OrderId>();
 
   constructor(
     readonly realm: Realm,
@@ -29,6 +31,7 @@ export class Requests {
   ): OutcomeKind {
     const { intention, order } = this.find(id);
     this.leaves(intention, by.machine.number);
+    if (fate.startsWith('lost')) this.ambiguous.add(id);
     this.sent.push({ intention, machine: by.machine.number, session: by.id });
     return this.realm.receive({ id, order, key }, fate);
   }

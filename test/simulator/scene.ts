@@ -216,6 +216,11 @@ export class Scene {
     if (this.files.every(({ id }) => id !== made.id)) this.keep(made);
   }
 
+  /** Whether nobody could know what became of an order. */
+  isAmbiguous(id: OrderId): boolean {
+    return this.world.requests.ambiguous.has(id);
+  }
+
   row(id: OrderId): Row {
     const row = this.orders.get(id);
     if (row === undefined) throw new Error(`nobody wanted ${id}`);

@@ -8,20 +8,19 @@ import type { Terms } from '../../src/core/terms.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
 import { type Begun, claim, type OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
-import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { type BalancesBefore, Readback } from '../../src/queue/readback.js';
 import { Recovery } from '../../src/queue/recover.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { START, type TestBatch } from './ledgers-on-redis.js';
 import { WHY } from './order-moves.js';
-import { type Clocks, type Fate, type PlayedRealm, SETTLE_MS } from './played-realm.js';
+import { Clocks, type Fate, PlayedRealm, SETTLE_MS } from './played-realm.js';
 import { testProfile } from './realm-profile.js';
+import type { TestRedis } from './redis-server.js';
 
-/**
- * Senders and a realm in one process, with the real ledger, journals, door and recovery between them, so
- * that thousands of histories can be tried in seconds. The realm is never rolled back.
- */
+/** Senders and a realm in one process, with the real ledger, journals and recovery between them. */
 
 class Crash extends Error {}
 
@@ -32,13 +31,9 @@ type Open = {
   readonly before: BalancesBefore | null;
 };
 
-/** Claimed, and under read-back its members were read; not yet begun. */
-type Prepared = { readonly hold: string; readonly before: BalancesBefore | null };
-
 /** A sending process: it may hold requests that have begun and are not answered yet. */
 export class Sender {
   readonly open: Open[] = [];
-  private readonly prepared = new Map<number, Prepared>();
   private readonly readback: Readback;
   alive = true;
   private readonly plans: PlanReader;
@@ -117,17 +112,15 @@ export class Sender {
     return this.recovery.tick();
   }
 
-  /** `pausing`: it gets as far as the slot of the pace and goes on at the next call, whatever happens meanwhile. */
-  async begin(index: number, crashAt: FailPoint | null, pausing = false): Promise<void> {
-    await this.orDie(crashAt, async () => {
+  /** It dies at `crashAt`. */
+  async begin(index: number, crashAt: FailPoint | null = null): Promise<void> {
+    onFailPoint((point) => {
+      if (point === crashAt) throw new Crash(point);
+    });
+    try {
       const ref = { no: this.batch.no, index };
-      const prepared = this.prepared.get(index) ?? (await this.prepare(ref));
-      this.prepared.delete(index);
+      const prepared = await this.prepare(ref);
       if (prepared === undefined) return;
-      if (pausing) {
-        this.prepared.set(index, prepared);
-        return;
-      }
       const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
       const begun = await this.door.begin(ref, this.batch.ref.id, {
         nonce,
@@ -139,10 +132,18 @@ export class Sender {
         hold: prepared.hold,
       });
       if (!('refusal' in begun)) this.open.push({ index, nonce, begun, before: prepared.before });
-    });
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      await this.die();
+    } finally {
+      onFailPoint(() => {});
+    }
   }
 
-  private async prepare(ref: OrderRef): Promise<Prepared | undefined> {
+  /** Claims it, and under read-back reads its members. */
+  private async prepare(
+    ref: OrderRef,
+  ): Promise<{ readonly hold: string; readonly before: BalancesBefore | null } | undefined> {
     const row = this.batch.row(ref.index);
     const reading = this.certainty === 'readback';
     const answer = await claim(this.ledger, ref, '', reading ? membersOf(row.order) : []);
@@ -156,19 +157,15 @@ export class Sender {
     return before !== null && 'kind' in before ? undefined : { hold: answer.hold, before };
   }
 
-  async finish(fate: Fate, crashAt: FailPoint | null): Promise<number | undefined> {
+  async finish(fate: Fate): Promise<void> {
     const open = this.open.shift();
-    if (open === undefined) return undefined;
+    if (open === undefined) return;
     const { index, nonce, begun, before } = open;
     const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
     const kind = this.realm.take(index, key, fate);
-    await this.orDie(crashAt, async () => {
-      failPoint('answered');
-      if (kind === 'paid' && before !== null)
-        await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, before, null);
-      await this.settle(index, nonce, begun, outcomeOf(kind));
-    });
-    return index;
+    if (kind === 'paid' && before !== null)
+      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, before, null);
+    await this.settle(index, nonce, begun, outcomeOf(kind));
   }
 
   /** Ends in order: nobody waits for it any more. */
@@ -181,7 +178,6 @@ export class Sender {
   async die(): Promise<void> {
     this.alive = false;
     this.open.length = 0;
-    this.prepared.clear();
     await this.session.close();
   }
 
@@ -218,20 +214,6 @@ export class Sender {
       refusalReason: WHY,
     });
   }
-
-  private async orDie(crashAt: FailPoint | null, work: () => Promise<void>): Promise<void> {
-    onFailPoint((point) => {
-      if (point === crashAt) throw new Crash(point);
-    });
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof Crash)) throw error;
-      await this.die();
-    } finally {
-      onFailPoint(() => {});
-    }
-  }
 }
 
 function outcomeOf(kind: OutcomeKind): WriteOutcome {
@@ -248,4 +230,43 @@ function outcomeOf(kind: OutcomeKind): WriteOutcome {
     body: '',
     balance: null,
   };
+}
+
+/** Takes down which scripts were called, in their order. */
+class Heard extends ScriptClient {
+  readonly scripts: string[] = [];
+
+  override script(name: string, realm: string, args: readonly Argument[]): Promise<unknown> {
+    this.scripts.push(name);
+    return super.script(name, realm, args);
+  }
+}
+
+export type Machine = {
+  readonly sender: Sender;
+  readonly ledger: RealmLedger;
+  readonly scripts: readonly string[];
+};
+
+/** Senders of one realm, each with a folder and a memory of its own, as on machines of their own. */
+export class Machines {
+  private readonly clocks = new Clocks();
+  readonly realm: PlayedRealm;
+
+  constructor(
+    private readonly redis: TestRedis,
+    private readonly batch: TestBatch,
+    private readonly certainty: Certainty,
+  ) {
+    const orderOf = (index: number) => batch.row(index).order;
+    this.realm = new PlayedRealm(certainty === 'idempotent', orderOf, this.clocks);
+  }
+
+  async start(folder: string): Promise<Machine> {
+    const scripts = new Heard(this.redis.client(), 10_000, () => {});
+    const ledger = openLedger(scripts, this.batch.ledger.realm);
+    const { batch, certainty, realm, clocks } = this;
+    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks);
+    return { sender, ledger, scripts: scripts.scripts };
+  }
 }

@@ -1,7 +1,4 @@
-import type { Redis } from 'ioredis';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-
-/** A store that forgets, and one whose replies get lost. */
 
 /** All keys of a realm as they stand; `restore` puts the store back to that moment, as a failover may. */
 export async function photograph(ledger: RealmLedger): Promise<() => Promise<void>> {
@@ -21,27 +18,4 @@ export async function photograph(ledger: RealmLedger): Promise<() => Promise<voi
       await redis.hset(ledger.keyPrefix, 'armed', 'another-server');
     await redis.del(`${ledger.keyPrefix}:merged`);
   };
-}
-
-/** A connection that loses replies when told to: the script has run, and the caller asks again. */
-export class Lossy {
-  /** Replies still to lose. */
-  losing = 0;
-  readonly redis: Redis;
-
-  constructor(redis: Redis) {
-    this.redis = new Proxy(redis, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        if (name !== 'evalsha') return value.bind(target);
-        return async (...args: unknown[]) => {
-          const reply: unknown = await value.apply(target, args);
-          if (this.losing <= 0) return reply;
-          this.losing -= 1;
-          throw Object.assign(new Error('the reply was lost'), { code: 'ECONNRESET' });
-        };
-      },
-    });
-  }
 }
