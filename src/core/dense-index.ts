@@ -105,13 +105,3 @@ export function mix(a: number, b: number, c: number): number {
   hash = Math.imul(hash, 0x165667b1);
   return hash ^ (hash >>> 16);
 }
-
-/** Folds text into 32 bits; different seeds give independent results. */
-export function fold(text: string, seed: number): number {
-  let hash = seed;
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return mix(hash, text.length, seed) >>> 0;
-}

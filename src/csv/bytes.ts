@@ -36,7 +36,7 @@ export class ByteGuard {
   }
 
   #refuseNul(chunk: Buffer, at: number, startLine: number): never {
-    if (this.#offset === 0 && looksLikeUtf16(chunk)) throw utf16(1);
+    if (this.#offset === 0 && looksLikeUtf16(chunk)) throw utf16();
     const line = startLine + countLineFeeds(chunk.subarray(0, at));
     throw new BrokenFile(
       'ALM_FILE_NOT_CSV',
@@ -62,16 +62,16 @@ export class ByteGuard {
 
 function refuseByBeginning(head: Buffer): void {
   const [a, b] = head;
-  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw utf16(1);
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw utf16();
   const format = knownFormat(head);
   if (format === undefined) return;
   throw new BrokenFile('ALM_FILE_NOT_CSV', 0, `This is not a CSV file but ${format}.`);
 }
 
-function utf16(line: number): BrokenFile {
+function utf16(): BrokenFile {
   return new BrokenFile(
     'ALM_FILE_ENCODING',
-    line,
+    1,
     'The file is UTF-16 (Excel calls it "Unicode Text"), expected UTF-8. Export it as "CSV UTF-8".',
   );
 }
@@ -111,8 +111,7 @@ function firstBadByte(bytes: Buffer): number {
     if (isUtf8(prefix.subarray(0, middle - tailOfCutCharacter(prefix)))) good = middle;
     else bad = middle;
   }
-  const prefix = bytes.subarray(0, good);
-  return good - tailOfCutCharacter(prefix);
+  return good - tailOfCutCharacter(bytes.subarray(0, good));
 }
 
 function countLineFeeds(bytes: Buffer): number {

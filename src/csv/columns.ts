@@ -1,34 +1,27 @@
 import { distance } from 'fastest-levenshtein';
 import { AlmonerError } from '../core/errors/error.js';
 
-/** The columns that have a meaning. */
-const COLUMNS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason', 'realm', 'currency'] as const;
-export type Column = (typeof COLUMNS)[number];
+/** The columns that have a meaning, and what each may be called. */
+const SPELLINGS = {
+  member: ['member', 'memberid', 'member_id', 'userid', 'user_id'],
+  tokens: ['tokens', 'amount', 'points'],
+  recipient: ['recipient', 'recipientid', 'recipient_id', 'to'],
+  op: ['op'],
+  reference: ['reference'],
+  reason: ['reason', 'note'],
+  realm: ['realm'],
+  currency: ['currency'],
+} as const;
+export type Column = keyof typeof SPELLINGS;
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
 const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 type OwnColumn = (typeof OWN_COLUMNS)[number];
 
-const ALIASES: ReadonlyMap<string, Column> = new Map<string, Column>([
-  ['member', 'member'],
-  ['memberid', 'member'],
-  ['member_id', 'member'],
-  ['userid', 'member'],
-  ['user_id', 'member'],
-  ['tokens', 'tokens'],
-  ['amount', 'tokens'],
-  ['points', 'tokens'],
-  ['recipient', 'recipient'],
-  ['recipientid', 'recipient'],
-  ['recipient_id', 'recipient'],
-  ['to', 'recipient'],
-  ['op', 'op'],
-  ['reference', 'reference'],
-  ['reason', 'reason'],
-  ['note', 'reason'],
-  ['realm', 'realm'],
-  ['currency', 'currency'],
-]);
+const COLUMNS = Object.keys(SPELLINGS).filter(isColumn);
+const ALIASES: ReadonlyMap<string, Column> = new Map(
+  COLUMNS.flatMap((column) => SPELLINGS[column].map((spelling) => [spelling, column] as const)),
+);
 
 /** Names compare without case and without blanks around them. */
 export function headerKey(name: string): string {
@@ -40,7 +33,7 @@ export function columnNamed(name: string): Column | undefined {
 }
 
 function isColumn(name: string): name is Column {
-  return COLUMNS.some((column) => column === name);
+  return Object.hasOwn(SPELLINGS, name);
 }
 
 export function ownColumnNamed(name: string): OwnColumn | undefined {
@@ -50,7 +43,7 @@ export function ownColumnNamed(name: string): OwnColumn | undefined {
 
 /** What a column may be called, for messages. */
 export function spellingsOf(column: Column): string {
-  return [...ALIASES].flatMap(([name, meaning]) => (meaning === column ? [name] : [])).join(', ');
+  return SPELLINGS[column].join(', ');
 }
 
 /** Ordinary words that happen to be a letter or two away from a known name; they are nobody's typing error. */

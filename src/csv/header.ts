@@ -1,7 +1,8 @@
-import { CsvError, parse } from 'csv-parse/sync';
+import { CsvError } from 'csv-parse/sync';
 import { undefuse } from '../core/formula-cells.js';
 import { ByteGuard } from './bytes.js';
 import type { IntakeLimits } from './open.js';
+import { parseRecords } from './records.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
 /** The first record that is not blank, as text, and what a `sep=` line before it said. */
@@ -37,11 +38,8 @@ export async function readHeaderLine(
   if (ended) guard.end(1);
   const found = findHeader(Buffer.concat(pieces), true, recordBytesMax);
   if (found !== undefined) return found;
-  throw new BrokenFile(
-    'ALM_FILE_EMPTY',
-    0,
-    'The file is empty; expected a header line and at least one row.',
-  );
+  const message = 'The file is empty; expected a header line and at least one row.';
+  throw new BrokenFile('ALM_FILE_EMPTY', 0, message);
 }
 
 function findHeader(bytes: Buffer, whole: boolean, recordBytesMax: number): HeaderLine | undefined {
@@ -109,9 +107,8 @@ export function splitHeader(
   const candidates = named === null ? ([',', ';', '\t'] as const) : [named];
   const splits = candidates.flatMap((delimiter) => {
     const names = headerCells(text, delimiter);
-    return names === undefined
-      ? []
-      : [{ delimiter, names, score: names.filter(isKnown).length * 1000 + Math.min(names.length, 999) }];
+    if (names === undefined) return [];
+    return [{ delimiter, names, score: names.filter(isKnown).length * 1000 + Math.min(names.length, 999) }];
   });
   const [best] = splits.sort((a, b) => b.score - a.score);
   // A stray quote inside a name can leave the last one open, although their number is even.
@@ -130,14 +127,7 @@ function openQuote(line: number): BrokenFile {
 /** The header's cells, or undefined where a quote in it stays open. */
 function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
   try {
-    const records: unknown = parse(text, {
-      delimiter,
-      record_delimiter: ['\r\n', '\n'],
-      relax_quotes: true,
-      relax_column_count: true,
-    });
-    const first: unknown = Array.isArray(records) ? records[0] : undefined;
-    return Array.isArray(first) ? first.map((name) => undefuse(String(name))) : [];
+    return parseRecords(text, delimiter)[0]?.map(undefuse) ?? [];
   } catch (error) {
     if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return undefined;
     throw error;

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../core/errors/catalogue.js';
 import { undefuse } from '../core/formula-cells.js';
 import { type MemberId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
 import { OPS, type Op, type Order } from '../core/order.js';
@@ -32,51 +31,34 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
   const at = shape.columns;
   for (let index = 0; index < record.length; index++) record[index] = undefuse(record[index] ?? '');
   const cells = fitCells(shape, record);
-  const cell = (index: number) => record[index] ?? '';
-  const report = (column: Column, fault: { code: ErrorCode; message: string }) => {
-    findings.push({ line, column: nameOfColumn(shape, column), ...fault });
-  };
-
   // A row whose cells may have shifted would get a fault for each cell; the one about its length is enough.
   if (findings.length > 0) return { kind: 'invalid', line, findings, cells };
 
-  const member = readMemberCell(cell(at.member));
-  if (typeof member !== 'string') report('member', member);
-  const tokens = readTokensCell(cell(at.tokens), rules.maxTokensPerOrder);
-  if ('code' in tokens) report('tokens', tokens);
-  const op = at.op === -1 ? null : readOpCell(cell(at.op));
-  if (op !== null && typeof op !== 'string') report('op', op);
-  const recipient = at.recipient === -1 ? null : readRecipient(cell(at.recipient));
-  if (recipient !== null && typeof recipient !== 'string') report('recipient', recipient);
-  const reference = at.reference === -1 ? null : readReferenceCell(cell(at.reference));
-  if (reference !== null && typeof reference !== 'string') report('reference', reference);
-  const replaces = at.order === -1 ? null : readOrderCell(cell(at.order));
-  if (replaces !== null && typeof replaces !== 'string')
-    findings.push({ line, column: 'almoner_order', ...replaces });
-  if (at.realm !== -1) checkRealm(cell(at.realm), rules.realms, (fault) => report('realm', fault));
-  const currency = at.currency === -1 ? '' : cell(at.currency).trim();
-  if (currency !== '' && currency !== rules.currency) report('currency', otherCurrency(currency, rules));
+  const cell = (index: number) => (index === -1 ? '' : (record[index] ?? ''));
+  /** What was read, or undefined where it is a fault. */
+  const good = <T>(column: Column | 'almoner_order', read: T | CellFault): T | undefined => {
+    if (!isFault(read)) return read;
+    const name = column === 'almoner_order' ? column : nameOfColumn(shape, column);
+    findings.push({ line, column: name, code: read.code, message: read.message });
+    return undefined;
+  };
 
-  const right =
-    typeof member === 'string' &&
-    !('code' in tokens) &&
-    (op === null || typeof op === 'string') &&
-    (recipient === null || typeof recipient === 'string');
-  if (right) {
-    const order = decideOrder({ op, member, recipient, tokens, recipientColumn: at.recipient !== -1 });
-    const other =
-      'code' in order || typeof reference !== 'string'
-        ? undefined
-        : awardFault(reference, order, replaces !== null);
-    if (other !== undefined) report('reference', other);
-    if ('code' in order) report(order.column, { code: order.code, message: order.message });
-    else if (
-      findings.length === 0 &&
-      (reference === null || typeof reference === 'string') &&
-      (replaces === null || typeof replaces === 'string')
-    ) {
-      const text = at.reason === -1 ? '' : textOf(cell(at.reason)).trim();
-      const reason = text === '' ? null : text;
+  const member = good('member', readMemberCell(cell(at.member)));
+  const tokens = good('tokens', readTokensCell(cell(at.tokens), rules.maxTokensPerOrder));
+  const op = good('op', readOpCell(cell(at.op)));
+  const recipient = good('recipient', readRecipient(cell(at.recipient)));
+  const reference = good('reference', readReferenceCell(cell(at.reference)));
+  const replaces = good('almoner_order', readOrderCell(cell(at.order)));
+  if (at.realm !== -1) good('realm', realmFault(cell(at.realm).trim(), rules.realms));
+  good('currency', currencyFault(cell(at.currency).trim(), rules.currency));
+
+  if (member !== undefined && tokens !== undefined && op !== undefined && recipient !== undefined) {
+    const decided = decideOrder({ op, member, recipient, tokens, recipientColumn: at.recipient !== -1 });
+    const order = good<Order>('column' in decided ? decided.column : 'op', decided);
+    if (order !== undefined && typeof reference === 'string')
+      good('reference', awardFault(reference, order, replaces !== null));
+    if (findings.length === 0 && order !== undefined && reference !== undefined && replaces !== undefined) {
+      const reason = textOf(cell(at.reason)).trim() || null;
       const hashes = hashRow({ order, reference });
       return { kind: 'order', line, order, reference, reason, replaces, hashes, cells };
     }
@@ -84,12 +66,15 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
   return { kind: 'invalid', line, findings, cells };
 }
 
+function isFault(read: unknown): read is CellFault {
+  return typeof read === 'object' && read !== null && 'code' in read;
+}
+
 /** The sheet's cells of a record: own columns dropped, length as the header's. */
 function fitCells(shape: Shape, record: string[]): string[] {
-  const width = shape.width;
+  const width = shape.names.length;
   if (record.length === width && shape.kept.length === width) return record;
-  const cells: string[] = [];
-  for (const index of shape.kept) cells.push(record[index] ?? '');
+  const cells = shape.kept.map((index) => record[index] ?? '');
   if (hasSurplus(shape.names, record) && cells.length > 0)
     cells[cells.length - 1] = [cells.at(-1), ...record.slice(width)].join(shape.sheet.delimiter);
   return cells;
@@ -100,7 +85,7 @@ function readRecipient(cell: string): ReturnType<typeof readMemberCell> | null {
   return cell.trim() === '' ? null : readMemberCell(cell);
 }
 
-function readOrderCell(cell: string): OrderId | null | { code: ErrorCode; message: string } {
+function readOrderCell(cell: string): OrderId | null | CellFault {
   const text = cell.trim();
   if (text === '') return null;
   const parsed = parseOrderId(text);
@@ -111,23 +96,19 @@ function readOrderCell(cell: string): OrderId | null | { code: ErrorCode; messag
   };
 }
 
-function checkRealm(
-  cell: string,
-  realms: readonly string[],
-  report: (fault: { code: ErrorCode; message: string }) => void,
-): void {
-  const text = cell.trim();
-  if (realms.includes(text)) return;
+function realmFault(text: string, realms: readonly string[]): CellFault | null {
+  if (realms.includes(text)) return null;
   const found = text === '' ? 'The realm is empty' : `The row is for realm ${show(text)}`;
-  report({ code: 'ALM_ROW_REALM_OTHER', message: `${found}; this run is for ${realms.join(' = ')}.` });
+  return { code: 'ALM_ROW_REALM_OTHER', message: `${found}; this run is for ${realms.join(' = ')}.` };
 }
 
 /** An empty cell says nothing about the currency, and is taken. */
-function otherCurrency(text: string, rules: RowRules): { code: ErrorCode; message: string } {
+function currencyFault(text: string, currency: string | null): CellFault | null {
+  if (text === '' || text === currency) return null;
   const run =
-    rules.currency === null
+    currency === null
       ? 'this run is in the realm’s default currency (its profile has no realmPointId)'
-      : `this run is in ${show(rules.currency)}`;
+      : `this run is in ${show(currency)}`;
   return { code: 'ALM_ROW_CURRENCY_OTHER', message: `The row is in currency ${show(text)}; ${run}.` };
 }
 

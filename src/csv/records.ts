@@ -31,9 +31,11 @@ export async function* readRecords<T>(
   const readAll = (records: Iterable<string[]>): T[] => {
     const block: T[] = [];
     try {
+      let at = 0;
       for (const record of records) {
-        scanner.next();
-        const made = read(scanner.recordLine, record, scanner.recordFlaw);
+        const ended = scanner.ended[at++];
+        if (ended === undefined) throw new Error('csv-parse found a record that the scanner did not');
+        const made = read(ended.line, record, ended.flaw);
         if (made !== undefined) block.push(made);
       }
     } catch (error) {
@@ -86,7 +88,7 @@ class Waiting {
 }
 
 function recordsOf(bytes: Buffer, delimiter: Delimiter): Iterable<string[]> {
-  return bytes.includes(QUOTE) ? parsed(bytes, delimiter) : split(bytes.toString('utf8'), delimiter);
+  return bytes.includes(QUOTE) ? parseRecords(bytes, delimiter) : split(bytes.toString('utf8'), delimiter);
 }
 
 const QUOTE = 0x22;
@@ -104,8 +106,8 @@ function* split(text: string, delimiter: Delimiter): Generator<string[], void, u
 
 const CR = 13;
 
-function parsed(bytes: Buffer, delimiter: Delimiter): string[][] {
-  return parse(bytes, {
+export function parseRecords(text: Buffer | string, delimiter: Delimiter): string[][] {
+  return parse(text, {
     delimiter,
     record_delimiter: ['\r\n', '\n'],
     relax_quotes: true,

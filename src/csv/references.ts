@@ -1,5 +1,5 @@
-import { DenseIndex, fold, mix, words32 } from '../core/dense-index.js';
-import { hashRow, referenceHash } from '../core/reference.js';
+import { DenseIndex, mix, words32 } from '../core/dense-index.js';
+import { contentWords, hashRow, referenceHash } from '../core/reference.js';
 import { show } from '../core/visible.js';
 import type { Finding, OrderRow, Row } from './row.js';
 
@@ -35,9 +35,7 @@ export class References {
   #sameReference(row: OrderRow, column: string): number | Finding | undefined {
     if (row.reference === null) return undefined;
     const hashes = row.hashes ?? hashRow(row);
-    const content = hashes.content.slice(0, 11);
-    const contentA = fold(content, 0x811c9dc5);
-    const contentB = fold(content, 0x2f0b4a27);
+    const [contentA, contentB] = contentWords(hashes.content);
     const { entry, isNew } = this.#references.enter(hashes.reference ?? '', row.line);
     if (isNew) {
       this.#contentA.set(entry, contentA);

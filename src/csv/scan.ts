@@ -12,45 +12,33 @@ import { BrokenFile, type Delimiter } from './row.js';
  *     └─ anything else ──► PLAIN ◄───┘      CR ──► AFTER_CR ──LF──► end of the record
  */
 export class RecordScanner {
+  /** The physical line that the next byte stands on. */
+  line = 1;
+  /** Set once a record is too large, or a quote stays open; the file ends there. */
+  broken: BrokenFile | undefined;
+  /** The end of the last whole record within the last chunk; 0 or less where none ended. */
+  recordsEnd = 0;
+  /** Of each record that ended in the last chunk, the line that it begins on and its flaw. */
+  readonly ended: { readonly line: number; readonly flaw: number }[] = [];
   readonly #delimiter: number;
   readonly #recordBytesMax: number;
   #state: State = START;
-  #line = 1;
   #recordLine = 1;
   #recordBytes = 0;
   #cell = 0;
   #cellLine = 1;
   #formula = false;
   #flaw = 0;
-  #lines: number[] = [];
-  #flaws: number[] = [];
-  #taken = 0;
-  #recordsEnd = 0;
-  #broken: BrokenFile | undefined;
 
   constructor(delimiter: Delimiter, recordBytesMax: number) {
     this.#delimiter = delimiter.charCodeAt(0);
     this.#recordBytesMax = recordBytesMax;
   }
 
-  /** The physical line that the next byte stands on. */
-  get line(): number {
-    return this.#line;
-  }
-
-  /** Set once a record is too large; the file ends there. */
-  get broken(): BrokenFile | undefined {
-    return this.#broken;
-  }
-
-  /** The end of the last whole record within the last chunk; 0 or less where none ended. */
-  get recordsEnd(): number {
-    return this.#recordsEnd;
-  }
-
   /** Measures one chunk and returns how many of its bytes may be parsed. */
   measure(chunk: Buffer): number {
     const delimiter = this.#delimiter;
+    this.ended.length = 0;
     let state = this.#state;
     let recordStart = -this.#recordBytes;
     for (let at = 0; at < chunk.length; at++) {
@@ -68,10 +56,10 @@ export class RecordScanner {
         else if (byte === QUOTE && !this.#formula) this.#stray();
       } else if (state === QUOTED) {
         if (byte === QUOTE) state = AFTER_QUOTE;
-        else if (byte === LF) this.#line++;
+        else if (byte === LF) this.line++;
       } else if (state === START) {
         this.#formula = byte === EQUALS;
-        this.#cellLine = this.#line;
+        this.#cellLine = this.line;
         state = byte === QUOTE ? QUOTED : PLAIN;
         if (byte === delimiter || byte === LF || byte === CR) at--;
       } else if (state === AFTER_QUOTE) {
@@ -94,15 +82,16 @@ export class RecordScanner {
       }
     }
     this.#state = state;
-    this.#recordsEnd = recordStart;
+    this.recordsEnd = recordStart;
     this.#recordBytes = chunk.length - recordStart;
     return this.#recordBytes > this.#recordBytesMax ? this.#tooLarge(recordStart) : chunk.length;
   }
 
   /** The file has ended: an open quote is what an unclosed one looks like. */
   end(): void {
+    this.ended.length = 0;
     if (this.#state === QUOTED) {
-      this.#broken ??= new BrokenFile(
+      this.broken ??= new BrokenFile(
         'ALM_FILE_QUOTES',
         this.#cellLine,
         `A quote opened on line ${this.#cellLine} (cell ${this.#cell + 1}) is not closed before the end of the file; all lines after it would be one cell. Close it.`,
@@ -115,30 +104,10 @@ export class RecordScanner {
     if (this.#recordBytes > 0) this.#endRecord();
   }
 
-  /** Moves on to the next record; its line and flaw are then in `recordLine` and `recordFlaw`. */
-  next(): void {
-    if (this.#taken >= this.#lines.length)
-      throw new Error('csv-parse found a record that the scanner did not');
-    this.#taken++;
-    if (this.#taken < 8192) return;
-    this.#lines = this.#lines.slice(this.#taken - 1);
-    this.#flaws = this.#flaws.slice(this.#taken - 1);
-    this.#taken = 1;
-  }
-
-  get recordLine(): number {
-    return this.#lines[this.#taken - 1] ?? 0;
-  }
-
-  get recordFlaw(): number {
-    return this.#flaws[this.#taken - 1] ?? 0;
-  }
-
   #endRecord(): void {
-    this.#lines.push(this.#recordLine);
-    this.#flaws.push(this.#flaw);
-    this.#line++;
-    this.#recordLine = this.#line;
+    this.ended.push({ line: this.#recordLine, flaw: this.#flaw });
+    this.line++;
+    this.#recordLine = this.line;
     this.#recordBytes = 0;
     this.#cell = 0;
     this.#flaw = 0;
@@ -146,14 +115,14 @@ export class RecordScanner {
 
   /** A stray quote in a cell of several lines may have swallowed whole rows: then no row end is certain. */
   #stray(): void {
-    const kind = this.#cellLine === this.#line ? STRAY_QUOTE : SWALLOWING_QUOTE;
+    const kind = this.#cellLine === this.line ? STRAY_QUOTE : SWALLOWING_QUOTE;
     if (flawKind(this.#flaw) !== SWALLOWING_QUOTE) this.#flaw = flawAt(kind, this.#cell);
   }
 
   #tooLarge(recordStart: number): number {
-    this.#recordsEnd = recordStart;
-    const quoted = this.#state === QUOTED || this.#cellLine !== this.#line;
-    this.#broken = new BrokenFile(
+    this.recordsEnd = recordStart;
+    const quoted = this.#state === QUOTED || this.#cellLine !== this.line;
+    this.broken = new BrokenFile(
       'ALM_FILE_RECORD_TOO_LARGE',
       this.#recordLine,
       `The record that begins on line ${this.#recordLine} is larger than ${this.#recordBytesMax} bytes${

@@ -17,7 +17,6 @@ import type { Finding, Sheet } from './row.js';
 export type Shape = {
   readonly sheet: Sheet;
   readonly headerLine: number;
-  readonly width: number;
   /** All names of the header, own columns included, as the file spells them. */
   readonly names: readonly string[];
   /** Positions that belong to the sheet: all but the columns that our own reports add. */
@@ -43,31 +42,32 @@ export function findShape(
     (name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)),
   );
   const faults: Finding[] = [];
-  const fault = (code: ErrorCode, column: string | null, message: string) => {
+  const fault: HeaderFault = (code, column, message) => {
     faults.push({ line: head.line, column, code, message });
   };
-  const refuse = (code: ErrorCode, message: string) => ({
-    faults: [{ line: head.line, column: null, code, message }],
-  });
+  const keys = names.map(headerKey);
   if (names.length > limits.columnsMax)
-    return refuse(
+    fault(
       'ALM_FILE_TOO_MANY_COLUMNS',
+      null,
       `The header has ${names.length} columns, at most ${limits.columnsMax} are read.`,
     );
-  const keys = names.map(headerKey);
-  if (RESULTS_HEADER.every((name) => keys.includes(name)))
-    return refuse(
+  else if (RESULTS_HEADER.every((name) => keys.includes(name)))
+    fault(
       'ALM_FILE_IS_RESULTS',
+      null,
       'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
     );
-  if (
+  else if (
     names.every((name) => columnNamed(name) === undefined) &&
     names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))
   )
-    return refuse(
+    fault(
       'ALM_FILE_HEADER_MISSING',
+      null,
       `Line ${head.line} (${show(head.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
+  if (faults.length > 0) return { faults };
 
   const columns: Record<Column | 'order', number> = {
     member: -1,
@@ -119,7 +119,7 @@ export function findShape(
   faultMissing(columns, map, faults, fault);
   if (faults.length > 0) return { faults };
   const header = kept.map((index) => names[index] ?? '');
-  return { sheet: { delimiter, header }, headerLine: head.line, width: names.length, names, kept, columns };
+  return { sheet: { delimiter, header }, headerLine: head.line, names, kept, columns };
 }
 
 /** Reports one fault of the header line. */
