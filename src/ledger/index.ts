@@ -16,6 +16,7 @@ export {
   registerRealm,
 } from './realm-ledger.js';
 export { newNonce, ScriptClient } from './script-client.js';
+export { syncFolder } from './sync-folder.js';
 
 // Batches: finding, reading and steering them.
 

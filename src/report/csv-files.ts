@@ -43,7 +43,7 @@ function csvCell(text: string): string {
 export const REPORT_FILES = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
 export type ReportFile = (typeof REPORT_FILES)[number];
 
-const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
+export const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
   paid: 'paid',
   refused: 'failed',
   exhausted: 'failed',
@@ -55,10 +55,6 @@ const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
   cancelled: 'unprocessed',
   duplicate: 'duplicate',
 };
-
-export function fileOf(state: OrderState): ReportFile {
-  return FILE_OF[state];
-}
 
 const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 /** The column is left empty for a person to fill with `paid` or `unpaid`; `doubt resolve --file` reads it. */
@@ -97,50 +93,30 @@ export function auditCsv(entries: readonly AuditEntry[], delimiter: Delimiter): 
 }
 
 /** results.csv: one line per input row, in input order. The columns' names and order are a promise. */
-const RESULT_COLUMNS = [
-  'line',
-  'order',
-  'op',
-  'member',
-  'recipient',
-  'tokens',
-  'state',
-  'attempts',
-  'http_status',
-  'balance_after',
-  'error_code',
-  'error',
-  'evidence',
-  'sent_at',
-  'settled_at',
-] as const;
+const RESULT_COLUMNS: Readonly<Record<string, (row: RowView) => Cell>> = {
+  line: ({ line }) => line,
+  order: ({ order }) => order,
+  op: ({ op }) => op,
+  member: ({ member }) => member,
+  recipient: ({ recipient }) => recipient,
+  tokens: ({ tokens }) => tokens,
+  state: ({ state }) => state,
+  attempts: ({ attempts }) => attempts,
+  http_status: ({ httpStatus }) => httpStatus,
+  balance_after: ({ balanceAfter }) => balanceAfter,
+  error_code: ({ errorCode }) => errorCode,
+  error: ({ error }) => error,
+  evidence: ({ evidence }) => evidence,
+  sent_at: ({ sentAt }) => isoTime(sentAt),
+  settled_at: ({ settledAt }) => isoTime(settledAt),
+};
+const RESULT_CELLS = Object.values(RESULT_COLUMNS);
 
-export function resultsHeader(manifest: Manifest): string {
-  return csvLine([...RESULT_COLUMNS, ...manifest.header.map((name) => `in_${name}`)], manifest.delimiter);
+export function resultsHeader({ header, delimiter }: Manifest): string {
+  return csvLine([...Object.keys(RESULT_COLUMNS), ...header.map((name) => `in_${name}`)], delimiter);
 }
 
 export function resultsLine(row: RowView, manifest: Manifest): string {
   const { own, surplus } = fitCells(row, manifest);
-  return csvLine(
-    [
-      row.line,
-      row.order,
-      row.op,
-      row.member,
-      row.recipient,
-      row.tokens,
-      row.state,
-      row.attempts,
-      row.httpStatus,
-      row.balanceAfter,
-      row.errorCode,
-      row.error,
-      row.evidence,
-      isoTime(row.sentAt),
-      isoTime(row.settledAt),
-      ...own,
-      ...surplus,
-    ],
-    manifest.delimiter,
-  );
+  return csvLine([...RESULT_CELLS.map((cell) => cell(row)), ...own, ...surplus], manifest.delimiter);
 }

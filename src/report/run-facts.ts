@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import type { OrderId } from '../core/ids.js';
 import type { Op } from '../core/order.js';
 import type { OrderMark, OrderState } from '../core/states.js';
 import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/index.js';
@@ -61,10 +60,7 @@ export class RunFacts {
 
 const SLOWEST_MAX = 10;
 
-type SlowOrder = {
-  readonly row: Pick<RowView, 'order' | 'line' | 'op' | 'member' | 'tokens' | 'state' | 'attempts'>;
-  readonly tookMs: number;
-};
+type SlowOrder = { readonly row: RowView; readonly tookMs: number };
 
 type SlowGroup = { readonly name: string; count: number; totalMs: number; maxMs: number };
 
@@ -81,9 +77,9 @@ export class Slowest {
     const last = this.#orders[SLOWEST_MAX - 1];
     if (last !== undefined && last.tookMs >= tookMs) return;
     // Stable: of two that took equally long, the one earlier in the file stays first.
-    const { order, line, op, member, tokens, state, attempts } = row;
-    this.#orders.push({ row: { order, line, op, member, tokens, state, attempts }, tookMs });
-    this.#orders = this.#orders.sort((a, b) => b.tookMs - a.tookMs).slice(0, SLOWEST_MAX);
+    this.#orders = [...this.#orders, { row, tookMs }]
+      .sort((a, b) => b.tookMs - a.tookMs)
+      .slice(0, SLOWEST_MAX);
   }
 
   orders(): readonly SlowOrder[] {
@@ -112,15 +108,10 @@ type FailingGroup = {
   readonly code: ErrorCode | null;
   /** The message of the first order in the group; null once messages were lumped together. */
   readonly message: string | null;
-  readonly states: ReadonlySet<OrderState>;
-  readonly count: number;
-  readonly tokens: bigint;
-  readonly first: readonly { readonly order: OrderId; readonly line: number }[];
-};
-
-type Growing = { -readonly [K in keyof FailingGroup]: FailingGroup[K] } & {
-  states: Set<OrderState>;
-  first: { order: OrderId; line: number }[];
+  readonly states: Set<OrderState>;
+  count: number;
+  tokens: bigint;
+  readonly first: Pick<RowView, 'order' | 'line'>[];
 };
 
 /**
@@ -129,7 +120,7 @@ type Growing = { -readonly [K in keyof FailingGroup]: FailingGroup[K] } & {
  * what exceeds the limit is lumped together per code.
  */
 export class FailingGroups {
-  readonly #groups = new Map<string, Growing>();
+  readonly #groups = new Map<string, FailingGroup>();
 
   add(row: RowView): void {
     // A duplicate may carry a code that says what spent its reference; nothing went wrong with it.
@@ -149,18 +140,14 @@ export class FailingGroups {
       .map(([, group]) => group);
   }
 
-  #groupFor(row: RowView): Growing {
-    const code = row.errorCode ?? '';
-    const own = `${code} ${messagePattern(row.error)}`;
-    const known = this.#groups.get(own);
-    if (known !== undefined) return known;
-    const full = this.#groups.size >= GROUPS_MAX;
-    const key = full ? `${code} ` : own;
-    const lump = this.#groups.get(key);
-    if (lump !== undefined) return lump;
-    const group: Growing = {
-      code: row.errorCode,
-      message: full ? null : row.error,
+  #groupFor({ errorCode: code, error }: RowView): FailingGroup {
+    const own = `${code ?? ''} ${messagePattern(error)}`;
+    const full = !this.#groups.has(own) && this.#groups.size >= GROUPS_MAX;
+    const key = full ? `${code ?? ''} ` : own;
+    const message = full ? null : error;
+    const group = this.#groups.get(key) ?? {
+      code,
+      message,
       states: new Set(),
       count: 0,
       tokens: 0n,

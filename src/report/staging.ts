@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, isBatchId } from '../core/ids.js';
+import { syncFolder } from '../ledger/index.js';
 import { type FileFacts, hasCode, onDisk, WholeFile } from './whole-file.js';
 
 /** Folders are made for their owner alone, like the data folder, whatever the umask. */
@@ -26,15 +28,17 @@ export class Staging {
     readonly target: string,
   ) {}
 
-  /** `inside` names a folder within the batch's own. */
-  static async begin(at: { root: string; batch: BatchId; inside?: string; now: number }): Promise<Staging> {
+  /** `inside` names a folder within the batch's own, or that itself. */
+  static async begin(at: { root: string; batch: BatchId; inside: string; now: number }): Promise<Staging> {
     // The id comes from a store or an archive; it is a folder's name here, so it is judged here again.
     if (!isBatchId(at.batch)) throw unsafe(`${JSON.stringify(at.batch)} cannot be a folder's name`);
     const root = resolve(at.root);
     await onDisk(root, () => mkdir(root, PRIVATE));
     await clearLeftovers(root, at.batch, at.now);
-    const target = join(root, at.batch, at.inside ?? '.');
-    const folder = join(root, stagingName(at.batch, randomBytes(6).toString('hex')));
+    const target = join(root, at.batch, at.inside);
+    // `@` occurs in no batch id, so that the parts stay apart.
+    const name = `.${at.batch}@${host()}@${process.pid}@${randomBytes(6).toString('hex')}${SUFFIX}`;
+    const folder = join(root, name);
     const staging = new Staging(root, folder, target);
     await staging.#refuseLinks([]);
     await onDisk(folder, () => mkdir(folder, PRIVATE));
@@ -43,7 +47,7 @@ export class Staging {
 
   async create(name: string): Promise<WholeFile> {
     if (!/^[a-z]+\.[a-z]+$/.test(name)) throw new RangeError(`not a report file's name: ${name}`);
-    const file = await WholeFile.create(name, join(this.folder, name));
+    const file = await WholeFile.create(join(this.folder, name));
     this.#files.push(file);
     return file;
   }
@@ -57,7 +61,7 @@ export class Staging {
 
   /** Shows the report; every file must be finished. */
   async publish(): Promise<string[]> {
-    const names = this.#files.map((file) => file.name);
+    const names = this.#files.map((file) => basename(file.path));
     await this.#refuseLinks(names);
     await onDisk(this.target, async () => {
       await syncFolder(this.folder);
@@ -104,15 +108,11 @@ export class Staging {
   }
 }
 
-type Entry = { isDirectory(): boolean; isFile(): boolean };
-
-async function refuseUnless(path: string, good: (entry: Entry) => boolean, what: string): Promise<void> {
-  try {
-    const entry = await lstat(path);
-    if (!good(entry)) throw unsafe(`${path} is not ${what}`);
-  } catch (error) {
+async function refuseUnless(path: string, good: (entry: Stats) => boolean, what: string): Promise<void> {
+  const entry = await lstat(path).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
-  }
+  });
+  if (entry && !good(entry)) throw unsafe(`${path} is not ${what}`);
 }
 
 function unsafe(found: string): AlmonerError {
@@ -122,24 +122,8 @@ function unsafe(found: string): AlmonerError {
   );
 }
 
-/** Makes names durable. Windows cannot open a folder for this and keeps its names safe by itself. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 const FOREIGN_LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 const SUFFIX = '.partial';
-
-/** `.<batch>@<host>@<pid>@<nonce>.partial`: `@` occurs in no batch id, so that the parts stay apart. */
-function stagingName(batch: string, nonce: string): string {
-  return `.${batch}@${host()}@${process.pid}@${nonce}${SUFFIX}`;
-}
 
 /**
  * Removes what killed processes left of this batch's reports. Another writer may be at work on the same
@@ -161,10 +145,8 @@ function host(): string {
 }
 
 function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
-    process.kill(pid, 0);
-    return true;
+    return pid > 0 && process.kill(pid, 0);
   } catch (error) {
     // EPERM: it lives and belongs to somebody else.
     return hasCode(error, 'EPERM');

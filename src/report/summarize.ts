@@ -1,5 +1,6 @@
 import type { Rate } from '../core/profile.js';
 import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/index.js';
+import { percentile } from '../words/charts.js';
 import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts, RunSpan } from './run-facts.js';
@@ -64,23 +65,14 @@ function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
-/**
- * Percentiles from buckets: the upper bound of the bucket that holds the rank, so never smaller than the
- * truth. Null where nothing was measured, or where the rank lies in a bucket without a bound.
- */
-export function latencyFacts(histogram: LatencyHistogram): Summary['latencyMs'] {
-  const buckets = [...histogram].sort((a, b) => a.upToMs - b.upToMs);
-  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
-  const atRank = (share: number): number | null => {
-    let left = Math.ceil(count * share);
-    if (left === 0) return null;
-    for (const bucket of buckets) {
-      left -= bucket.count;
-      if (left <= 0) return Number.isFinite(bucket.upToMs) ? bucket.upToMs : null;
-    }
-    return null;
+export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
+  return {
+    count: latency.reduce((sum, { count }) => sum + count, 0),
+    p50: percentile(latency, 0.5),
+    p90: percentile(latency, 0.9),
+    p99: percentile(latency, 0.99),
+    max: percentile(latency, 1),
   };
-  return { count, p50: atRank(0.5), p90: atRank(0.9), p99: atRank(0.99), max: atRank(1) };
 }
 
 /**
@@ -95,13 +87,13 @@ export function paceUsed(
   const busy = series.slices.filter((slice) => slice.requests > 0).length * series.sliceMs;
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
-  const allowedPerMinute = batch.rate === null ? null : rounded(perMinute(batch.rate));
+  const allowed = batch.rate === null ? null : perMinute(batch.rate);
   const used = activeMs > 0 ? (batch.requests * 60_000) / activeMs : null;
   return {
     allowed: batch.rate,
-    allowedPerMinute,
+    allowedPerMinute: allowed === null ? null : rounded(allowed),
     usedPerMinute: used === null ? null : rounded(used),
-    share: used === null || batch.rate === null ? null : rounded(used / perMinute(batch.rate)),
+    share: used === null || allowed === null ? null : rounded(used / allowed),
     activeMs: activeMs > 0 ? activeMs : null,
   };
 }

@@ -24,14 +24,13 @@ export class WholeFile {
   #bytes = 0;
 
   private constructor(
-    readonly name: string,
     readonly path: string,
     private readonly handle: FileHandle,
   ) {}
 
-  static async create(name: string, path: string): Promise<WholeFile> {
+  static async create(path: string): Promise<WholeFile> {
     // `wx` never follows or reuses what already stands there. Who got what is for the owner's eyes.
-    return new WholeFile(name, path, await onDisk(path, () => open(path, 'wx', 0o600)));
+    return new WholeFile(path, await onDisk(path, () => open(path, 'wx', 0o600)));
   }
 
   /** Returns a promise only when the buffer is full: awaiting on every one of a million rows is dear. */
@@ -44,7 +43,7 @@ export class WholeFile {
     await this.#flush();
     await onDisk(this.path, () => this.handle.sync());
     await this.handle.close();
-    return { name: this.name, bytes: this.#bytes, sha256: this.#hash.digest('hex') };
+    return { name: basename(this.path), bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }
 
   /** Lets go of the file after a failure; what was written goes away with the staging folder. */
@@ -84,67 +83,39 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
 }
 
 /**
- * One file that a person asked for, at a place of their choice. It appears whole or not at all, and never
- * takes the place of another: an undo file that was already run must not be confused with a newer one.
+ * Writes the rows that `fill` adds into a file that a person asked for, at a place of their choice. It appears
+ * whole or not at all, and never takes the place of another: an undo file that was already run must not be
+ * confused with a newer one. A file without rows, which would only be refused, is not left.
  */
-export class NewFile {
-  private constructor(
-    readonly path: string,
-    private readonly partial: WholeFile,
-  ) {}
-
-  static async begin(path: string): Promise<NewFile> {
-    // Asked first only to tell at once; `publish` is what makes it certain.
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined) throw exists(path);
-    const name = `.${basename(path)}.${randomBytes(6).toString('hex')}.partial`;
-    return new NewFile(path, await WholeFile.create(name, join(dirname(path), name)));
-  }
-
-  add(text: string): Promise<void> | undefined {
-    return this.partial.add(text);
-  }
-
-  async publish(): Promise<void> {
-    await this.partial.finish();
-    try {
-      await onDisk(this.path, () => this.#appear());
-    } finally {
-      await rm(this.partial.path, { force: true });
-    }
-  }
-
-  async discard(): Promise<void> {
-    await this.partial.abandon();
-    await rm(this.partial.path, { force: true });
-  }
-
-  /** Unlike a rename, a link refuses a name that is taken; some file systems know no links. */
-  async #appear(): Promise<void> {
-    try {
-      await link(this.partial.path, this.path).catch(async (error: unknown) => {
-        if (hasCode(error, 'EEXIST')) throw error;
-        await copyFile(this.partial.path, this.path, constants.COPYFILE_EXCL);
-      });
-    } catch (error) {
-      throw hasCode(error, 'EEXIST') ? exists(this.path) : error;
-    }
-  }
-}
-
-/** Writes a new file of the rows that `fill` adds; one without rows, which would only be refused, is not left. */
 export async function writeRows<T extends { readonly rows: number }>(
   path: string,
   fill: (add: (text: string) => Promise<void> | undefined) => Promise<T>,
 ): Promise<{ readonly written: T; readonly file: string | null }> {
-  const file = await NewFile.begin(path);
+  // Asked first only to tell at once; `appear` is what makes it certain.
+  if (await stat(path).catch(() => undefined)) throw exists(path);
+  const nonce = randomBytes(6).toString('hex');
+  const partial = await WholeFile.create(join(dirname(path), `.${basename(path)}.${nonce}.partial`));
   try {
-    const written = await fill((text) => file.add(text));
-    await (written.rows === 0 ? file.discard() : file.publish());
-    return { written, file: written.rows === 0 ? null : path };
+    const written = await fill((text) => partial.add(text));
+    if (written.rows === 0) return { written, file: null };
+    await partial.finish();
+    await onDisk(path, () => appear(partial.path, path));
+    return { written, file: path };
+  } finally {
+    await partial.abandon();
+    await rm(partial.path, { force: true });
+  }
+}
+
+/** Unlike a rename, a link refuses a name that is taken; some file systems know no links. */
+async function appear(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path).catch(async (error: unknown) => {
+      if (hasCode(error, 'EEXIST')) throw error;
+      await copyFile(partial, path, constants.COPYFILE_EXCL);
+    });
   } catch (error) {
-    await file.discard();
-    throw error;
+    throw hasCode(error, 'EEXIST') ? exists(path) : error;
   }
 }
 

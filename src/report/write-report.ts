@@ -3,9 +3,9 @@ import { isoTime } from '../words/spelling.js';
 import {
   auditCsv,
   csvLine,
+  FILE_OF,
   fileHeader,
   fileLine,
-  fileOf,
   REPORT_FILES,
   type ReportFile,
   resultsHeader,
@@ -37,10 +37,9 @@ export async function writeReport(
   record: BatchRecord,
   options: ReportOptions,
 ): Promise<{ folder: string; files: string[] }> {
+  const { folder: root, now, public: isPublic = false } = options;
   const { batch } = record.batch.manifest;
-  const isPublic = options.public ?? false;
-  const place = { root: options.folder, batch, now: options.now };
-  const staging = await Staging.begin(isPublic ? { ...place, inside: 'public' } : place);
+  const staging = await Staging.begin({ root, batch, inside: isPublic ? 'public' : '.', now });
   try {
     await (isPublic ? writePublicReport(record, staging) : writeFullReport(record, staging));
     return { folder: staging.target, files: await staging.publish() };
@@ -90,7 +89,7 @@ async function writeRows(
     see(row);
     const full = results.add(resultsLine(row, manifest));
     if (full !== undefined) await full;
-    const name = fileOf(row.state);
+    const name = FILE_OF[row.state];
     const fileFull = files.get(name)?.add(fileLine(name, row, manifest));
     if (fileFull !== undefined) await fileFull;
   }

@@ -9,40 +9,30 @@ import { STATES_SHOWN } from './states.js';
  * unreadable on a phone.
  */
 
-type Rect = {
-  readonly css: string;
-  readonly x: string;
-  readonly y: string;
-  readonly width: string;
-  readonly height: string;
-};
-
 export type Columns = {
   /** The whole chart in one sentence, for those who cannot see it. */
   readonly label: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly {
+    readonly key: number;
+    readonly title: string;
+    readonly parts: readonly { readonly css: string; readonly value: number }[];
+  }[];
   /** A dashed line across, such as the allowed pace. */
   readonly limit?: number | null;
   readonly from: string;
   readonly to: string;
 };
 
-type Column = {
-  readonly key: number;
-  readonly title: string;
-  readonly parts: readonly { readonly css: string; readonly value: number }[];
-};
-
 /** Stacked columns in a box that is one wide for each of them, and a hundred high. */
 export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' | 'limit'>) {
-  const highest = columns.reduce((most, { parts }) => Math.max(most, sumOf(parts)), limit ?? 0);
-  const top = roundTop(highest * 1.04);
+  const heights = columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
+  const top = roundTop(Math.max(limit ?? 0, ...heights) * 1.04);
   const height = (value: number) => (value / top) * 100;
   const bars = columns.map(({ key, title, parts }, at) => {
     let y = 100;
     const rects = parts
       .filter(({ value }) => value > 0)
-      .map(({ css, value }): Rect => {
+      .map(({ css, value }) => {
         y -= height(value);
         return { css, x: places(at + 0.08), y: places(y), width: '0.84', height: places(height(value)) };
       });
@@ -55,10 +45,6 @@ export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' |
     bars: bars.filter(({ rects }) => rects.length > 0),
     limitY: limit === null ? null : places(100 - height(limit)),
   };
-}
-
-function sumOf(parts: Column['parts']): number {
-  return parts.reduce((sum, { value }) => sum + value, 0);
 }
 
 /** The next round number, so that the axis has numbers people like. */
@@ -92,7 +78,7 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
   const ends = { from: spellTime(first.at), to: spellTime(last.at + binMs) };
   const limit = rate === null ? null : (rate.requests * binMs) / rate.windowMs;
   const sum = (field: 'paid' | 'failed') => bins.reduce((total, bin) => total + bin[field], 0);
-  const busiest = bins.reduce((most, { requests }) => Math.max(most, requests), 0);
+  const busiest = Math.max(...bins.map(({ requests }) => requests));
   const settled: Columns = {
     ...ends,
     label: `Settled per ${slice}: ${counted(sum('paid'), 'order')} paid and ${grouped(sum('failed'))} not paid over the run.`,
@@ -121,27 +107,23 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
   return { slice, settled, requests };
 }
 
-/** Slices may be missing where nothing happened, and may be far too many to draw. */
+/** Slices come in the order of time; they may be missing where nothing happened, and far too many to draw. */
 export function binned({ sliceMs, slices }: Series): { bins: Bin[]; binMs: number } {
-  const ats = slices.map((slice) => slice.at);
-  const start = ats.reduce((low, at) => Math.min(low, at), Number.POSITIVE_INFINITY);
-  const end = ats.reduce((high, at) => Math.max(high, at), 0) + sliceMs;
-  if (!Number.isFinite(start) || sliceMs <= 0) return { bins: [], binMs: sliceMs };
-  const binMs = sliceMs * Math.max(1, Math.ceil((end - start) / sliceMs / COLUMNS_MAX));
-  const bins = Array.from({ length: Math.ceil((end - start) / binMs) }, (_, n): Bin => {
+  const start = slices[0]?.at ?? 0;
+  const span = slices.length === 0 ? 0 : (slices.at(-1)?.at ?? 0) + sliceMs - start;
+  const binMs = sliceMs * Math.max(1, Math.ceil(span / sliceMs / COLUMNS_MAX));
+  const bins = Array.from({ length: Math.ceil(span / binMs) }, (_, n): Bin => {
     return { at: start + n * binMs, requests: 0, paid: 0, failed: 0, rateLimited: 0 };
   });
   for (const slice of slices) {
     const bin = bins[Math.floor((slice.at - start) / binMs)];
     if (bin === undefined) continue;
-    bin.requests += slice.requests;
-    bin.paid += slice.paid;
-    bin.failed += slice.failed;
-    bin.rateLimited += slice.rateLimited;
+    for (const field of ['requests', 'paid', 'failed', 'rateLimited'] as const) bin[field] += slice[field];
   }
   return { bins, binMs };
 }
 
+/** Buckets of answers, the quickest first. */
 type Buckets = readonly { readonly upToMs: number; readonly count: number }[];
 
 /** How long the realm took to answer, in buckets that widen; empty ones at both ends are left out. */
@@ -150,12 +132,12 @@ export function latencyChart(latency: Buckets): (Columns & { readonly within: st
   if (first < 0) return null;
   const shown = latency.slice(first, latency.findLastIndex(({ count }) => count > 0) + 1);
   const answers = shown.reduce((sum, { count }) => sum + count, 0);
-  const within = `half within ${reach(upToShare(shown, answers * 0.5))}, 99 % within ${reach(upToShare(shown, answers * 0.99))}`;
+  const within = `half within ${reach(percentile(shown, 0.5))}, 99 % within ${reach(percentile(shown, 0.99))}`;
   return {
     within,
     label: `${counted(answers, 'answer')}: ${within}.`,
-    from: reach(shown[0]?.upToMs ?? 0),
-    to: reach(shown.at(-1)?.upToMs ?? 0),
+    from: reach(percentile(shown, 0)),
+    to: reach(percentile(shown, 1)),
     columns: shown.map(({ upToMs, count }) => ({
       key: upToMs,
       title: `Up to ${reach(upToMs)}: ${grouped(count)}`,
@@ -164,18 +146,19 @@ export function latencyChart(latency: Buckets): (Columns & { readonly within: st
   };
 }
 
-function upToShare(latency: Buckets, answers: number): number {
-  let seen = 0;
-  const reached = latency.find(({ count }) => {
-    seen += count;
-    return seen >= answers;
-  });
-  return (reached ?? latency.at(-1))?.upToMs ?? 0;
+/** The upper bound of the bucket that holds the rank, so never smaller than the truth; null where there is none. */
+export function percentile(latency: Buckets, share: number): number | null {
+  let left = Math.ceil(latency.reduce((sum, { count }) => sum + count, 0) * share);
+  return (
+    latency.find(({ count }) => {
+      left -= count;
+      return count > 0 && left <= 0;
+    })?.upToMs ?? null
+  );
 }
 
-/** The last bucket has no upper end; JSON says it as null or a number beyond all time-outs. */
-function reach(ms: number): string {
-  return !Number.isFinite(ms) || ms > 3_600_000 ? 'longer' : duration(ms);
+function reach(ms: number | null): string {
+  return ms === null || ms > 3_600_000 ? 'longer' : duration(ms);
 }
 
 /** Out of a thousand: three doubts among 30,000 rows are the news, and must not be thinner than a hair. */
@@ -191,18 +174,12 @@ export function drawStates(counts: StateCounts) {
   const all = raw.reduce((sum, part) => sum + part, 0);
   const gap = present.length > 1 ? 2 : 0;
   let end = 0;
-  const rects = present.map(({ state, count }, at): Rect & { title: string } => {
-    const x = end;
+  const rects = present.map(({ state, count }, at) => {
+    const x = end.toFixed(2);
     const width = ((raw[at] ?? 0) * 1_000) / all;
     end += width;
-    return {
-      title: `${state}: ${grouped(count)}`,
-      css: `f-${state}`,
-      x: x.toFixed(2),
-      y: '0',
-      width: Math.max(width - gap, 1).toFixed(2),
-      height: '10',
-    };
+    const size = { width: Math.max(width - gap, 1).toFixed(2), height: '10' };
+    return { title: `${state}: ${grouped(count)}`, css: `f-${state}`, x, y: '0', ...size };
   });
   const label = present.map(({ state, count }) => `${state} ${grouped(count)}`).join(', ');
   return { rects, label: rows === 0 ? 'No rows' : `Rows by state: ${label}` };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeFaultsFile } from '../../src/operations/pay/plan-file.js';
 import { Findings } from '../../src/planning/findings.js';
-import { NewFile } from '../../src/report/whole-file.js';
+import { writeRows } from '../../src/report/whole-file.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { START } from '../support/batch-record.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -52,9 +52,10 @@ test('a report that was open is closed when it is written again; a folder that o
 
 test('so are a file that somebody asked for and the list of faults', async () => {
   const folder = await tempFolder();
-  const file = await NewFile.begin(join(folder, 'undo.csv'));
-  await file.add('x\n');
-  await file.publish();
+  await writeRows(join(folder, 'undo.csv'), async (add) => {
+    await add('x\n');
+    return { rows: 1 };
+  });
   expect(await modeOf(join(folder, 'undo.csv'))).toBe('600');
 
   for (const count of [60, 1200]) {

@@ -42,26 +42,18 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-type Column = { readonly head: string; readonly kind?: 'number' | 'id' | 'wide' };
-
-const KIND_CLASS = { number: 'n', id: 'id', wide: 'wide' } as const;
+/** The heads of a table, each with the class of its cells: `n` for numbers. */
+type Columns = Readonly<Record<string, '' | 'n' | 'id' | 'wide'>>;
 
 /** A table that scrolls by itself on a narrow screen, and can be reached by keyboard for it. */
-export function table(
-  label: string,
-  columns: readonly Column[],
-  rows: readonly (readonly Content[])[],
-): Html {
-  const css = (at: number) => {
-    const kind = columns[at]?.kind;
-    return kind === undefined ? '' : KIND_CLASS[kind];
-  };
+export function table(label: string, columns: Columns, rows: readonly (readonly Content[])[]): Html {
+  const css = Object.values(columns);
   // An id column's head is a word like any other; only its cells are set in fixed width.
-  const heads = columns.map(
-    ({ head, kind }) => html`<th scope="col" class="${kind === 'number' ? 'n' : ''}">${head}</th>`,
+  const heads = Object.entries(columns).map(
+    ([head, kind]) => html`<th scope="col" class="${kind === 'n' ? 'n' : ''}">${head}</th>`,
   );
   const body = rows.map(
-    (cells) => html`<tr>${cells.map((cell, at) => html`<td class="${css(at)}">${cell}</td>`)}</tr>\n`,
+    (cells) => html`<tr>${cells.map((cell, at) => html`<td class="${css[at]}">${cell}</td>`)}</tr>\n`,
   );
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table>
 <thead><tr>${heads}</tr></thead>

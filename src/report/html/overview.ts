@@ -17,26 +17,22 @@ export function headline(record: BatchRecord, summary: Summary): Html {
 }
 
 function verdict({ counts, rows, tokens, state }: Summary): string {
-  const finished = state === 'done';
   const orders = rows - counts.invalid - counts.duplicate;
   if (rows === 0) return 'There was nothing to pay';
-  if (finished && counts.paid === orders && counts.invalid === 0)
+  if (state === 'done' && counts.paid === orders && counts.invalid === 0)
     return orders === 0 ? 'Every row had been paid before' : `All ${counted(orders, 'order')} paid`;
-  const open = openCount(counts);
-  const failed = counts.refused + counts.exhausted + counts.invalid;
   const rest = listed([
     [counts.doubt, 'in doubt'],
-    [failed, 'not paid'],
-    [open, 'still open'],
+    [unpaid(counts), 'not paid'],
+    [openCount(counts), 'still open'],
     [counts.cancelled, 'cancelled'],
   ]);
-  const points = `${grouped(tokens.paid)} points`;
-  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${points})${rest === '' ? '' : `; ${rest}`}`;
+  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${grouped(tokens.paid)} points)${rest === '' ? '' : `; ${rest}`}`;
 }
 
 export function tiles(record: BatchRecord, summary: Summary): Html {
   const { counts, tokens, pace, paid } = summary;
-  const failed = counts.refused + counts.exhausted + counts.invalid;
+  const failed = unpaid(counts);
   const failedPoints = BigInt(tokens.refused) + BigInt(tokens.exhausted);
   const moved = listed([
     [paid.credit.tokens, 'given'],
@@ -62,24 +58,20 @@ export function states(summary: Summary): Html {
     state === 'invalid' ? '–' : grouped(summary.tokens[state]),
     STATE_WORDS[state],
   ]);
-  const marks = [
-    summary.marks.discarded > 0 ? `${counted(summary.marks.discarded, 'order')} discarded by a person` : '',
-    summary.marks.replaced > 0 ? `${counted(summary.marks.replaced, 'order')} put into another file` : '',
-  ].filter((part) => part !== '');
+  const { discarded, replaced } = summary.marks;
+  const marks = listed([
+    [discarded, discarded === 1 ? 'order discarded by a person' : 'orders discarded by a person'],
+    [replaced, replaced === 1 ? 'order put into another file' : 'orders put into another file'],
+  ]);
   return html`<section><h2>What became of the rows</h2>
 ${stateBar(summary.counts)}
-${table(
-  'Rows by state',
-  [
-    { head: 'State' },
-    { head: 'Rows', kind: 'number' },
-    { head: 'Points', kind: 'number' },
-    { head: 'In plain words', kind: 'wide' },
-  ],
-  rows,
-)}
-${marks.length > 0 ? html`<p class="soft">Of these: ${marks.join(', ')}.</p>` : null}
+${table('Rows by state', { State: '', Rows: 'n', Points: 'n', 'In plain words': 'wide' }, rows)}
+${marks === '' ? null : html`<p class="soft">Of these: ${marks}.</p>`}
 </section>`;
+}
+
+function unpaid({ refused, exhausted, invalid }: Summary['counts']): number {
+  return refused + exhausted + invalid;
 }
 
 /** The amounts that are not nothing, each with its word. */
@@ -94,9 +86,8 @@ function tile(name: string, value: string, note: string, css = ''): Html {
   return html`<div class="tile ${css}"><dt>${name}</dt><dd class="big">${value}</dd><dd class="note">${note}</dd></div>`;
 }
 
-function asOf(summary: Summary): string {
-  const at = summary.finishedAt ?? summary.asOf;
-  return `${summary.finishedAt === null ? 'as of' : 'ended'} ${utcTime(Date.parse(at))}`;
+function asOf({ finishedAt, asOf: at }: Summary): string {
+  return `${finishedAt === null ? 'as of' : 'ended'} ${utcTime(Date.parse(finishedAt ?? at))}`;
 }
 
 function activeNote({ durationMs, activeMs }: Summary): string {

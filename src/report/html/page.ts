@@ -44,11 +44,7 @@ export type PublicSums = { readonly orders: number; readonly tokens: string };
 
 type PublicFacts = {
   readonly rehearsal: boolean;
-  readonly totals: {
-    readonly given: PublicSums;
-    readonly taken: PublicSums;
-    readonly passedOn: PublicSums;
-  };
+  readonly totals: Readonly<Record<'given' | 'taken' | 'passedOn', PublicSums>>;
   readonly shown: readonly PublicLine[];
 };
 
@@ -70,16 +66,7 @@ export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
 <dl class="tiles">
 ${tile('Given', totals.given)}${tile('Taken', totals.taken)}${tile('Passed on', totals.passedOn)}</dl>
 <section><h2>${counted(count, 'entry', 'entries')}</h2>
-${table(
-  'Points by member',
-  [
-    { head: 'Member', kind: 'id' },
-    { head: 'Points', kind: 'number' },
-    { head: 'Reason', kind: 'wide' },
-    { head: 'Time', kind: 'id' },
-  ],
-  rows,
-)}
+${table('Points by member', { Member: 'id', Points: 'n', Reason: 'wide', Time: 'id' }, rows)}
 ${count > shown.length ? html`<p class="soft">The first ${grouped(shown.length)} of ${grouped(count)}; all are in public.csv.</p>` : null}
 </section>
 </main>`;

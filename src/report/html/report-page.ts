@@ -1,3 +1,4 @@
+import { OPS } from '../../core/order.js';
 import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/index.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { RunFacts } from '../run-facts.js';
@@ -21,7 +22,7 @@ ${course(record, summary)}
 ${slowest(facts)}
 ${caveats(summary)}
 ${checks(summary)}
-${origin(summary, summary.files)}
+${origin(summary)}
 ${audit(record.audit)}
 </main>
 <footer>Written by almoner from its ledger. All times are UTC.</footer>`;
@@ -58,8 +59,8 @@ function standstill({ reason, state }: Summary): Html | null {
  */
 function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
   const count = summary.counts.doubt;
-  if (count === 0) return null;
-  const first = shown[0];
+  const first = shown[0]?.order;
+  if (first === undefined) return null;
   const rows = shown.map((row) => [
     row.order,
     row.line,
@@ -75,23 +76,15 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
   return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
 <p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether ${grouped(summary.tokens.doubt)} points were moved. Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
 <ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
-<pre tabindex="0">almoner doubt show ${first?.order ?? 'ORDER'}</pre></li>
+<pre tabindex="0">almoner doubt show ${first}</pre></li>
 <li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
-<pre tabindex="0">almoner doubt resolve ${first?.order ?? 'ORDER'} --paid --reason "seen in the history"
-almoner doubt resolve ${first?.order ?? 'ORDER'} --unpaid --reason "not in the history"</pre></li>
+<pre tabindex="0">almoner doubt resolve ${first} --paid --reason "seen in the history"
+almoner doubt resolve ${first} --unpaid --reason "not in the history"</pre></li>
 <li>Or, for many at once, fill the column <code>decision</code> of doubt.csv with <code>paid</code> or <code>unpaid</code>:
 <pre tabindex="0">almoner doubt resolve --file doubt.csv --reason "checked by hand"</pre></li></ol>
 ${table(
   'Orders in doubt',
-  [
-    { head: 'Order', kind: 'id' },
-    { head: 'Line', kind: 'number' },
-    { head: 'What' },
-    { head: 'Member', kind: 'id' },
-    { head: 'Points', kind: 'number' },
-    { head: 'Sent', kind: 'number' },
-    { head: 'What happened', kind: 'wide' },
-  ],
+  { Order: 'id', Line: 'n', What: '', Member: 'id', Points: 'n', Sent: 'n', 'What happened': 'wide' },
   rows,
 )}
 ${count > shown.length ? html`<p class="soft">The first ${shown.length} of ${grouped(count)}; all are in doubt.csv.</p>` : null}
@@ -102,8 +95,7 @@ const AUDIT_SHOWN_MAX = 100;
 
 /** The two checks. A report that fails one is never written, so they always read as passed. */
 function checks({ manifest, rows }: Summary): Html {
-  const total =
-    BigInt(manifest.tokens.credit) + BigInt(manifest.tokens.debit) + BigInt(manifest.tokens.transfer);
+  const total = OPS.reduce((sum, op) => sum + BigInt(manifest.tokens[op]), 0n);
   return html`<section><h2>Checks</h2>
 <p class="soft">Every row was added up again, independently of the running counters.</p>
 <ul class="checks"><li><b>✓ Counts tie.</b> ${counted(rows, 'row')} of the input, each in exactly one state.</li>
@@ -122,10 +114,10 @@ const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
   manual: 'manual: a lost answer becomes a doubt, and a person decides',
 };
 
-function origin({ manifest }: Summary, files: Summary['files']): Html {
-  const planned = (['credit', 'debit', 'transfer'] as const)
-    .filter((op) => manifest.orders[op] > 0)
-    .map((op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(manifest.tokens[op])}`);
+function origin({ manifest, files }: Summary): Html {
+  const planned = OPS.filter((op) => manifest.orders[op] > 0).map(
+    (op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(manifest.tokens[op])}`,
+  );
   const lines: [string, Content][] = [
     ['Realm', `${manifest.realm} (${manifest.realmId}) at ${manifest.baseUrl}`],
     ['Currency', manifest.currency ?? 'the realm’s default'],
@@ -150,11 +142,7 @@ function audit(entries: readonly AuditEntry[]): Html | null {
     .slice(0, AUDIT_SHOWN_MAX)
     .map((entry) => [utcTime(entry.at), entry.who, entry.what, entry.why]);
   return html`<section><h2>Who did what</h2>
-${table(
-  'Audit',
-  [{ head: 'When', kind: 'id' }, { head: 'Who' }, { head: 'What' }, { head: 'Why', kind: 'wide' }],
-  rows,
-)}
+${table('Audit', { When: 'id', Who: '', What: '', Why: 'wide' }, rows)}
 ${entries.length > AUDIT_SHOWN_MAX ? html`<p class="soft">The first ${AUDIT_SHOWN_MAX} of ${grouped(entries.length)}; all are in audit.csv.</p>` : null}
 </section>`;
 }

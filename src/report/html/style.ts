@@ -1,4 +1,9 @@
+import { ORDER_STATES } from '../../core/states.js';
 import { Html } from './markup.js';
+
+const STATE_COLOURS = ORDER_STATES.map(
+  (state) => `.f-${state}{fill:var(--${state})}.b-${state}{background:var(--${state})}`,
+).join('\n');
 
 /** Light and dark by the reader's own setting, readable on a phone, and printable in black and white. */
 export const STYLE = new Html(`
@@ -51,16 +56,7 @@ svg{display:block;width:100%}
 .f-requests{fill:var(--sending)}.b-requests{background:var(--sending)}
 .f-limited{fill:var(--doubt)}.b-limited{background:var(--doubt)}
 .f-bucket{fill:var(--duplicate)}
-.f-paid{fill:var(--paid)}.b-paid{background:var(--paid)}
-.f-refused{fill:var(--refused)}.b-refused{background:var(--refused)}
-.f-exhausted{fill:var(--exhausted)}.b-exhausted{background:var(--exhausted)}
-.f-doubt{fill:var(--doubt)}.b-doubt{background:var(--doubt)}
-.f-unknown{fill:var(--unknown)}.b-unknown{background:var(--unknown)}
-.f-sending{fill:var(--sending)}.b-sending{background:var(--sending)}
-.f-duplicate{fill:var(--duplicate)}.b-duplicate{background:var(--duplicate)}
-.f-invalid{fill:var(--invalid)}.b-invalid{background:var(--invalid)}
-.f-planned{fill:var(--planned)}.b-planned{background:var(--planned)}
-.f-cancelled{fill:var(--cancelled)}.b-cancelled{background:var(--cancelled)}
+${STATE_COLOURS}
 .scroll{overflow-x:auto;margin:8px -22px 0;padding:0 22px}
 .scroll:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
 table{border-collapse:collapse;min-width:min(100%,640px);font-size:14.5px}

@@ -36,13 +36,7 @@ almoner run failed.csv</pre>`;
 ${advice}
 ${table(
   'What went wrong, by cause',
-  [
-    { head: 'Orders', kind: 'number' },
-    { head: 'Points', kind: 'number' },
-    { head: 'Cause', kind: 'wide' },
-    { head: 'State' },
-    { head: 'First of them', kind: 'id' },
-  ],
+  { Orders: 'n', Points: 'n', Cause: 'wide', State: '', 'First of them': 'id' },
   rows,
 )}
 ${groups.length > GROUPS_SHOWN_MAX ? html`<p class="soft">And ${counted(groups.length - GROUPS_SHOWN_MAX, 'smaller group')}; every order’s error is in results.csv.</p>` : null}
@@ -56,33 +50,20 @@ export function slowest(facts: RunFacts): Html | null {
 <p class="soft">From sending an order to knowing what became of it, retries and waiting included.</p>
 ${table(
   'Time by kind of order',
-  [
-    { head: 'Kind' },
-    { head: 'Orders', kind: 'number' },
-    { head: 'Mean', kind: 'number' },
-    { head: 'Longest', kind: 'number' },
-  ],
+  { Kind: '', Orders: 'n', Mean: 'n', Longest: 'n' },
   facts.slowest
     .groups()
-    .map((group) => [
-      group.name,
-      grouped(group.count),
-      duration(group.totalMs / group.count),
-      duration(group.maxMs),
+    .map(({ name, count, totalMs, maxMs }) => [
+      name,
+      grouped(count),
+      duration(totalMs / count),
+      duration(maxMs),
     ]),
 )}
 <h3>The slowest orders</h3>
 ${table(
   'The slowest orders',
-  [
-    { head: 'Order', kind: 'id' },
-    { head: 'Line', kind: 'number' },
-    { head: 'What' },
-    { head: 'Member', kind: 'id' },
-    { head: 'Attempts', kind: 'number' },
-    { head: 'State' },
-    { head: 'Took', kind: 'number' },
-  ],
+  { Order: 'id', Line: 'n', What: '', Member: 'id', Attempts: 'n', State: '', Took: 'n' },
   orders.map(({ row, tookMs }) => [
     row.order,
     row.line,
