@@ -73,8 +73,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-undo-of-any-content',
     file: 'src/planning/judge-earlier.ts',
-    find: '    if (other !== undefined)\n',
-    put: "    if (other === 'recipient')\n",
+    find: '  if (other !== undefined)\n',
+    put: "  if (other === 'recipient')\n",
     test: 'test/planning/earlier-orders.test.ts',
   },
   {
@@ -87,8 +87,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-undo-is-undone',
     file: 'src/planning/judge-earlier.ts',
-    find: '    if (original.reference?.startsWith(UNDO) === true)\n',
-    put: "    if (original.reference === '')\n",
+    find: '  if (original.reference?.startsWith(UNDO) === true)\n',
+    put: "  if (original.reference === '')\n",
     test: 'test/planning/earlier-orders.test.ts',
   },
   {
@@ -160,8 +160,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-is-over-is-to-be-paid',
     file: 'src/planning/preview.ts',
-    find: '  const { payable, payableTokens, duplicates } = plan.existing?.view\n    ? left(plan.existing.view)',
-    put: '  const { payable, payableTokens, duplicates } = plan.existing?.view && plan.run\n    ? left(plan.existing.view)',
+    find: '= plan.existing?.view ? left(plan.existing.view) :',
+    put: '= plan.existing?.view && plan.run ? left(plan.existing.view) :',
     test: 'test/e2e/looks-paid.test.ts',
     build: true,
   },

@@ -129,21 +129,17 @@ function classifyAnswer(status: number, body: BodyVerdict): Classification {
 /** The operator declared what a status means here; a body that says the opposite still wins over `paid`. */
 function overridden(usual: Classification, kind: OutcomeKind, body: BodyVerdict): Classification {
   if (kind === usual.kind) return usual;
-  switch (kind) {
-    case 'paid':
-      return body === 'contradicts' ? unknown('ALM_SEND_CONTRADICTED') : { kind: 'paid', code: null };
-    case 'refused':
-      return { kind, code: 'ALM_REFUSED_OTHER' };
-    case 'slow-down':
-      return { kind, code: 'ALM_SLOW_DOWN' };
-    case 'not-sent':
-      return { kind, code: 'ALM_SEND_NOT_SENT' };
-    case 'realm-halted':
-      return { kind, code: 'ALM_SEND_HALTED' };
-    case 'unknown':
-      return unknown('ALM_SEND_UNLISTED');
-  }
+  if (kind !== 'paid') return { kind, code: DECLARED[kind] };
+  return body === 'contradicts' ? unknown('ALM_SEND_CONTRADICTED') : { kind, code: null };
 }
+
+const DECLARED: Readonly<Record<Exclude<OutcomeKind, 'paid'>, OutcomeCode>> = {
+  refused: 'ALM_REFUSED_OTHER',
+  'slow-down': 'ALM_SLOW_DOWN',
+  'not-sent': 'ALM_SEND_NOT_SENT',
+  'realm-halted': 'ALM_SEND_HALTED',
+  unknown: 'ALM_SEND_UNLISTED',
+};
 
 function unknown(code: OutcomeCode): Classification {
   return { kind: 'unknown', code };

@@ -48,21 +48,17 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
     haltRealm: outcome.kind === 'realm-halted' || outcome.code === 'ALM_SEND_BAD_CERTIFICATE',
     limited: outcome.kind === 'slow-down',
   } as const;
-  const proven = context.resend === null ? outcome : classifyResend(outcome);
+  const [proven, evidence] =
+    context.resend === null ? [outcome, 'answer' as const] : [classifyResend(outcome), 'key' as const];
   switch (proven.kind) {
     case 'paid':
-      return { ...same, next: 'paid', evidence: context.resend === null ? 'answer' : 'key' };
+      return { ...same, next: 'paid', evidence };
     case 'refused':
       // The realm says no to the resend, and what is being resent may still be on its way to a yes.
       if (context.resend !== null && context.resend.settleTime !== 'over')
         return { ...same, ...unsettled(context.resend) };
       // A definite no: should a person retry it, a new key asks a new question.
-      return {
-        ...same,
-        next: 'refused',
-        keyNumber: context.keyNumber + 1,
-        evidence: context.resend === null ? 'answer' : 'key',
-      };
+      return { ...same, next: 'refused', keyNumber: context.keyNumber + 1, evidence };
     case 'slow-down':
       return {
         ...same,
@@ -154,10 +150,6 @@ export function backoffMs(
   settings: { readonly backoffMs: number; readonly backoffMaxMs: number },
   random: () => number,
 ): number {
-  const ceiling = Math.min(
-    LONGEST_PAUSE_MS,
-    settings.backoffMaxMs,
-    settings.backoffMs * 2 ** Math.min(tries, 30),
-  );
-  return Math.ceil(random() * ceiling);
+  const doubled = settings.backoffMs * 2 ** Math.min(tries, 30);
+  return Math.ceil(random() * Math.min(LONGEST_PAUSE_MS, settings.backoffMaxMs, doubled));
 }

@@ -36,28 +36,16 @@ export function membersOf(order: Order): readonly MemberId[] {
 
 /** The order that takes this one back. */
 export function inverseOf(order: Order): Order {
-  switch (order.op) {
-    case 'credit':
-      return { ...order, op: 'debit' };
-    case 'debit':
-      return { ...order, op: 'credit' };
-    case 'transfer':
-      return { ...order, member: order.recipient, recipient: order.member };
-  }
+  if (order.op === 'transfer') return { ...order, member: order.recipient, recipient: order.member };
+  return { ...order, op: order.op === 'credit' ? 'debit' : 'credit' };
 }
 
 /** The amount by which the order moves each of its members. */
 export function effectsOf(order: Order): readonly { readonly member: MemberId; readonly delta: bigint }[] {
-  const amount = BigInt(order.tokens);
-  switch (order.op) {
-    case 'credit':
-      return [{ member: order.member, delta: amount }];
-    case 'debit':
-      return [{ member: order.member, delta: -amount }];
-    case 'transfer':
-      return [
-        { member: order.member, delta: -amount },
-        { member: order.recipient, delta: amount },
-      ];
-  }
+  const delta = BigInt(signedTokens(order));
+  if (order.op !== 'transfer') return [{ member: order.member, delta }];
+  return [
+    { member: order.member, delta: -delta },
+    { member: order.recipient, delta },
+  ];
 }

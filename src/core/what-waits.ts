@@ -111,19 +111,15 @@ function nobodyWorks(batch: BatchStanding, realm: RealmStanding): Idle | null {
   if (isRun && last !== undefined && last.life !== 'dead')
     return { why: 'missing-session', sinceMs: last.seenMs, ...missingSaid(last) };
   const sinceMs = last?.seenMs ?? realm.leftMs;
-  return isRun
-    ? {
-        why: 'no-worker',
-        message: 'The process that was working this run is gone. Nothing is being sent.',
-        sinceMs,
-        next: `almoner resume ${batch.batch}`,
-      }
-    : {
-        why: 'no-worker',
-        message: `NO WORKER IS RUNNING for realm ${realm.name}: nothing is sent until one is started.`,
-        sinceMs,
-        next: 'almoner worker',
-      };
+  const message = isRun
+    ? 'The process that was working this run is gone. Nothing is being sent.'
+    : `NO WORKER IS RUNNING for realm ${realm.name}: nothing is sent until one is started.`;
+  return { why: 'no-worker', message, sinceMs, next: workedBy(batch) };
+}
+
+/** The command that gets a batch on. */
+function workedBy({ owner, batch }: BatchStanding): string {
+  return owner === '' ? 'almoner worker' : `almoner resume ${batch}`;
 }
 
 /** What a session was sending that nobody can hear of. */
@@ -152,7 +148,7 @@ function lostSession(
       ...cause,
       why: 'dead-session',
       message: `${named(sign)} is dead, and nobody has taken over what it was sending.`,
-      next: batch.owner === '' ? 'almoner worker' : `almoner resume ${batch.batch}`,
+      next: workedBy(batch),
     },
   ];
 }
@@ -160,22 +156,15 @@ function lostSession(
 /** The orders of a batch that goes on which wait for a time, or for another order. */
 function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly Cause[]): Cause[] {
   const { unknown, retry, held, planned } = batch;
-  const causes: Cause[] = [
-    { ...RESOLVED[batch.certainty], ...timesOf(unknown), why: 'settle-time', groups: [unknown], next: null },
-    {
-      why: 'retry',
-      message: 'Their last attempt came to nothing; they are tried again then.',
-      groups: [retry],
-      ...timesOf(retry),
-      next: null,
-    },
-    {
-      why: 'member-held',
-      message: `They wait for members that ${held.holder} holds, whose outcome is not known yet.`,
-      groups: [held],
-      ...timesOf(held),
-      next: null,
-    },
+  const waits = (why: WaitingWhy, message: string, group: Group, times: Times): Cause => {
+    const { sinceMs, untilMs } = times;
+    return { why, message, groups: [group], sinceMs, untilMs, next: null };
+  };
+  const heldBack = `They wait for members that ${held.holder} holds, whose outcome is not known yet.`;
+  const causes = [
+    waits('settle-time', RESOLVED[batch.certainty], unknown, unknown),
+    waits('retry', 'Their last attempt came to nothing; they are tried again then.', retry, retry),
+    waits('member-held', heldBack, held, held),
   ];
   const behind = [...sent, ...causes].filter(({ groups }) => groups.some(({ orders }) => orders > 0));
   const rest: Group = {
@@ -185,32 +174,25 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
   };
   const untils = behind.map(({ untilMs }) => untilMs);
   if (batch.inOrder && behind.length > 0)
-    causes.push({
-      why: 'in-order',
-      message: 'They go strictly one after the other (--in-order), and the one before is not settled.',
-      groups: [rest],
-      sinceMs: Math.min(...behind.map(({ sinceMs }) => sinceMs)),
-      untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
-      next: null,
-    });
-  else if (realm.hold !== null)
-    causes.push({
-      why: 'hold',
-      message: 'The realm asked to wait (Retry-After), and everybody waits until then.',
-      groups: [rest],
-      ...timesOf(realm.hold),
-      next: null,
-    });
+    causes.push(
+      waits('in-order', IN_ORDER, rest, {
+        sinceMs: Math.min(...behind.map(({ sinceMs }) => sinceMs)),
+        untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
+      }),
+    );
+  else if (realm.hold !== null) causes.push(waits('hold', HOLD, rest, realm.hold));
   return causes;
 }
 
-const RESOLVED: Readonly<Record<Certainty, { readonly message: string }>> = {
-  idempotent: { message: 'Their answer was lost; they are sent again with the same key.' },
-  readback: {
-    message:
-      'Their answer was lost; their members are read again, and unmoved proves nothing before the settle time is over.',
-  },
-  manual: { message: 'Their answer was lost, and this realm gives no way to prove it: they become doubts.' },
+type Times = Pick<Cause, 'sinceMs' | 'untilMs'>;
+
+const IN_ORDER = 'They go strictly one after the other (--in-order), and the one before is not settled.';
+const HOLD = 'The realm asked to wait (Retry-After), and everybody waits until then.';
+const RESOLVED: Readonly<Record<Certainty, string>> = {
+  idempotent: 'Their answer was lost; they are sent again with the same key.',
+  readback:
+    'Their answer was lost; their members are read again, and unmoved proves nothing before the settle time is over.',
+  manual: 'Their answer was lost, and this realm gives no way to prove it: they become doubts.',
 };
 
 export function isAtWork(sign: Sign, nowMs: number): boolean {
@@ -239,8 +221,4 @@ function frozenSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
     // The number is the process's own: in a container it is another process's outside.
     next: `kill -CONT ${sign.pid} where it runs (machine ${sign.machine})`,
   };
-}
-
-function timesOf({ sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number | null }) {
-  return { sinceMs, untilMs };
 }

@@ -11,7 +11,7 @@ import { findRepeats, type Repeats } from './repeats.js';
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
 export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number): Promise<void> {
-  const freed = await linesWhere(plan, ledger, 'held', (spent) => !spent);
+  const freed = await linesWhere(plan, ledger, 'held', false);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
   const forgotten = plan.again === null ? await maybeForgotten(ledger, plan, plan.mayPrecede, now) : null;
   if (forgotten !== null)
@@ -40,7 +40,7 @@ export async function refuseOtherName({ batch }: Plan, ledger: RealmLedger, id: 
 
 /** A block met references that somebody has taken since: names them all, not just those of the block. */
 export async function refuseSpent(plan: Plan, ledger: RealmLedger): Promise<void> {
-  const spent = await linesWhere(plan, ledger, 'refs', (isSpent) => isSpent);
+  const spent = await linesWhere(plan, ledger, 'refs', true);
   refuse([[spent, 'under references that another batch has spent since']]);
 }
 
@@ -57,16 +57,17 @@ function refuse(changes: readonly (readonly [lines: readonly number[], what: str
   );
 }
 
+/** The lines of claimed references that are spent by now, or are not. */
 async function linesWhere(
   plan: Plan,
   ledger: RealmLedger,
   which: 'refs' | 'held',
-  changed: (spent: boolean) => boolean,
+  isSpent: boolean,
 ): Promise<number[]> {
   const lines: number[] = [];
   for (const [block, claims] of plan.referenceWrites.entries()) {
     const places = await spentPlaces(ledger, claims[which]);
-    const moved = places.filter(([, spent]) => changed(spent));
+    const moved = places.filter(([, spent]) => spent === isSpent);
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;
     const rows = decodePlanBlock(bytes);

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
 import { BATCH_SUM_MAX } from '../core/points.js';
 import { type Finding, ofFile } from '../csv/row.js';
 import type { Members } from './members.js';
@@ -44,52 +45,61 @@ export function fileFindings(
 ): { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] } {
   const faults: Finding[] = [];
   const warnings: Finding[] = [];
-  if (figures.rows === 0)
-    faults.push(ofFile('ALM_FILE_NO_ROWS', 'The file has a header and no rows; there is nothing to pay.'));
-  if (figures.total > BATCH_SUM_MAX)
-    faults.push(
-      ofFile(
-        'ALM_PLAN_SUM_TOO_LARGE',
-        `The amounts add up to ${figures.total}; at most ${BATCH_SUM_MAX} fit one batch.`,
-      ),
+  const fault = (code: ErrorCode, message: string) => faults.push(ofFile(code, message));
+  const warn = (code: ErrorCode, message: string) => warnings.push(ofFile(code, message));
+  const { maxTokensPerBatch: cap } = caps;
+  const { rows, total, payable } = figures;
+  if (rows === 0) fault('ALM_FILE_NO_ROWS', 'The file has a header and no rows; there is nothing to pay.');
+  if (total > BATCH_SUM_MAX)
+    fault(
+      'ALM_PLAN_SUM_TOO_LARGE',
+      `The amounts add up to ${total}; at most ${BATCH_SUM_MAX} fit one batch.`,
     );
-  else if (caps.maxTokensPerBatch !== null && figures.payable > BigInt(caps.maxTokensPerBatch))
-    faults.push(
-      ofFile(
-        'ALM_PLAN_OVER_BATCH_CAP',
-        `The file would move ${figures.payable} points, ${figures.payable - BigInt(caps.maxTokensPerBatch)} more than the cap of ${caps.maxTokensPerBatch} for one batch.`,
-      ),
+  else if (cap !== null && payable > BigInt(cap))
+    fault(
+      'ALM_PLAN_OVER_BATCH_CAP',
+      `The file would move ${payable} points, ${payable - BigInt(cap)} more than the cap of ${cap} for one batch.`,
     );
-  const damage = damagedIds(surveyed.members);
-  if (damage !== undefined) (damage.many ? faults : warnings).push(damage.finding);
-  const zeros = leadingZeros(surveyed.members);
-  if (zeros !== undefined) warnings.push(zeros);
-  const { repeated, gainsAndLoses } = surveyed;
+  const { members, repeated, gainsAndLoses, swallowing } = surveyed;
+  const damage = damagedIds(members);
+  if (damage !== undefined) (damage.code === 'ALM_PLAN_IDS_DAMAGED' ? faults : warnings).push(damage);
+  const zeros = idsWhere(members, (entry) => members.startsWithZero(entry));
+  if (zeros.found > 0)
+    warn(
+      'ALM_PLAN_ID_LEADING_ZEROS',
+      `${count(zeros.found, 'id begins', 'ids begin')} with a zero (${zeros.list}), which a chat id never does; they are sent exactly so.`,
+    );
   if (repeated.count > 0)
-    warnings.push(
-      ofFile(
-        'ALM_PLAN_MEMBER_REPEATED',
-        `${count(repeated.count, 'member stands', 'members stand')} in more than one row: ${repeated.examples}.`,
-      ),
+    warn(
+      'ALM_PLAN_MEMBER_REPEATED',
+      `${count(repeated.count, 'member stands', 'members stand')} in more than one row: ${repeated.examples}.`,
     );
   if (gainsAndLoses.count > 0)
-    warnings.push(
-      ofFile(
-        'ALM_PLAN_MEMBER_GAINS_AND_LOSES',
-        `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Pass --in-order if it matters.`,
-      ),
+    warn(
+      'ALM_PLAN_MEMBER_GAINS_AND_LOSES',
+      `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Pass --in-order if it matters.`,
     );
-  const swallowing = surveyed.swallowing;
   if (swallowing.length > 0)
-    warnings.push(
-      ofFile(
-        'ALM_PLAN_ROW_INSIDE_CELL',
-        `A quoted cell on line ${swallowing.join(', ')} holds what looks like whole rows; they would not be paid. Is a quote closed in the wrong row?`,
-      ),
+    warn(
+      'ALM_PLAN_ROW_INSIDE_CELL',
+      `A quoted cell on line ${swallowing.join(', ')} holds what looks like whole rows; they would not be paid. Is a quote closed in the wrong row?`,
     );
   const unusual = unusualAmounts(surveyed.amounts);
   if (unusual !== undefined) warnings.push(unusual);
   return { faults, warnings };
+}
+
+/** How many ids are so, and the first few with their lines. */
+function idsWhere(members: Members, isSo: (entry: number) => boolean): { found: number; list: string } {
+  let found = 0;
+  const examples: string[] = [];
+  for (let entry = 0; entry < members.size; entry++) {
+    if (!isSo(entry)) continue;
+    found++;
+    if (examples.length < EXAMPLES_KEPT)
+      examples.push(`${members.idOf(entry)} on line ${members.firstLineOf(entry)}`);
+  }
+  return { found, list: examples.join(', ') };
 }
 
 /**
@@ -97,45 +107,26 @@ export function fileFindings(
  * in a hundred of 17, and so on; five times that and two more is no accident. Each id counts once, however
  * many rows it has.
  */
-function damagedIds(members: Members): { many: boolean; finding: Finding } | undefined {
-  let long = 0;
-  let damaged = 0;
-  let byNature = 0;
-  const examples: string[] = [];
-  for (let entry = 0; entry < members.size; entry++) {
+function damagedIds(members: Members): Finding | undefined {
+  let [long, byNature] = [0, 0];
+  const { found, list } = idsWhere(members, (entry) => {
     const beyond = members.lengthOf(entry) - 15;
-    if (beyond < 1) continue;
+    if (beyond < 1) return false;
     long++;
     byNature += 10 ** -beyond;
-    if (members.lowDigitsOf(entry) % 10 ** beyond !== 0) continue;
-    damaged++;
-    if (examples.length < EXAMPLES_KEPT)
-      examples.push(`${members.idOf(entry)} on line ${members.firstLineOf(entry)}`);
-  }
-  const many = damaged > 5 * byNature + 2 || (damaged >= 2 && damaged === long);
-  const list = examples.join(', ');
-  if (many) {
-    const message = `${damaged} of ${long} long ids end in zeros after digit 15 (${list}): a spreadsheet has rounded them, and the points would go to strangers. Export the ids again as text.`;
-    return { many, finding: ofFile('ALM_PLAN_IDS_DAMAGED', message) };
-  }
+    return members.lowDigitsOf(entry) % 10 ** beyond === 0;
+  });
+  if (found > 5 * byNature + 2 || (found >= 2 && found === long))
+    return ofFile(
+      'ALM_PLAN_IDS_DAMAGED',
+      `${found} of ${long} long ids end in zeros after digit 15 (${list}): a spreadsheet has rounded them, and the points would go to strangers. Export the ids again as text.`,
+    );
   // An id of 16 digits that ends in one zero is too common to be worth a word.
-  if (damaged === 0 || damaged <= 2 * byNature) return undefined;
-  const message = `${count(damaged, 'long id ends', 'long ids end')} in zeros after digit 15 (${list}), as a spreadsheet leaves them; compare with the source.`;
-  return { many, finding: ofFile('ALM_PLAN_ID_ENDS_IN_ZEROS', message) };
-}
-
-function leadingZeros(members: Members): Finding | undefined {
-  let found = 0;
-  const examples: string[] = [];
-  for (let entry = 0; entry < members.size; entry++) {
-    if (!members.startsWithZero(entry)) continue;
-    found++;
-    if (examples.length < EXAMPLES_KEPT)
-      examples.push(`${members.idOf(entry)} on line ${members.firstLineOf(entry)}`);
-  }
-  if (found === 0) return undefined;
-  const message = `${count(found, 'id begins', 'ids begin')} with a zero (${examples.join(', ')}), which a chat id never does; they are sent exactly so.`;
-  return ofFile('ALM_PLAN_ID_LEADING_ZEROS', message);
+  if (found === 0 || found <= 2 * byNature) return undefined;
+  return ofFile(
+    'ALM_PLAN_ID_ENDS_IN_ZEROS',
+    `${count(found, 'long id ends', 'long ids end')} in zeros after digit 15 (${list}), as a spreadsheet leaves them; compare with the source.`,
+  );
 }
 
 function unusualAmounts(amounts: Amounts): Finding | undefined {
@@ -160,33 +151,25 @@ export class Amounts {
   readonly #counts = new Uint32Array(54 * SUB_BUCKETS);
   readonly #float = new Float64Array(1);
   readonly #words = new Uint32Array(this.#float.buffer);
-  readonly #largest: { tokens: number; line: number }[] = [];
-  #count = 0;
-
-  get count(): number {
-    return this.#count;
-  }
-
   /** Largest first. */
-  get largest(): readonly { readonly tokens: number; readonly line: number }[] {
-    return this.#largest;
-  }
+  readonly largest: { readonly tokens: number; readonly line: number }[] = [];
+  count = 0;
 
   add(tokens: number, line: number): void {
-    this.#count++;
+    this.count++;
     const bucket = this.#bucketOf(tokens);
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
-    const smallest = this.#largest[LARGEST_KEPT - 1];
+    const smallest = this.largest[LARGEST_KEPT - 1];
     if (smallest !== undefined && tokens <= smallest.tokens) return;
-    let at = this.#largest.length;
-    while (at > 0 && (this.#largest[at - 1]?.tokens ?? 0) < tokens) at--;
-    this.#largest.splice(at, 0, { tokens, line });
-    if (this.#largest.length > LARGEST_KEPT) this.#largest.pop();
+    let at = this.largest.length;
+    while (at > 0 && (this.largest[at - 1]?.tokens ?? 0) < tokens) at--;
+    this.largest.splice(at, 0, { tokens, line });
+    if (this.largest.length > LARGEST_KEPT) this.largest.pop();
   }
 
   /** The lower end of the bucket that holds the median; 0 without amounts. */
   median(): number {
-    let left = Math.ceil(this.#count / 2);
+    let left = Math.ceil(this.count / 2);
     for (let bucket = 0; bucket < this.#counts.length && left > 0; bucket++) {
       left -= this.#counts[bucket] ?? 0;
       if (left <= 0)

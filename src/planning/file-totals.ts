@@ -37,7 +37,6 @@ export class FileTotals {
   readonly repeated = new Tally();
   readonly gainsAndLoses = new Tally();
   readonly swallowing: number[] = [];
-  readonly #sheet: Sheet | null;
   readonly #orders: Record<Op, number> = { credit: 0, debit: 0, transfer: 0 };
   readonly #sums: Record<Op, PointsSum> = {
     credit: new PointsSum(),
@@ -50,9 +49,7 @@ export class FileTotals {
   #duplicates = 0;
 
   /** With the sheet, cells are also looked through for rows that a quote has swallowed. */
-  constructor(sheet: Sheet | null = null) {
-    this.#sheet = sheet;
-  }
+  constructor(private readonly sheet: Sheet | null = null) {}
 
   add(row: Row): void {
     this.#rows++;
@@ -69,7 +66,7 @@ export class FileTotals {
       return;
     }
     this.amounts.add(order.tokens, line);
-    if (this.#sheet !== null && this.swallowing.length < 10 && holdsRow(row.cells, this.#sheet))
+    if (this.sheet !== null && this.swallowing.length < 10 && holdsRow(row.cells, this.sheet))
       this.swallowing.push(line);
     if (order.op === 'transfer') {
       this.#touch(order.member, -order.tokens, line);

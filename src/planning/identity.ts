@@ -23,14 +23,7 @@ import { utcMinute } from '../words/spelling.js';
  * Fields are separated by U+001F and rows by LF. No field can hold either: ids, amounts and ops cannot by
  * their grammar, references are refused with control characters in them, and the label is JSON.
  */
-type Identified = Pick<OrderRow, 'order' | 'reference' | 'replaces'>;
-
 const BUFFER_CHARACTERS = 64 * 1024;
-
-function rowText(row: Identified): string {
-  const { order } = row;
-  return `${order.op}\u001f${order.member}\u001f${order.recipient ?? ''}\u001f${order.tokens}\u001f${row.reference ?? ''}\u001f${row.replaces ?? ''}\n`;
-}
 
 /** The batch's identity, row by row. Rows that are no orders are no part of it; duplicates are. */
 export class BatchDigest {
@@ -52,8 +45,8 @@ export class BatchDigest {
     this.#buffer = `almoner batch 1 ${JSON.stringify(realm)}\n`;
   }
 
-  add(row: Identified): void {
-    this.#buffer += rowText(row);
+  add({ order, reference, replaces }: Pick<OrderRow, 'order' | 'reference' | 'replaces'>): void {
+    this.#buffer += `${order.op}\u001f${order.member}\u001f${order.recipient ?? ''}\u001f${order.tokens}\u001f${reference ?? ''}\u001f${replaces ?? ''}\n`;
     if (this.#buffer.length > BUFFER_CHARACTERS) this.#flush();
   }
 
@@ -99,10 +92,15 @@ type Identity = {
   readonly cancelled: readonly string[];
 };
 
-/** Which of the batches of its file it is: the file's own content, and how many were cancelled before it. */
-export type Link = { readonly file: string; readonly number: number };
+/** Null where a file was not read whole, so that nobody can say what it is. */
+export type MaybeIdentity = {
+  readonly [part in Exclude<keyof Identity, 'cancelled'>]: Identity[part] | null;
+};
 
-export type ExistingBatch = {
+/** Which of the batches of its file it is: the file's own content, and how many were cancelled before it. */
+type Link = { readonly file: string; readonly number: number };
+
+type ExistingBatch = {
   readonly no: string;
   readonly id: BatchId;
   /** Null while its import was never finished. */
@@ -202,7 +200,7 @@ export async function cancelForgotten(
  */
 export async function maybeForgotten(
   ledger: RealmLedger,
-  { batch, link, former }: { readonly [part in 'batch' | 'link' | 'former']: Identity[part] | null },
+  { batch, link, former }: Pick<MaybeIdentity, 'batch' | 'link' | 'former'>,
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,

@@ -1,121 +1,92 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { contentHash, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
-import type { Column } from '../csv/columns.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
-import type { EarlierWhy } from '../ledger/index.js';
 import {
   batchRef,
   type EarlierOrder,
+  type EarlierWhy,
   findSpent,
   isPlannedOrder,
   judgeReplaced,
-  type PlanReader,
   type PlanRow,
-  type RealmLedger,
   type ReferenceHolder,
 } from '../ledger/index.js';
-import {
-  denial,
-  type EarlierBatch,
-  EarlierBatches,
-  isoTime,
-  judgeStandIn,
-  UndoJudge,
-} from './judge-earlier.js';
+import { isoTime } from '../words/spelling.js';
+import { denial, type EarlierBatch, type Judging, judgeStandIn, judgeUndo } from './judge-earlier.js';
 
 /**
  * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,
  * what an undo row undoes. Reads only; the put of the block asks the same again, under its own roof.
  */
 export type JudgedBlock = {
-  /** The rows as given, save that a row which the ledger refuses has become invalid. */
-  readonly rows: readonly Row[];
-  readonly planned: readonly PlanRow[];
-  /** The hashes of each planned row; undefined where it is no order. */
-  readonly hashes: readonly (RowHashes | undefined)[];
+  readonly rows: JudgedRow[];
+  /** Rows whose order a row of another batch stands in for; if that is this very batch, nothing is wrong. */
+  readonly replaced: { readonly no: string; readonly finding: Finding }[];
+  readonly warnings: Finding[];
+  /** Duplicates by the number of the batch that holds the reference. */
+  readonly duplicates: { readonly no: string; readonly tokens: number }[];
+};
+
+type JudgedRow = {
+  /** The row as given, save that one which the ledger refuses has become invalid. */
+  readonly row: Row;
+  readonly planned: PlanRow;
+  /** Undefined where it is no order. */
+  readonly hashes: RowHashes | undefined;
   /**
-   * The batch of the equal order that a row stands in for. A duplicate or invalid row was no order; and a row that was
+   * The batch of the equal order that the row stands in for. A duplicate or invalid row was no order; and a row that was
    * mended is another payment, which that order's batch was never compared for.
    */
-  readonly since: readonly (string | undefined)[];
-  /** Rows whose order a row of another batch stands in for; if that is this very batch, nothing is wrong. */
-  readonly replaced: readonly { readonly no: string; readonly finding: Finding }[];
-  readonly warnings: readonly Finding[];
-  /** Duplicates by the number of the batch that holds the reference. */
-  readonly duplicates: readonly { readonly no: string; readonly tokens: number }[];
+  readonly since?: string | undefined;
 };
 
 export class BlockJudge {
-  private readonly batches: EarlierBatches;
   private readonly ids = new Map<string, Promise<BatchId>>();
-  private readonly undo: UndoJudge;
 
-  constructor(
-    private readonly ledger: RealmLedger,
-    private readonly plans: PlanReader,
-    private readonly currency: string | null,
-    private readonly nameOf: (column: Column) => string | undefined,
-  ) {
-    this.batches = new EarlierBatches(ledger);
-    this.undo = new UndoJudge(ledger, plans, this.batches, currency, nameOf);
-  }
+  constructor(private readonly judging: Judging) {}
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
     const [spent, denied] = await Promise.all([this.spentAmong(rows), this.deniedAmong(rows)]);
-    const rowsOut: Row[] = [];
-    const planned: PlanRow[] = [];
-    const hashes: (RowHashes | undefined)[] = [];
-    const since: (string | undefined)[] = [];
-    const replaced: { no: string; finding: Finding }[] = [];
-    const warnings: Finding[] = [];
-    const duplicates: { no: string; tokens: number }[] = [];
-    const carry = (row: InvalidRow) => {
-      rowsOut.push(row);
-      planned.push(plannedInvalid(row));
-      hashes.push(undefined);
-    };
+    const block: JudgedBlock = { rows: [], replaced: [], warnings: [], duplicates: [] };
     for (const [at, row] of rows.entries()) {
       if (row.kind === 'invalid') {
-        carry(row);
+        block.rows.push(judgedInvalid(row));
         continue;
       }
       const holder = row.reference === null ? undefined : spent.get(row.reference);
-      const hashed = row.hashes ?? hashRow(row);
-      rowsOut.push(row);
-      hashes.push(hashed);
+      const hashes = row.hashes ?? hashRow(row);
       // Awaiting every row would cost more than everything else that is done to it.
       if (!needsAsking(row, holder)) {
-        planned.push(plannedOrder(row, repeated(row), null));
+        block.rows.push({ row, planned: plannedOrder(row, repeated(row), null), hashes });
         continue;
       }
-      const own: Finding[] = [];
-      const plan = await this.judgeOrder(row, holder, hashed.content, own);
+      const findings: Finding[] = [];
+      const planned = await this.judgeOrder(row, holder, hashes.content, findings);
       const why = denied.get(at);
       if (row.replaces !== null && why !== undefined) {
-        const finding = { line: row.line, ...(await denial(this.ledger, 'replaces', row.replaces, why)) };
+        const denied = await denial(this.judging.ledger, 'replaces', row.replaces, why);
+        const finding = { line: row.line, ...denied };
         if (typeof why === 'object' && 'replacedBy' in why && !skipInvalid)
-          replaced.push({ no: why.replacedBy, finding });
-        else own.push(finding);
+          block.replaced.push({ no: why.replacedBy, finding });
+        else findings.push(finding);
       }
       const old = why === undefined ? await this.stoodInFor(row) : null;
-      const other = old && judgeStandIn(row, old, this.currency, this.nameOf('reference') ?? 'reference');
-      if (other !== null) own.push({ line: row.line, ...other });
-      if (own.length > 0) {
-        rowsOut.pop();
-        hashes.pop();
-        carry({ kind: 'invalid', line: row.line, cells: row.cells, findings: own });
+      const other = old && judgeStandIn(row, old, this.judging);
+      if (other !== null) findings.push({ line: row.line, ...other });
+      if (findings.length > 0) {
+        block.rows.push(judgedInvalid({ kind: 'invalid', line: row.line, cells: row.cells, findings }));
         continue;
       }
-      if (holder !== undefined && plan.duplicateOf !== null && row.repeats === undefined) {
-        duplicates.push({ no: holder.no, tokens: row.order.tokens });
+      if (holder !== undefined && planned.duplicateOf !== null && row.repeats === undefined) {
+        block.duplicates.push({ no: holder.no, tokens: row.order.tokens });
         if (holder.arrivesUntil !== null)
-          warnings.push(notPaidHere(row, plan.duplicateOf, holder.arrivesUntil));
+          block.warnings.push(notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }
-      if (old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashed.content)
-        since[at] = old.batch.no;
-      planned.push(plan);
+      const isEqual =
+        old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
+      block.rows.push({ row, planned, hashes, since: isEqual ? old.batch.no : undefined });
     }
-    return { rows: rowsOut, planned, hashes, since, replaced, warnings, duplicates };
+    return block;
   }
 
   private spentAmong(rows: readonly Row[]): Promise<Map<string, ReferenceHolder>> {
@@ -126,7 +97,7 @@ export class BlockJudge {
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
-    return findSpent(this.ledger, references, hashes);
+    return findSpent(this.judging.ledger, references, hashes);
   }
 
   private async judgeOrder(
@@ -142,13 +113,13 @@ export class BlockJudge {
       else
         faults.push({
           line: row.line,
-          column: this.nameOf('reference') ?? 'reference',
+          column: this.judging.nameOf('reference') ?? 'reference',
           code: 'ALM_ROW_REFERENCE_SPENT',
           message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.`,
         });
     }
     if (!isUndo(row)) return plannedOrder(row, duplicateOf, null);
-    const undoes = await this.undo.judge(row);
+    const undoes = await judgeUndo(row, this.judging);
     if (!('code' in undoes)) return plannedOrder(row, duplicateOf, undoes);
     faults.push({ line: row.line, ...undoes });
     return plannedOrder(row, duplicateOf, null);
@@ -156,10 +127,10 @@ export class BlockJudge {
 
   private async stoodInFor({ replaces }: OrderRow): Promise<{ batch: EarlierBatch; row: PlanRow } | null> {
     const old = replaces === null ? undefined : parseOrderId(replaces);
-    const batch = old === undefined ? null : await this.batches.find(old.batch);
+    const batch = old === undefined ? null : await this.judging.batches.find(old.batch);
     return old === undefined || batch === null
       ? null
-      : { batch, row: await this.plans.row(batch.no, old.index) };
+      : { batch, row: await this.judging.plans.row(batch.no, old.index) };
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */
@@ -169,31 +140,16 @@ export class BlockJudge {
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
       const old = parseOrderId(row.replaces);
-      const no = old === undefined ? null : await this.numberOf(old.batch);
-      if (old === undefined || no === null) denied.set(at, 'gone');
-      else orders.push([no, String(old.index), String(at)]);
+      const batch = old === undefined ? null : await this.judging.batches.find(old.batch);
+      if (old === undefined || batch === null) denied.set(at, 'gone');
+      else orders.push([batch.no, String(old.index), String(at)]);
     }
-    for (const { row, why } of await judgeReplaced(this.ledger, orders)) denied.set(row, why);
+    for (const { row, why } of await judgeReplaced(this.judging.ledger, orders)) denied.set(row, why);
     return denied;
   }
 
-  /** The numbers of the batches whose orders these rows stand in for. */
-  async replacedNumbers(rows: readonly PlanRow[]): Promise<Map<BatchId, string>> {
-    const numbers = new Map<BatchId, string>();
-    for (const { replaces } of rows) {
-      const old = replaces === null ? undefined : parseOrderId(replaces)?.batch;
-      const no = old === undefined ? null : await this.numberOf(old);
-      if (old !== undefined && no !== null) numbers.set(old, no);
-    }
-    return numbers;
-  }
-
-  private async numberOf(id: BatchId): Promise<string | null> {
-    return (await this.batches.find(id))?.no ?? null;
-  }
-
   private idOf(no: string): Promise<BatchId> {
-    const known = this.ids.get(no) ?? batchRef(this.ledger, no).then(({ id }) => id);
+    const known = this.ids.get(no) ?? batchRef(this.judging.ledger, no).then(({ id }) => id);
     this.ids.set(no, known);
     return known;
   }
@@ -223,9 +179,9 @@ function plannedOrder(row: OrderRow, duplicateOf: string | null, undoes: PlanRow
   return { line, order, reference, reason, replaces, cells, fault: null, duplicateOf, undoes };
 }
 
-function plannedInvalid(row: InvalidRow): PlanRow {
+function judgedInvalid(row: InvalidRow): JudgedRow {
   const [fault] = row.findings;
-  return {
+  const planned: PlanRow = {
     line: row.line,
     order: null,
     reference: null,
@@ -236,4 +192,5 @@ function plannedInvalid(row: InvalidRow): PlanRow {
     duplicateOf: null,
     undoes: null,
   };
+  return { row, planned, hashes: undefined };
 }

@@ -17,65 +17,67 @@ import {
   standIn,
   stateOf,
 } from '../ledger/index.js';
+import { isoTime } from '../words/spelling.js';
+
+/** What the rows of a file are judged by. */
+export type Judging = {
+  readonly ledger: RealmLedger;
+  readonly plans: PlanReader;
+  readonly batches: EarlierBatches;
+  readonly currency: string | null;
+  /** How the file spells a column; undefined where it has none. */
+  readonly nameOf: (column: Column) => string | undefined;
+};
 
 /**
  * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
  * undo is not undone itself, because the reference would stay free while its member has the points again.
  */
-export class UndoJudge {
-  constructor(
-    private readonly ledger: RealmLedger,
-    private readonly plans: PlanReader,
-    private readonly batches: EarlierBatches,
-    private readonly currency: string | null,
-    /** How the file spells a column; undefined where it has none. */
-    private readonly nameOf: (column: Column) => string | undefined,
-  ) {}
-
-  async judge(row: OrderRow): Promise<NonNullable<PlanRow['undoes']> | Denial> {
-    const reference = this.nameOf('reference') ?? 'reference';
-    const named = parseOrderId(row.reference?.slice(UNDO.length) ?? '');
-    if (named === undefined) throw new Error(`${row.reference} names no order`);
-    const undone = orderId(named.batch, named.index);
-    const batch = await this.batches.find(named.batch);
-    if (batch === null || named.index > batch.rows)
-      return { ...(await denial(this.ledger, 'undoes', undone, 'gone')), column: reference };
-    const record = await readRecord({ ledger: this.ledger, no: batch.no }, named.index);
-    const state = stateOf(record);
-    if (state !== 'paid')
-      return { ...(await denial(this.ledger, 'undoes', undone, { state })), column: reference };
-    const original = await this.plans.row(batch.no, named.index);
-    if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);
-    if (original.reference?.startsWith(UNDO) === true)
-      return {
-        column: reference,
-        code: 'ALM_ROW_UNDO_OF_UNDO',
-        message: `Order ${undone} is itself an undo, of order ${original.reference.slice(UNDO.length)}, whose reference it has freed. To give the points again, make a new order with a reference of its own.`,
-      };
-    if (batch.currency !== this.currency)
-      return {
-        column: this.nameOf('currency') ?? reference,
-        code: 'ALM_ROW_CURRENCY_OTHER',
-        message: `Order ${undone} was paid in ${currencyName(batch.currency)}; this run is in ${currencyName(this.currency)}.`,
-      };
-    const wanted = inverseOf(original.order);
-    const other = firstDifference(row.order, wanted);
-    if (other !== undefined)
-      return {
-        // Without the column, the sign says which op it is.
-        column: this.nameOf(other) ?? this.nameOf('tokens') ?? other,
-        code: 'ALM_ROW_UNDO_OTHER',
-        message: `The row is a ${spelled(row.order)}; the undo of order ${undone} is a ${spelled(wanted)}.`,
-      };
-    const key = original.reference === null ? null : referenceKey(original.reference);
+export async function judgeUndo(
+  row: OrderRow,
+  { ledger, plans, batches, currency, nameOf }: Judging,
+): Promise<NonNullable<PlanRow['undoes']> | Denial> {
+  const reference = nameOf('reference') ?? 'reference';
+  const named = parseOrderId(row.reference?.slice(UNDO.length) ?? '');
+  if (named === undefined) throw new Error(`${row.reference} names no order`);
+  const undone = orderId(named.batch, named.index);
+  const batch = await batches.find(named.batch);
+  if (batch === null || named.index > batch.rows)
+    return { ...(await denial(ledger, 'undoes', undone, 'gone')), column: reference };
+  const record = await readRecord({ ledger, no: batch.no }, named.index);
+  const state = stateOf(record);
+  if (state !== 'paid') return { ...(await denial(ledger, 'undoes', undone, { state })), column: reference };
+  const original = await plans.row(batch.no, named.index);
+  if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);
+  if (original.reference?.startsWith(UNDO) === true)
     return {
-      shard: key?.shard ?? '',
-      fieldHex: key?.fieldHex ?? '',
-      no: batch.no,
-      index: String(named.index),
-      account: accountOf(original) ?? undefined,
+      column: reference,
+      code: 'ALM_ROW_UNDO_OF_UNDO',
+      message: `Order ${undone} is itself an undo, of order ${original.reference.slice(UNDO.length)}, whose reference it has freed. To give the points again, make a new order with a reference of its own.`,
     };
-  }
+  if (batch.currency !== currency)
+    return {
+      column: nameOf('currency') ?? reference,
+      code: 'ALM_ROW_CURRENCY_OTHER',
+      message: `Order ${undone} was paid in ${currencyName(batch.currency)}; this run is in ${currencyName(currency)}.`,
+    };
+  const wanted = inverseOf(original.order);
+  const other = firstDifference(row.order, wanted);
+  if (other !== undefined)
+    return {
+      // Without the column, the sign says which op it is.
+      column: nameOf(other) ?? nameOf('tokens') ?? other,
+      code: 'ALM_ROW_UNDO_OTHER',
+      message: `The row is a ${spelled(row.order)}; the undo of order ${undone} is a ${spelled(wanted)}.`,
+    };
+  const key = original.reference === null ? null : referenceKey(original.reference);
+  return {
+    shard: key?.shard ?? '',
+    fieldHex: key?.fieldHex ?? '',
+    no: batch.no,
+    index: String(named.index),
+    account: accountOf(original) ?? undefined,
+  };
 }
 
 function firstDifference(order: Order, wanted: Order) {
@@ -96,9 +98,9 @@ function spelled({ op, member, recipient, tokens }: Order): string {
 export function judgeStandIn(
   row: OrderRow,
   old: { readonly batch: EarlierBatch; readonly row: PlanRow },
-  currency: string | null,
-  referenceColumn: string,
+  { currency, nameOf }: Judging,
 ): Denial | null {
+  const referenceColumn = nameOf('reference') ?? 'reference';
   if (old.batch.currency !== currency)
     return {
       column: 'almoner_order',
@@ -129,6 +131,8 @@ export type EarlierBatch = { readonly no: string; readonly rows: number; readonl
 
 /** The batches of whose orders a file speaks, each asked for once. */
 export class EarlierBatches {
+  /** The numbers of those that were found. */
+  readonly numbers = new Map<BatchId, string>();
   private readonly batches = new Map<BatchId, Promise<EarlierBatch | null>>();
 
   constructor(private readonly ledger: RealmLedger) {}
@@ -143,7 +147,9 @@ export class EarlierBatches {
   private async read(id: BatchId): Promise<EarlierBatch | null> {
     const no = await batchNumber(this.ledger, id);
     const manifest = no === null ? null : await sealedManifest(this.ledger, no);
-    return no === null || manifest === null ? null : { no, rows: manifest.rows, currency: manifest.currency };
+    if (no === null || manifest === null) return null;
+    this.numbers.set(id, no);
+    return { no, rows: manifest.rows, currency: manifest.currency };
   }
 }
 
@@ -195,8 +201,4 @@ export async function denial(
     'ALM_ROW_ORDER_MAY_BE_PAID',
     `Order ${order} was resolved as unpaid, and its request may still arrive until ${isoTime(why.arrivesUntil)}: this row would pay it twice. Run it after that.`,
   );
-}
-
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -17,13 +17,14 @@ import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
 import { BatchDigest } from './identity.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
+import { EarlierBatches } from './judge-earlier.js';
 import { ComparedRows } from './repeats.js';
 
 export type PlanOptions = {
   readonly ledger: RealmLedger;
   readonly plans: PlanReader;
   readonly profile: RealmProfile;
-  readonly map: ColumnMap;
+  readonly map?: ColumnMap;
   readonly again: string | null;
   /** Rows that were paid before are left out instead of refusing the file. */
   readonly newRowsOnly?: boolean;
@@ -61,6 +62,7 @@ export class Pass {
   private readonly former: BatchDigest | null;
   private readonly sketches: Buffer[] = [];
   private rows = 0;
+  private readonly batches: EarlierBatches;
   private readonly judge: BlockJudge;
   private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
   readonly replaced = new HeldBack();
@@ -77,8 +79,10 @@ export class Pass {
     // Runs had no numbers then.
     this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
     const nameOf = (column: Column) =>
-      options.map.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
-    this.judge = new BlockJudge(ledger, plans, profile.currency, nameOf);
+      options.map?.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
+    this.batches = new EarlierBatches(ledger);
+    const { currency } = profile;
+    this.judge = new BlockJudge({ ledger, plans, batches: this.batches, currency, nameOf });
     this.totals = new FileTotals(sheet);
     this.bare = new ComparedRows(profile.currency);
   }
@@ -111,13 +115,11 @@ export class Pass {
     await turn();
     const judged = await this.judging.shift();
     if (judged === undefined) return;
-    const numbers = await this.judge.replacedNumbers(judged.planned);
     const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
-    judged.rows.forEach((row, at) => {
-      const hash = judged.hashes[at]?.content;
-      const content = hash === undefined ? undefined : contentWords(hash);
+    judged.rows.forEach(({ row, hashes, since }, at) => {
+      const content = hashes && contentWords(hashes.content);
       sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
-      this.count(row, content, judged.since[at]);
+      this.count(row, content, since);
     });
     this.sketches.push(sketch);
     for (const { no, tokens } of judged.duplicates) {
@@ -126,11 +128,12 @@ export class Pass {
     }
     for (const { no, finding } of judged.replaced) this.replaced.add(no, finding);
     for (const finding of judged.warnings) this.findings.warning(finding);
-    for (let from = 0; from < judged.planned.length; from += PLAN_BLOCK_ROWS) {
-      const planned = judged.planned.slice(from, from + PLAN_BLOCK_ROWS);
+    for (let from = 0; from < judged.rows.length; from += PLAN_BLOCK_ROWS) {
+      const rows = judged.rows.slice(from, from + PLAN_BLOCK_ROWS);
+      const planned = rows.map((row) => row.planned);
       const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
-      const hashesAt = (offset: number) => judged.hashes[from + offset];
-      this.referenceWrites.push(blockClaims(first, planned, (id) => numbers.get(id), hashesAt));
+      const noOf = (id: BatchId) => this.batches.numbers.get(id);
+      this.referenceWrites.push(blockClaims(first, planned, noOf, (offset) => rows[offset]?.hashes));
       this.blocks.push(encodePlanBlock(planned));
     }
   }

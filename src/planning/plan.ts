@@ -1,11 +1,10 @@
-import type { BatchId } from '../core/ids.js';
 import type { Source } from '../csv/open.js';
 import { parseSheet } from '../csv/parse.js';
 import { BrokenFile, ofFile, type Row, type Sheet } from '../csv/row.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
-import { cancelForgotten, type ExistingBatch, identify, type Link, maybeForgotten } from './identity.js';
+import { cancelForgotten, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
 import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import { Pass, type PlanOptions, type Spent } from './pass.js';
 import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
@@ -15,18 +14,11 @@ import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.j
  * ledger, surveyed, hashed and packed into the blocks that an import stores; a million rows stay in some
  * tens of megabytes.
  */
-export type Plan = {
+export type Plan = MaybeIdentity & {
   readonly source: string;
   readonly sheet: Sheet | null;
   readonly totals: FileTotalsResult;
   readonly findings: Findings;
-  /** The batch of these orders, and its place in the books when they are already there. */
-  readonly batch: BatchId | null;
-  readonly content: string | null;
-  /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
-  readonly former: string | null;
-  readonly existing: ExistingBatch | null;
-  readonly link: Link | null;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
   readonly referenceWrites: readonly BlockClaims[];
@@ -55,7 +47,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     realms: [profile.name, profile.realmId],
     currency: profile.currency,
     maxTokensPerOrder: profile.caps.maxTokensPerOrder,
-    map: options.map,
+    map: options.map ?? new Map(),
   });
   if (!parsed.ok) {
     for (const finding of parsed.faults) findings.fault(finding);
@@ -64,7 +56,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
   }
   const skipInvalid = options.skipInvalid && !parsed.standsIn;
   if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
-  return planBlocks(source.name, parsed.sheet, parsed.blocks, { ...options, skipInvalid }, findings);
+  return planRows(source.name, parsed.sheet, parsed.blocks, { ...options, skipInvalid, findings });
 }
 
 /** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */
@@ -78,26 +70,14 @@ const TAKEN_WHOLE = {
 
 const NO_ORDERS = ofFile('ALM_FILE_NO_ROWS', 'No row of the file is an order; there is nothing to pay.');
 
-type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
-
-/** The same for rows that come from no file, such as the awards of a rule; `source` is its name for people. */
+/** The same for rows that may come from no file, such as the awards of a rule; `source` is its name for people. */
 export async function planRows(
   source: string,
   sheet: Sheet,
-  blocks: Blocks,
-  options: Omit<PlanOptions, 'map'>,
-): Promise<Plan> {
-  return planBlocks(source, sheet, blocks, { ...options, map: new Map() }, new Findings());
-}
-
-async function planBlocks(
-  source: string,
-  sheet: Sheet,
-  blocks: Blocks,
+  blocks: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: PlanOptions,
-  findings: Findings,
 ): Promise<Plan> {
-  const { ledger, profile, again, newRowsOnly = false } = options;
+  const { ledger, profile, again, newRowsOnly = false, findings = new Findings() } = options;
   const pass = new Pass(options, findings, sheet);
   let whole = true;
   try {
@@ -167,6 +147,17 @@ async function planBlocks(
     mayPrecede,
     movedFrom,
     run: options.run ?? null,
+  };
+}
+
+/** The orders that a plan pays, without those that were paid before. */
+export function toPay({ totals, spent }: Plan) {
+  const { credit, debit, transfer } = totals.orders;
+  const duplicates = totals.duplicates + spent.count;
+  return {
+    payable: credit + debit + transfer - duplicates,
+    payableTokens: totals.payable - spent.tokens,
+    duplicates,
   };
 }
 

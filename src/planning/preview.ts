@@ -1,6 +1,6 @@
 import type { RealmProfile } from '../core/profile.js';
 import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
-import type { Plan } from './plan.js';
+import { type Plan, toPay } from './plan.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
 export type Preview = {
@@ -33,9 +33,7 @@ export async function previewPlan(
   now: number,
 ): Promise<Preview> {
   const { totals } = plan;
-  const { payable, payableTokens, duplicates } = plan.existing?.view
-    ? left(plan.existing.view)
-    : wanted(plan);
+  const { payable, payableTokens, duplicates } = plan.existing?.view ? left(plan.existing.view) : toPay(plan);
   const { credit, debit, transfer } = totals.orders;
   // Read-back reads each member before it is paid.
   const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
@@ -51,20 +49,8 @@ export async function previewPlan(
   };
 }
 
-type ToPay = Pick<Preview, 'payable' | 'payableTokens' | 'duplicates'>;
-
-function wanted({ totals, spent }: Plan): ToPay {
-  const { credit, debit, transfer } = totals.orders;
-  const duplicates = totals.duplicates + spent.count;
-  return {
-    payable: credit + debit + transfer - duplicates,
-    payableTokens: totals.payable - spent.tokens,
-    duplicates,
-  };
-}
-
 /** These orders are a batch already: what is still to be paid of it, and nothing once it is over. */
-function left({ counts, sums }: BatchView): ToPay {
+function left({ counts, sums }: BatchView): ReturnType<typeof toPay> {
   return {
     payable: counts.planned ?? 0,
     payableTokens: sums.planned ?? 0n,

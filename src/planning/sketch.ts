@@ -100,15 +100,15 @@ export type EqualOrder = {
 
 /** The rows of a block that may have the content of one of these. */
 export function sketchHits(
-  sketch: Buffer | null,
+  sketch: Buffer,
   block: number,
   wanted: readonly BareRows[],
 ): [index: number, word: number][] {
   const hits: [number, number][] = [];
   const first = block * PLAN_BLOCK_ROWS;
-  const end = Math.min((sketch?.length ?? 0) / SKETCH_ROW_BYTES, first + PLAN_BLOCK_ROWS);
+  const end = Math.min(sketch.length / SKETCH_ROW_BYTES, first + PLAN_BLOCK_ROWS);
   for (let row = first; row < end; row++) {
-    const word = sketch?.readUInt32LE(row * SKETCH_ROW_BYTES) ?? 0;
+    const word = sketch.readUInt32LE(row * SKETCH_ROW_BYTES);
     if (wanted.some((rows) => rows.find(word, null) !== -1)) hits.push([row + 1, word]);
   }
   return hits;
@@ -147,7 +147,7 @@ async function readBlock(ref: BatchRef, block: number) {
   const numbers = Array.from({ length: perPlan }, (_, i) => block * perPlan + i);
   // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
   // the records says that they were.
-  for (const last of [false, true]) {
+  for (let reading = 0; reading < 2; reading++) {
     const source = await batchSource(ref);
     const records: Record<string, string> = Object.assign(
       {},
@@ -155,7 +155,6 @@ async function readBlock(ref: BatchRef, block: number) {
     );
     const plan = await source.plan(block);
     if (plan !== null) return { plan, records };
-    if (last) break;
   }
   throw new AlmonerError(
     'ALM_LEDGER_PLAN_MISSING',

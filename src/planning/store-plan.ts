@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { SealedCounts } from '../ledger/index.js';
 import {
   type AuditEntry,
   type BatchRef,
@@ -21,6 +20,7 @@ import {
   putBlock,
   type RealmLedger,
   registerRealm,
+  type SealedCounts,
   type SealedRun,
   sealBatch,
 } from '../ledger/index.js';
@@ -28,7 +28,7 @@ import { refuseChanged, refuseOtherName, refuseSpent } from './before-seal.js';
 import { shortId } from './identity.js';
 import { denial } from './judge-earlier.js';
 import { passAddresses, whyMoved } from './looks-paid.js';
-import type { Plan } from './plan.js';
+import { type Plan, toPay } from './plan.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
@@ -108,7 +108,7 @@ async function store(
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
   plan.bare.own = opened.id;
-  if ((await putBlocks(plan, options, opened)) === 'taken-over') return 'not-importer';
+  if ((await putBlocks(plan, options, opened)) === 'not-importer') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
   const audit: AuditEntry = {
     at: options.now,
@@ -135,7 +135,11 @@ async function store(
       await sleep(Math.random() * MOVED_PAUSE_MS);
       continue;
     }
-    if (sealed === 'disarmed') throw unmerged();
+    if (sealed === 'disarmed')
+      throw new AlmonerError(
+        'ALM_LEDGER_DISARMED',
+        'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told. Nothing was enqueued.',
+      );
     if (sealed === 'noted')
       throw new AlmonerError(
         'ALM_RULE_ALREADY_RUN',
@@ -152,22 +156,17 @@ async function store(
 
 const MOVED_PAUSE_MS = 50;
 
-function unmerged(): AlmonerError {
-  return new AlmonerError(
-    'ALM_LEDGER_DISARMED',
-    'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told. Nothing was enqueued.',
-  );
-}
-
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
 const PUTS_AT_ONCE = 4;
 
-async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<'ok' | 'taken-over'> {
+type Put = 'ok' | 'not-importer';
+
+async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Put> {
   let [next, stored] = [0, 0];
-  let end: 'ok' | 'taken-over' = 'ok';
+  let end: Put = 'ok';
   const putSome = async () => {
     while (next < plan.blocks.length && end === 'ok') {
-      if ((await putOne(plan, options, opened, next++)) === 'taken-over') end = 'taken-over';
+      if ((await putOne(plan, options, opened, next++)) === 'not-importer') end = 'not-importer';
       else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
     }
   };
@@ -182,13 +181,12 @@ async function putOne(
   { ledger, importer }: ImportOptions,
   { no }: Opened,
   block: number,
-): Promise<'ok' | 'taken-over'> {
+): Promise<Put> {
   const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
   for (;;) {
     const put = await putBlock(ledger, { no, importer, block }, bytes, claims);
-    if (put === 'not-importer') return 'taken-over';
-    if (put === 'ok') return 'ok';
+    if (put === 'ok' || put === 'not-importer') return put;
     for (const conflict of put) await refuseConflict(ledger, bytes, block, conflict);
     // Where none of them is spent any more, the block is tried again.
     await refuseSpent(plan, ledger);
@@ -257,7 +255,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     orders: totals.orders,
     tokens: totals.tokens,
     members: totals.members,
-    duplicates: totals.duplicates + plan.spent.count,
+    duplicates: toPay(plan).duplicates,
     invalid: totals.invalid,
     sha256: content ?? '',
     again: plan.again,
@@ -269,15 +267,11 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf({ totals, spent }: Plan): SealedCounts {
-  const { orders, tokens, invalid } = totals;
-  const count = orders.credit + orders.debit + orders.transfer;
-  const sum = tokens.credit + tokens.debit + tokens.transfer;
-  const duplicates = totals.duplicates + spent.count;
-  const duplicateTokens = totals.duplicateTokens + spent.tokens;
+function countersOf(plan: Plan): SealedCounts {
+  const { payable, payableTokens, duplicates } = toPay(plan);
   return {
-    planned: { count: count - duplicates, tokens: sum - duplicateTokens },
-    duplicate: { count: duplicates, tokens: duplicateTokens },
-    invalid: { count: invalid, tokens: 0n },
+    planned: { count: payable, tokens: payableTokens },
+    duplicate: { count: duplicates, tokens: plan.totals.duplicateTokens + plan.spent.tokens },
+    invalid: { count: plan.totals.invalid, tokens: 0n },
   };
 }
