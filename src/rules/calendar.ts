@@ -4,16 +4,6 @@ import { PERIODS } from './schema.js';
  * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
  * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
  */
-type WallTime = {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  /** 1 is Monday, 7 is Sunday. */
-  readonly weekday: number;
-};
-
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 export function isZone(name: string): boolean {
@@ -83,18 +73,6 @@ function changeBetween(from: number, to: number, zone: string): number {
   return high;
 }
 
-export function wallTime(moment: number, zone: string): WallTime {
-  const wall = new Date(wallOf(moment, zone));
-  return {
-    year: wall.getUTCFullYear(),
-    month: wall.getUTCMonth() + 1,
-    day: wall.getUTCDate(),
-    hour: wall.getUTCHours(),
-    minute: wall.getUTCMinutes(),
-    weekday: wall.getUTCDay() === 0 ? 7 : wall.getUTCDay(),
-  };
-}
-
 /** The wall time and the zone it belongs to, for people. */
 export function spellMoment(moment: number, zone: string): string {
   return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
@@ -134,16 +112,16 @@ export type Period = (typeof PERIODS)[number];
  * `2026-11`, or `once`. It is part of every order's reference, so a member gets one award in each.
  */
 export function periodName(period: Period, moment: number, zone: string): string {
-  const { year, month, day } = wallTime(moment, zone);
+  const day = new Date(wallOf(moment, zone)).toISOString().slice(0, 10);
   switch (period) {
     case 'once':
       return 'once';
     case 'day':
-      return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+      return day;
     case 'week':
-      return isoWeek(Date.UTC(year, month - 1, day));
+      return isoWeek(Date.parse(day));
     case 'month':
-      return `${pad(year, 4)}-${pad(month, 2)}`;
+      return day.slice(0, 7);
   }
 }
 
@@ -158,9 +136,5 @@ function isoWeek(day: number): string {
   const thursday = day + (3 - weekday) * DAY_MS;
   const year = new Date(thursday).getUTCFullYear();
   const week = 1 + Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS));
-  return `${pad(year, 4)}-W${pad(week, 2)}`;
-}
-
-function pad(number: number, digits: number): string {
-  return String(number).padStart(digits, '0');
+  return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }

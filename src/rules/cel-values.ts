@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { Fraction } from '../core/fraction.js';
-import { periodName, wallTime } from './calendar.js';
+import { periodName, wallOf } from './calendar.js';
 import type { Rule } from './rule.js';
 
 /**
@@ -64,15 +64,15 @@ export function spellValue(value: unknown): string {
 export const RUN_FIELDS = ['at', 'date', 'year', 'month', 'day', 'weekday', 'hour', 'period'] as const;
 
 export function runFacts(rule: Pick<Rule, 'period' | 'zone'>, at: number): Record<string, unknown> {
-  const wall = wallTime(at, rule.zone);
+  const wall = new Date(wallOf(at, rule.zone));
   return celMap([
     ['at', new Date(at)],
     ['date', periodName('day', at, rule.zone)],
-    ['year', BigInt(wall.year)],
-    ['month', BigInt(wall.month)],
-    ['day', BigInt(wall.day)],
-    ['weekday', BigInt(wall.weekday)],
-    ['hour', BigInt(wall.hour)],
+    ['year', BigInt(wall.getUTCFullYear())],
+    ['month', BigInt(wall.getUTCMonth() + 1)],
+    ['day', BigInt(wall.getUTCDate())],
+    ['weekday', BigInt(wall.getUTCDay() || 7)],
+    ['hour', BigInt(wall.getUTCHours())],
     ['period', periodName(rule.period, at, rule.zone)],
   ]);
 }

@@ -2,9 +2,9 @@ import { Fraction } from '../core/fraction.js';
 import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
 import { type Candidate, type Decided, runStop, type Stop } from './decision.js';
-import { type Judged, type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
+import { type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
 import { applyLimits, type Bounds, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
-import { awardExpression, type Rounding, type Rule } from './rule.js';
+import type { Rounding, Rule } from './rule.js';
 
 export type DecideSetting = JudgeSetting &
   Bounds & {
@@ -36,83 +36,71 @@ export function decide(rule: Rule, candidates: readonly Candidate[], setting: De
 }
 
 function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting): Stop[] {
-  const stops: Stop[] = [];
-  let faults = 0;
   // The run stops over it, and the facts of the others were not even asked for.
   if (drafts.some(({ candidate }) => candidate.wallet === 'undetermined')) {
     for (const draft of drafts)
       leaveOut(draft, draft.candidate.wallet === 'undetermined' ? 'wallet' : 'fault', 'not judged');
-    return stops;
+    return [];
   }
+  const stops: Stop[] = [];
   for (const [index, draft] of drafts.entries()) {
     setting.onMember(index);
-    const fault = judgeMember(rule, draft, setting);
-    if (fault !== null) {
-      faults += 1;
-      leaveOut(draft, 'fault', fault.stop.message);
-      if (faults <= FAULTS_LISTED_MAX) stops.push(fault.stop);
-    }
+    const stop = judgeMember(rule, draft, setting);
+    if (stop === null) continue;
+    leaveOut(draft, 'fault', stop.message);
+    if (stops.length < FAULTS_LISTED_MAX) stops.push(stop);
   }
   setting.onMember(-1);
   return stops;
 }
 
-type Fault = Extract<Judged, { kind: 'fault' }>;
-
 /** Condition and award of one member; a fault of the rule is handed back, everything else is in the draft. */
-function judgeMember(rule: Rule, draft: Draft, setting: DecideSetting): Fault | null {
+function judgeMember(rule: Rule, draft: Draft, setting: DecideSetting): Stop | null {
   const { candidate } = draft;
-  if (candidate.already !== null) return out(draft, 'already', candidate.already);
+  if (candidate.already !== null) return leaveOut(draft, 'already', candidate.already);
   if (candidate.wallet !== null && candidate.wallet !== 'member')
-    return out(draft, 'wallet', candidate.wallet);
-  if (candidate.row.member === rule.from) return out(draft, 'giver');
+    return leaveOut(draft, 'wallet', candidate.wallet);
+  if (candidate.row.member === rule.from) return leaveOut(draft, 'giver');
 
   const condition = judgeCondition(rule, candidate, setting);
-  if (condition.kind === 'fault') return condition;
-  if (condition.kind === 'missing') return out(draft, 'missing', condition.fact);
-  draft.condition = rule.condition === null ? null : condition.holds === true;
-  if (condition.holds !== true) return out(draft, 'condition');
+  if (condition.kind === 'fault') return condition.stop;
+  if (condition.kind === 'missing') return leaveOut(draft, 'missing', condition.fact);
+  draft.condition = rule.condition === null ? null : condition.value;
+  if (!condition.value) return leaveOut(draft, 'condition');
 
-  const expression = awardExpression(rule);
-  if (expression === null) {
-    draft.amount = rule.award.kind === 'fixed' ? BigInt(rule.award.tokens) : 0n;
-    draft.computed = String(draft.amount);
-    return null;
+  if (rule.award.kind === 'fixed') draft.amount = BigInt(rule.award.tokens);
+  else {
+    const expression = rule.award.kind === 'share' ? rule.award.weight : rule.award.tokens;
+    const award = judgeAmount(rule, expression, candidate, setting);
+    if (award.kind === 'fault') return award.stop;
+    if (award.kind === 'missing') return leaveOut(draft, 'missing', award.fact);
+    draft.amount = award.value;
   }
-  const award = judgeAmount(rule, expression, candidate, setting);
-  if (award.kind === 'fault') return award;
-  if (award.kind === 'missing') return out(draft, 'missing', award.fact);
-  draft.amount = award.amount ?? 0n;
   draft.computed = spellValue(draft.amount);
-  return null;
-}
-
-function out(draft: Draft, why: Parameters<typeof leaveOut>[1], detail: string | null = null): null {
-  leaveOut(draft, why, detail);
   return null;
 }
 
 /** Makes whole points of what the expressions gave. */
 function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetting, stops: Stop[]): void {
-  const open = drafts.filter(({ leftOut, amount }) => leftOut === null && amount !== null);
+  const open = drafts.filter(({ leftOut }) => leftOut === null);
   if (rule.award.kind === 'share') {
     // What earlier runs of the period gave away is gone from the pot.
     const left = BigInt(rule.award.pot) - setting.awardedInPeriod;
     const shares = sharePot(
       left > 0n ? Number(left) : 0,
-      open.map(({ amount }) => amount ?? 0n),
+      open.map(({ amount }) => amount),
     );
     for (const [index, draft] of open.entries()) {
       draft.tokens = shares[index] ?? 0;
       draft.steps.push(`weight ${draft.computed} of a pot of ${left} gives ${draft.tokens}`);
     }
   } else for (const draft of open) roundAward(rule, draft, stops);
-  for (const draft of drafts) if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
+  for (const draft of open) if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
 }
 
 function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   const rounding = rule.award.kind === 'computed' ? rule.award.rounding : null;
-  const whole = wholePoints(draft.amount ?? 0n, rounding);
+  const whole = wholePoints(draft.amount, rounding);
   if (whole === null) {
     const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is no number of points that can be counted exactly.`;
     stops.push(runStop('ALM_RULE_VALUE', message));
@@ -155,7 +143,7 @@ function wholePoints(amount: bigint | Fraction, rounding: Rounding | null): numb
  * the pot, or nothing where no weight is above zero. The same input always gives the same shares.
  */
 export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): number[] {
-  const exact = weights.map(scaled);
+  const exact = weights.map((weight) => Fraction.of(weight).times(SCALE).round());
   const sum = exact.reduce((total, weight) => total + weight, 0n);
   if (sum === 0n || pot <= 0) return weights.map(() => 0);
   const points = BigInt(pot);
@@ -170,10 +158,6 @@ export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): 
 
 /** Weights are compared to a millionth: a common denominator of all of them could fill the memory. */
 const SCALE = new Fraction(1_000_000n, 1n);
-
-function scaled(weight: bigint | Fraction): bigint {
-  return Fraction.of(weight).times(SCALE).round();
-}
 
 /** Too many members without a fact, or a wallet that the realm said nothing about: nobody is paid then. */
 function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {

@@ -142,7 +142,7 @@ export type Expression = {
 /** Values as CEL knows them: bigint is a whole number, Fraction one with a fraction. */
 type Facts = Readonly<Record<string, unknown>>;
 
-type Evaluated =
+export type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The expression asked for something that this member does not have. */
   | { readonly kind: 'missing'; readonly fact: string }

@@ -4,22 +4,18 @@ import type { ASTNode } from '@marcbachmann/cel-js';
  * What an expression names, found by walking its tree before anything is read: a call that no expression
  * asks for is never made, and only the named fields are frozen with a run.
  */
-export type FieldsUsed = 'none' | 'all' | ReadonlySet<string>;
+export type FieldsUsed = 'all' | ReadonlySet<string>;
 
 export type FactsUsed = {
-  /** Interface call 1 and call 2. */
-  readonly member: FieldsUsed;
-  readonly web3: FieldsUsed;
   /** The balance, wherever the profile says that it stands in the member record. */
   readonly balance: boolean;
-  readonly row: FieldsUsed;
-  readonly run: FieldsUsed;
-};
+} & Readonly<Record<MapName, FieldsUsed>>;
 
 export type Misuse = { readonly offset: number; readonly message: string };
 
-const FACT_NAMES = ['member', 'web3', 'row', 'run', 'balance'] as const;
+/** `member` and `web3` are the calls 1 and 2 of the interface. */
 const MAPS = ['member', 'web3', 'row', 'run'] as const;
+const FACT_NAMES = [...MAPS, 'balance'];
 type MapName = (typeof MAPS)[number];
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
@@ -43,7 +39,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
   };
   const loop = (node: ASTNode, args: readonly ASTNode[], depth: number) => {
     const [variable] = args;
-    if (variable?.op === 'id' && FACT_NAMES.some((fact) => fact === variable.args))
+    if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))
       misuses.push({
         offset: variable.start,
         message: `${variable.args} is the name of a fact; give the loop another variable.`,
@@ -86,14 +82,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
     for (const child of childrenOf(node.args)) visit(child, depth);
   };
   visit(ast, 0);
-  const seen = (map: MapName): FieldsUsed => {
-    const known = fields[map];
-    return known === 'all' ? 'all' : known.size === 0 ? 'none' : known;
-  };
-  return {
-    used: { member: seen('member'), web3: seen('web3'), balance, row: seen('row'), run: seen('run') },
-    misuses,
-  };
+  return { used: { ...fields, balance }, misuses };
 }
 
 /** `map.field` and `map["field"]`; any other index takes the whole map. */
@@ -117,28 +106,17 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-export const NO_FACTS: FactsUsed = { member: 'none', web3: 'none', balance: false, row: 'none', run: 'none' };
+/** The calls of the interface that read facts of one member. */
+export const CALLS = ['member', 'web3'] as const;
+export type Call = (typeof CALLS)[number];
 
-export function needsMember({ member, balance }: FactsUsed): boolean {
-  return member !== 'none' || balance;
+/** Whether an expression asks for a call; `balance` stands in the answer to the first. */
+export function needs(call: Call, used: Pick<FactsUsed, Call | 'balance'>): boolean {
+  const fields = used[call];
+  return fields === 'all' || fields.size > 0 || (call === 'member' && used.balance);
 }
 
-export function needsWeb3({ web3 }: FactsUsed): boolean {
-  return web3 !== 'none';
-}
-
-/** What two expressions name together. */
-export function together(a: FactsUsed, b: FactsUsed): FactsUsed {
-  const both = (one: FieldsUsed, other: FieldsUsed): FieldsUsed => {
-    if (one === 'none') return other;
-    if (other === 'none') return one;
-    return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
-  };
-  return {
-    member: both(a.member, b.member),
-    web3: both(a.web3, b.web3),
-    balance: a.balance || b.balance,
-    row: both(a.row, b.row),
-    run: both(a.run, b.run),
-  };
+/** What expressions name together. */
+export function together(all: readonly Pick<FactsUsed, Call>[], call: Call): FieldsUsed {
+  return all.some((used) => used[call] === 'all') ? 'all' : new Set(all.flatMap((used) => [...used[call]]));
 }

@@ -1,11 +1,12 @@
 import { stringify } from 'lossless-json';
+import type { ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import type { MemberId } from '../core/ids.js';
 import type { Rate } from '../core/profile.js';
 import type { FactsKept } from '../ledger/index.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
-import { type FactsUsed, type FieldsUsed, needsMember, needsWeb3 } from './facts-used.js';
+import type { Call, FactsUsed, FieldsUsed } from './facts-used.js';
 import type { AudienceRow } from './packed-audience.js';
 
 /** The reads of a realm; the caller has them paced and repeated. */
@@ -19,7 +20,7 @@ export type GatherOptions = {
   readonly reads: FactReader;
   readonly facts: FactsKept;
   /** Fields to keep of each record: what all expressions of the rule name together. */
-  readonly used: FactsUsed;
+  readonly used: Pick<FactsUsed, Call>;
   readonly rate: Rate | null;
   readonly stop: AbortSignal;
   /** Hears of each request that was made; a failed one counts too. */
@@ -33,17 +34,9 @@ function atOnce(rate: Rate | null): number {
   return Math.min(AT_ONCE_MAX, Math.max(2, Math.ceil((rate.requests / rate.windowMs) * 2_000)));
 }
 
-const CALLS = ['member', 'web3'] as const;
-export type Call = (typeof CALLS)[number];
-
 /** Enough to fill a pace at two seconds a request. More would only wait for it, and hold up a stop. */
 const AT_ONCE_MAX = 32;
 const UNREAD_IN_A_ROW_MAX = 20;
-
-/** The calls that an expression asks for. */
-export function callsFor(used: FactsUsed): readonly Call[] {
-  return CALLS.filter((call) => (call === 'member' ? needsMember(used) : needsWeb3(used)));
-}
 
 export function factField(call: Call, member: MemberId): string {
   return `${call === 'member' ? 'm' : 'w'}:${member}`;
@@ -71,8 +64,7 @@ export async function gatherFacts(
       if (done) return;
       const { call, member, field } = value;
       try {
-        const text = await readOne(call, member, options);
-        await options.facts.keep(field, text);
+        await options.facts.keep(field, await readOne(call, member, options));
         inARow = 0;
       } catch (error) {
         if (!isOfOneMember(error)) throw error;
@@ -125,19 +117,19 @@ function encode(balance: string | null, record: unknown): string {
 
 function picked(raw: unknown, fields: FieldsUsed): unknown {
   if (fields === 'all' || typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
-  if (fields === 'none') return {};
   return Object.fromEntries(Object.entries(raw).filter(([name]) => fields.has(name)));
 }
 
 /** A realm that answers others but not this: only one member is touched by it. */
+const OF_ONE_MEMBER: readonly ErrorCode[] = [
+  'ALM_REALM_SERVER_ERROR',
+  'ALM_REALM_NOT_JSON',
+  'ALM_REALM_REFUSED',
+  'ALM_REALM_TOO_SLOW',
+];
+
 function isOfOneMember(error: unknown): error is AlmonerError {
-  const codes = [
-    'ALM_REALM_SERVER_ERROR',
-    'ALM_REALM_NOT_JSON',
-    'ALM_REALM_REFUSED',
-    'ALM_REALM_TOO_SLOW',
-  ] as const;
-  return codes.some((code) => isAlmonerError(error, code));
+  return isAlmonerError(error) && OF_ONE_MEMBER.includes(error.code);
 }
 
 function withKept(error: unknown, kept: number): unknown {

@@ -118,7 +118,7 @@ function members(drafts: readonly Draft[]): string {
 /** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
 export type Draft = {
   readonly candidate: Candidate;
-  amount: bigint | Fraction | null;
+  amount: bigint | Fraction;
   readonly steps: string[];
 } & { -readonly [part in 'leftOut' | 'detail' | 'condition' | 'computed' | 'tokens']: Decision[part] };
 
@@ -128,17 +128,19 @@ export function startDraft(candidate: Candidate): Draft {
     leftOut: null,
     detail: null,
     condition: null,
-    amount: null,
+    amount: 0n,
     computed: null,
     tokens: 0,
     steps: [],
   };
 }
 
-export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = null): void {
+/** Nothing more is judged of who is left out: null, for the caller to hand on. */
+export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = null): null {
   draft.leftOut = why;
   draft.detail = detail;
   draft.tokens = 0;
+  return null;
 }
 
 export function finishDraft({ candidate, amount: _, ...draft }: Draft): Decision {

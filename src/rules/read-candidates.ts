@@ -3,16 +3,8 @@ import type { RealmProfile } from '../core/profile.js';
 import type { FactsKept } from '../ledger/index.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
 import type { Candidate, FactRead } from './decision.js';
-import { type FactsUsed, NO_FACTS, together } from './facts-used.js';
-import {
-  type Call,
-  callsFor,
-  type FactReader,
-  factField,
-  type GatherOptions,
-  gatherFacts,
-  NOT_FOUND,
-} from './gather-facts.js';
+import { CALLS, type Call, needs, together } from './facts-used.js';
+import { type FactReader, factField, type GatherOptions, gatherFacts, NOT_FOUND } from './gather-facts.js';
 import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './packed-audience.js';
 import { awardExpression, type Rule } from './rule.js';
 
@@ -50,14 +42,20 @@ export async function readCandidates(
     open += rows.length;
     for (const wallet of rows.map((row) => walletOf(audience, row))) if (wallet !== null) wallets.add(wallet);
   }
-  const counting = new Counting(request, open * (inCondition.length + inAward.length));
+  // Facts that an earlier, interrupted reading has kept were requests, too.
+  let made = [...facts.known.keys()].filter((field) => !field.startsWith(WALLET)).length;
+  let most = open * (inCondition.length + inAward.length);
+  const used = [rule.condition, awardExpression(rule)].flatMap((one) => (one === null ? [] : [one.used]));
   const options = {
     reads: request.reads,
     facts,
-    used: usedBy(rule),
+    used: { member: together(used, 'member'), web3: together(used, 'web3') },
     rate: request.profile.rate,
     stop: request.stop,
-    onRead: () => counting.made(),
+    onRead: () => {
+      made += 1;
+      request.onProgress(made, Math.max(most, made));
+    },
     unreadMax: Math.floor(open * rule.maxMissing),
   };
   const verdictOn = await gatherWallets(wallets, request.profile.wallets.chunk, options);
@@ -72,7 +70,7 @@ export async function readCandidates(
     member: factOf('member', row.member, facts, unread),
     web3: factOf('web3', row.member, facts, unread),
   });
-  if (inCondition.length + inAward.length === 0) return { readOf, requests: counting.sofar };
+  if (inCondition.length + inAward.length === 0) return { readOf, requests: made };
   // With a wallet undetermined the run stops, whatever the facts are; none is asked for then.
   const doomed = [...wallets].some((wallet) => verdictOn(wallet) === 'undetermined');
   const isEligible = (row: AudienceRow) => !doomed && isOpen(row) && verdictOf(row) !== 'not-member';
@@ -83,7 +81,7 @@ export async function readCandidates(
   };
   let eligible = 0;
   for await (const rows of those(audience, isEligible)) eligible += rows.length;
-  counting.most = eligible * (inCondition.length + inAward.length);
+  most = eligible * (inCondition.length + inAward.length);
   await gather(isEligible, inCondition);
   if (inAward.length > 0) {
     const passing = new Set<string>();
@@ -95,10 +93,10 @@ export async function readCandidates(
     };
     if (rule.condition === null) await pass(async (all) => all.map(() => true));
     else await request.judging(pass);
-    counting.most = eligible * inCondition.length + passing.size * inAward.length;
+    most = eligible * inCondition.length + passing.size * inAward.length;
     await gather(({ member }) => passing.has(member), inAward);
   }
-  return { readOf, requests: counting.sofar };
+  return { readOf, requests: made };
 }
 
 /** What is known of a member besides the row. */
@@ -115,18 +113,14 @@ export function requestsAtMost(rule: Rule, audience: PackedAudience, chunk: numb
   return audience.members * (inCondition.length + inAward.length) + wallets;
 }
 
+/** The calls that the condition asks for, and those that only the award does; a floor asks for the balance. */
 function callsOf(rule: Rule): { inCondition: readonly Call[]; inAward: readonly Call[] } {
-  const inCondition = callsFor(rule.condition?.used ?? NO_FACTS);
-  return { inCondition, inAward: callsFor(usedInAward(rule)).filter((call) => !inCondition.includes(call)) };
-}
-
-function usedInAward(rule: Rule): FactsUsed {
-  const used = awardExpression(rule)?.used ?? NO_FACTS;
-  return rule.floor === null ? used : { ...used, balance: true };
-}
-
-function usedBy(rule: Rule): FactsUsed {
-  return together(rule.condition?.used ?? NO_FACTS, usedInAward(rule));
+  const { condition, floor } = rule;
+  const award = awardExpression(rule);
+  const inCondition = CALLS.filter((call) => condition !== null && needs(call, condition.used));
+  const isOfAward = (call: Call) =>
+    (award !== null && needs(call, award.used)) || (call === 'member' && floor !== null);
+  return { inCondition, inAward: CALLS.filter((call) => !inCondition.includes(call) && isOfAward(call)) };
 }
 
 function factOf(
@@ -145,30 +139,7 @@ function factOf(
   return { kind: 'found', text: text.slice(blank + 1), balance: balance === '' ? null : balance };
 }
 
-/** Counts requests; those of an earlier, interrupted reading are the facts that are kept already. */
-class Counting {
-  private count = 0;
-  private before = 0;
-
-  constructor(
-    private readonly request: ReadRequest,
-    public most: number,
-  ) {
-    for (const field of request.facts.known.keys()) if (!field.startsWith('v:')) this.before += 1;
-  }
-
-  made(): void {
-    this.count += 1;
-    this.request.onProgress(this.sofar, Math.max(this.most, this.sofar));
-  }
-
-  get sofar(): number {
-    return this.before + this.count;
-  }
-}
-
-const field = (wallet: string) => `v:${wallet}`;
-const VERDICTS: readonly WalletVerdict[] = ['member', 'not-member', 'undetermined'];
+const WALLET = 'v:';
 
 /** Asks the realm about wallets, so many at once as the profile says; what it did not say is asked again later. */
 async function gatherWallets(
@@ -176,20 +147,18 @@ async function gatherWallets(
   chunk: number,
   { reads, facts, stop, onRead }: GatherOptions,
 ): Promise<(wallet: string) => WalletVerdict> {
-  const open = [...wallets].filter((wallet) => !facts.known.has(field(wallet)));
-  const silent = new Set<string>();
+  const open = [...wallets].filter((wallet) => !facts.known.has(WALLET + wallet));
   for (let start = 0; start < open.length && !stop.aborted; start += chunk) {
     const asked = open.slice(start, start + chunk);
     const verdicts = await reads.wallets(asked);
     onRead();
     for (const wallet of asked) {
       const verdict = verdicts.get(wallet) ?? 'undetermined';
-      if (verdict === 'undetermined') silent.add(wallet);
-      else await facts.keep(field(wallet), verdict);
+      if (verdict !== 'undetermined') await facts.keep(WALLET + wallet, verdict);
     }
   }
   return (wallet) => {
-    const known = VERDICTS.find((verdict) => verdict === facts.known.get(field(wallet)));
-    return silent.has(wallet) ? 'undetermined' : (known ?? 'undetermined');
+    const known = facts.known.get(WALLET + wallet);
+    return known === 'member' || known === 'not-member' ? known : 'undetermined';
   };
 }

@@ -80,7 +80,8 @@ const jobs = {
     const { rule, ...setting } = begun();
     return some.map((candidate, index) => {
       mark(index);
-      return judgeCondition(rule, candidate, setting).holds === true;
+      const judged = judgeCondition(rule, candidate, setting);
+      return judged.kind === 'value' && judged.value;
     });
   },
 

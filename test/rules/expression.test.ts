@@ -131,11 +131,11 @@ describe('which facts an expression names', () => {
 
   test('only those, with their fields', () => {
     expect(used('row.active && web3.nfts.exists(n, n.id == "x")')).toEqual({
-      member: 'none',
+      member: new Set(),
       web3: new Set(['nfts']),
       balance: false,
       row: new Set(['active']),
-      run: 'none',
+      run: new Set(),
     });
   });
 
@@ -143,6 +143,6 @@ describe('which facts an expression names', () => {
     expect(used('has(member.level) && web3["score"] > 1').member).toEqual(new Set(['level']));
     expect(used('has(member.level) && web3["score"] > 1').web3).toEqual(new Set(['score']));
     expect(used('size(member) > 1').member).toBe('all');
-    expect(used('balance > 5')).toMatchObject({ member: 'none', balance: true });
+    expect(used('balance > 5')).toMatchObject({ member: new Set(), balance: true });
   });
 });
