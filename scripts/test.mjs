@@ -1,4 +1,4 @@
-// npm test: audit, format, lint, types, build, all tests. Arguments go on to vitest: npm test -- test/core
+// npm test: audit, format, lint, types, nothing unused, build, all tests. Arguments go on to vitest: npm test -- test/core
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,6 +47,7 @@ mustPass('format and lint', () =>
 );
 const types = (project) => node(['node_modules/typescript/bin/tsc', '-p', project, '--noEmit']);
 mustPass('types', () => types('tsconfig.json') || types('src/desk/web/tsconfig.json'));
+mustPass('nothing unused', () => node(['node_modules/knip/bin/knip.js']));
 mustPass('build', () => node(['scripts/build.mjs']));
 
 const folder = mkdtempSync(join(tmpdir(), 'almoner-vitest-'));
