@@ -97,6 +97,7 @@ export {
   attentionPage,
   attentionRows,
   isUnsettledState,
+  type UnsettledState,
 } from './read/unsettled.js';
 export {
   decodeRecord,

@@ -91,8 +91,8 @@ function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
 
-function fieldsOf(schema: z.ZodType | null): string[] {
-  if (schema === null) return [];
+function fieldsOf(schema: z.ZodType | undefined): string[] {
+  if (schema === undefined) return [];
   const described = z
     .object({ properties: z.record(z.string(), z.unknown()) })
     .safeParse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));

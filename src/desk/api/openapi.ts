@@ -70,9 +70,9 @@ function success({ reply }: Route) {
 }
 
 function requestBody({ body, file }: Route) {
-  if (file !== null)
+  if (file !== undefined)
     return { requestBody: { required: true, content: { [file]: { schema: { type: 'string' } } } } };
-  if (body === null) return {};
+  if (body === undefined) return {};
   const required = !body.safeParse(undefined).success;
   return { requestBody: { required, content: { 'application/json': { schema: reference(body) } } } };
 }
@@ -84,7 +84,7 @@ function operationId({ method, path }: Route): string {
     .replaceAll(/[-.]+(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function parameters(schema: z.ZodObject | null, place: 'path' | 'query') {
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query') {
   return Object.entries(schema?.shape ?? {}).map(([name, part]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(part, OPTIONS);
     const told = description === undefined ? {} : { description };

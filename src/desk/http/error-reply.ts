@@ -3,15 +3,6 @@ import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import type { ErrorReply } from '../api/index.js';
 import { TooManyTries } from './access/guard.js';
 
-/** What went wrong, as an answer: a code, a sentence and the next step; never a stack, a path or a query. */
-export type ErrorAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: ErrorReply;
-  /** Not an expected failure: belongs into the log. */
-  readonly bug: boolean;
-};
-
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   ALM_DESK_NOT_SIGNED_IN: 401,
   ALM_DESK_TOKEN_WRONG: 401,
@@ -27,33 +18,30 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   ALM_DESK_UPLOAD_BROKEN: 408,
   ALM_DESK_BUSY: 429,
   ALM_DESK_NO_PAGES: 503,
-  ALM_DESK_INTERNAL: 500,
   ALM_BATCH_NOT_FOUND: 404,
   ALM_BATCH_ORDER_NOT_FOUND: 404,
   ALM_BATCH_CANNOT: 409,
   ALM_BATCH_MAY_ARRIVE: 409,
   ALM_PLAN_CHANGED: 409,
-  ALM_PLAN_FAULTS: 422,
   ALM_RULE_EDITED: 409,
   ALM_STORE_UNREACHABLE: 503,
-  ALM_CLI_INTERNAL: 500,
 };
 
 /** By what the exit of the command line would be: 2 asked wrongly, 3 refused input, 5 stands still. */
 const STATUS_BY_EXIT = { 1: 500, 2: 400, 3: 422, 4: 409, 5: 409, 130: 409 } as const;
 
-export function errorAnswer(thrown: unknown): ErrorAnswer {
+/** What went wrong, as an answer: a code, a sentence and the next step; never a stack, a path or a query. */
+export function errorAnswer(thrown: unknown) {
   const known = isAlmonerError(thrown) ? thrown : fromFramework(thrown);
   const error = known ?? new AlmonerError('ALM_DESK_INTERNAL', 'Something failed that should not have.');
-  const headers: Record<string, string> = {};
-  if (thrown instanceof TooManyTries) headers['retry-after'] = String(thrown.seconds);
+  const headers = thrown instanceof TooManyTries ? { 'retry-after': String(thrown.seconds) } : {};
   const { code, message, next, details } = error;
-  return {
-    status: frameworkStatus(thrown) ?? STATUS[code] ?? STATUS_BY_EXIT[error.exit],
-    headers,
-    body: { error: { code, message: withoutPaths(message), next, details: details.map(withoutPaths) } },
-    bug: known === null,
+  const body: ErrorReply = {
+    error: { code, message: withoutPaths(message), next, details: details.map(withoutPaths) },
   };
+  const status = frameworkStatus(thrown) ?? STATUS[code] ?? STATUS_BY_EXIT[error.exit];
+  // A bug is no expected failure and belongs into the log.
+  return { status, headers, body, bug: known === null };
 }
 
 /** Fastify's own refusals: a body that is no JSON, too large, or of a type that nobody reads. */

@@ -52,12 +52,6 @@ export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<strin
   return files;
 }
 
-/** The file of a path; any other path of the desk is a page, which the page's own router knows. */
-function fileFor(files: ReadonlyMap<string, StaticFile>, path: string): StaticFile | undefined {
-  // A batch id may hold a dot, so only what ends like one of our own files is missing rather than a page.
-  return files.get(path) ?? (Object.hasOwn(TYPES, extname(path)) ? undefined : files.get('/index.html'));
-}
-
 /** Under these roots whatever is not served is no page, and not for strangers. */
 const NO_PAGES = ['/api', '/metrics', '/queues'];
 
@@ -79,7 +73,10 @@ export async function servePages(app: FastifyInstance, folder: string): Promise<
     handler(request, reply) {
       if (files.size === 0)
         throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
-      const file = fileFor(files, `/${request.params['*']}`);
+      const path = `/${request.params['*']}`;
+      // A batch id may hold a dot, so only what ends like one of our own files is missing rather than a page.
+      const isFile = files.has(path) || Object.hasOwn(TYPES, extname(path));
+      const file = files.get(isFile ? path : '/index.html');
       if (file === undefined) return nothing();
       reply.headers({ etag: file.etag, 'cache-control': file.cacheControl });
       if (request.headers['if-none-match'] === file.etag) return reply.status(304).send();

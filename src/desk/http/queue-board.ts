@@ -24,111 +24,33 @@ const BOARD_PATH = '/queues';
 
 const texts = z.record(z.string(), z.string()).catch({});
 
-class BoardAdapter implements IServerAdapter {
-  private queues: BullBoardQueues = new Map();
-  private views = '';
-  private statics = { route: '', path: '' };
-  private entry: AppViewRoute | null = null;
-  private api: readonly AppControllerRoute[] = [];
-  private uiConfig: UIConfig = {};
-
-  setQueues(queues: BullBoardQueues): this {
-    this.queues = queues;
-    return this;
-  }
-
-  setViewsPath(path: string): this {
-    this.views = path;
-    return this;
-  }
-
-  setStaticPath(route: string, path: string): this {
-    this.statics = { route, path };
-    return this;
-  }
-
-  setEntryRoute(route: AppViewRoute): this {
-    this.entry = route;
-    return this;
-  }
-
-  /** Errors are answered as everywhere in the desk. */
-  setErrorHandler(): this {
-    return this;
-  }
-
-  setApiRoutes(routes: AppControllerRoute[]): this {
-    this.api = routes.filter(({ method }) => method === 'get');
-    return this;
-  }
-
-  setUIConfig(config: UIConfig): this {
-    this.uiConfig = config;
-    return this;
-  }
-
-  async register(app: FastifyInstance): Promise<void> {
-    const page = await this.page();
-    const viewer = { config: { access: 'viewer' } } as const;
-    for (const path of [this.entry?.route ?? '/'].flat())
-      app.get(path === '/' ? BOARD_PATH : `${BOARD_PATH}${path}`, viewer, (_, reply) =>
-        reply.type('text/html; charset=utf-8').send(page),
-      );
-    const files = await loadStaticFiles(this.statics.path);
-    for (const [path, { bytes, type, cacheControl }] of files)
-      app.get(`${BOARD_PATH}${this.statics.route}${path}`, viewer, (_, reply) =>
-        reply.type(type).header('cache-control', cacheControl).send(bytes),
-      );
-    for (const { route, handler } of this.api)
-      for (const path of [route].flat())
-        app.get(`${BOARD_PATH}${path}`, viewer, async (request, reply) => {
-          const { status = 200, body } = await handler({
-            queues: this.queues,
-            uiConfig: this.uiConfig,
-            params: texts.parse(request.params),
-            query: texts.parse(request.query),
-            body: {},
-            headers: {},
-          });
-          return reply.status(status).send(body);
-        });
-  }
-
-  /** The board's page with its few values filled in, and without the link to another host. */
-  private async page(): Promise<string> {
-    if (this.entry === null) throw new Error('the board has no page');
-    const { name, params } = this.entry.handler({ basePath: BOARD_PATH, uiConfig: this.uiConfig });
-    const template = await readFile(join(this.views, name), 'utf8');
-    return template
-      .replaceAll(/<link[^>]+https?:[^>]*>/g, '')
-      .replaceAll(/<%([=-])\s*(\w+)\s*%>/g, (_, kind: string, field: string) => {
-        const value = params[field] ?? '';
-        return kind === '-' ? value : value.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-      });
-  }
-}
-
-/**
- * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
- * to an order is done through the ledger.
- */
-type QueueBoard = { readonly adapter: BoardAdapter; close(): Promise<void> };
-
-export function openQueueBoard(app: App): QueueBoard {
-  const connection = app.store.connect('board');
-  const queues = app.config.profiles.flatMap((profile) =>
-    [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
-      realm: profile.name,
-      queue: openQueue<unknown>(app.ledger(profile), queue, connection),
-    })),
-  );
-  const adapter = new BoardAdapter();
+/** The board as it tells an adapter of itself: its pages, and the routes behind them. */
+function boardOf(queues: readonly BullMQAdapter[]) {
+  let told = {
+    queues: new Map() as BullBoardQueues,
+    views: '',
+    statics: { route: '', path: '' },
+    entry: null as AppViewRoute | null,
+    api: [] as readonly AppControllerRoute[],
+    uiConfig: {} as UIConfig,
+  };
+  const keep = (part: Partial<typeof told>) => {
+    told = { ...told, ...part };
+    return serverAdapter;
+  };
+  const serverAdapter: IServerAdapter = {
+    setQueues: (queues) => keep({ queues }),
+    setViewsPath: (views) => keep({ views }),
+    setStaticPath: (route, path) => keep({ statics: { route, path } }),
+    setEntryRoute: (entry) => keep({ entry }),
+    // Errors are answered as everywhere in the desk.
+    setErrorHandler: () => keep({}),
+    setApiRoutes: (routes) => keep({ api: routes.filter(({ method }) => method === 'get') }),
+    setUIConfig: (uiConfig) => keep({ uiConfig }),
+  };
   createBullBoard({
-    queues: queues.map(
-      ({ realm, queue }) =>
-        new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, prefix: `${realm}.` }),
-    ),
-    serverAdapter: adapter,
+    queues,
+    serverAdapter,
     options: {
       uiConfig: {
         boardTitle: 'almoner queues',
@@ -137,11 +59,64 @@ export function openQueueBoard(app: App): QueueBoard {
       },
     },
   });
-  return {
-    adapter,
-    async close() {
-      await Promise.all(queues.map(({ queue }) => queue.close()));
-      connection.disconnect();
-    },
+  return told;
+}
+
+type Board = ReturnType<typeof boardOf>;
+
+async function register(app: FastifyInstance, board: Board): Promise<void> {
+  const { queues, uiConfig, statics, entry, api } = board;
+  if (entry === null) throw new Error('the board has no page');
+  const page = await pageOf(entry, board);
+  const viewer = { config: { access: 'viewer' } } as const;
+  for (const path of [entry.route].flat())
+    app.get(path === '/' ? BOARD_PATH : `${BOARD_PATH}${path}`, viewer, (_, reply) =>
+      reply.type('text/html; charset=utf-8').send(page),
+    );
+  for (const [path, { bytes, type, cacheControl }] of await loadStaticFiles(statics.path))
+    app.get(`${BOARD_PATH}${statics.route}${path}`, viewer, (_, reply) =>
+      reply.type(type).header('cache-control', cacheControl).send(bytes),
+    );
+  for (const { route, handler } of api)
+    for (const path of [route].flat())
+      app.get(`${BOARD_PATH}${path}`, viewer, async (request, reply) => {
+        const [params, query] = [texts.parse(request.params), texts.parse(request.query)];
+        const asked = { queues, uiConfig, params, query, body: {}, headers: {} };
+        const { status = 200, body } = await handler(asked);
+        return reply.status(status).send(body);
+      });
+}
+
+/** The board's page with its few values filled in, and without the link to another host. */
+async function pageOf({ handler }: AppViewRoute, { uiConfig, views }: Board): Promise<string> {
+  const { name, params } = handler({ basePath: BOARD_PATH, uiConfig });
+  const template = await readFile(join(views, name), 'utf8');
+  return template
+    .replaceAll(/<link[^>]+https?:[^>]*>/g, '')
+    .replaceAll(/<%([=-])\s*(\w+)\s*%>/g, (_, kind: string, field: string) => {
+      const value = params[field] ?? '';
+      return kind === '-' ? value : value.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+    });
+}
+
+/**
+ * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
+ * to an order is done through the ledger. The answer closes the queues.
+ */
+export async function serveQueueBoard(server: FastifyInstance, app: App): Promise<() => Promise<void>> {
+  const connection = app.store.connect('board');
+  const queues = app.config.profiles.flatMap((profile) =>
+    [ORDERS_QUEUE, DEAD_QUEUE].map((queue) => ({
+      prefix: `${profile.name}.`,
+      queue: openQueue<unknown>(app.ledger(profile), queue, connection),
+    })),
+  );
+  const shown = queues.map(
+    ({ prefix, queue }) => new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, prefix }),
+  );
+  await register(server, boardOf(shown));
+  return async () => {
+    await Promise.all(queues.map(({ queue }) => queue.close()));
+    connection.disconnect();
   };
 }

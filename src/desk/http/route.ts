@@ -12,20 +12,23 @@ import type { Access } from './access/tokens.js';
  */
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-export type Route = {
+export type Route = Schemas<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType | string> & {
   readonly method: Method;
   /** `/api/batches/:batch` */
   readonly path: string;
   readonly access: Access;
-  readonly summary: string;
-  readonly params: z.ZodObject | null;
-  readonly query: z.ZodObject | null;
-  readonly body: z.ZodType | null;
-  /** A body that is no JSON but a file of this type. */
-  readonly file: string | null;
-  /** What is answered, or the media type of a file or stream. */
-  readonly reply: z.ZodType | string;
   handle(desk: Desk, raw: RawRequest): Promise<unknown>;
+};
+
+type Schemas<P, Q, B, R> = {
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** A body that is no JSON but a file of this type. */
+  readonly file?: string;
+  /** What is answered, or the media type of a file or stream. */
+  readonly reply: R;
 };
 
 /** Routes about one thing, as the OpenAPI document groups them. */
@@ -60,13 +63,7 @@ type Description<
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType | string,
-> = {
-  readonly summary: string;
-  readonly params?: P;
-  readonly query?: Q;
-  readonly body?: B;
-  readonly file?: string;
-  readonly reply: R;
+> = Schemas<P, Q, B, R> & {
   /** What the audit says of a change; null where nothing of lasting interest happens. Usual: the summary. */
   audit?: ((given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine) | null;
   handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): Answer<R> | Promise<Answer<R>>;
@@ -88,10 +85,6 @@ export function route<
 >(place: `${Method} /${string}`, access: Access, description: Description<P, Q, B, R>): Route {
   const [method, path] = splitPlace(place);
   return {
-    params: null,
-    query: null,
-    body: null,
-    file: null,
     ...description,
     method,
     path,
@@ -137,9 +130,7 @@ function read<S extends z.ZodType>(schema: S | undefined, value: unknown, what: 
   throw new AlmonerError(
     'ALM_DESK_BAD_REQUEST',
     `The ${what} of the request was not understood. Nothing was done.`,
-    {
-      details: details.slice(0, 20),
-    },
+    { details: details.slice(0, 20) },
   );
 }
 

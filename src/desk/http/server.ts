@@ -5,13 +5,13 @@ import type { App } from '../../runtime/app.js';
 import { type Desk, type DeskOptions, openDesk } from '../desk.js';
 import { METRICS_TYPE, metricsText } from '../live/metrics.js';
 import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
-import { addressOf, type Door, type Doorway, keepDoor, securityHeaders } from './access/door.js';
-import type { Visitor } from './access/guard.js';
+import { type Door, type Doorway, keepDoor, securityHeaders } from './access/door.js';
+import { addressOf, type Visitor } from './access/guard.js';
 import { cookieRules } from './access/sessions.js';
 import { Connections, limitBodies } from './connections.js';
 import { errorAnswer } from './error-reply.js';
 import { servePages } from './pages.js';
-import { openQueueBoard } from './queue-board.js';
+import { serveQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';
 import { ROUTES } from './routes.js';
 
@@ -44,10 +44,7 @@ const CLOSE_GRACE_MS = 2_000;
 export async function createDesk(app: App, options: ServerOptions): Promise<DeskServer> {
   const desk = openDesk(app, options);
   const encrypted = options.address.publicUrl?.protocol === 'https:';
-  const server = buildApp(options, (error, request, reply) => {
-    reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
-    answerError(desk, error, request, reply);
-  });
+  const server = buildApp(desk, options.address, encrypted);
   const bodies = limitBodies(server, options.bodyMs ?? BODY_MS);
   const door = keepDoor(server, desk, encrypted);
   server.setErrorHandler((error, request, reply) => answerError(desk, error, request, reply));
@@ -59,8 +56,7 @@ export async function createDesk(app: App, options: ServerOptions): Promise<Desk
   });
 
   for (const route of ROUTES) serveRoute(server, desk, route, { door, bodies });
-  const board = openQueueBoard(app);
-  await board.adapter.register(server);
+  const closeBoard = await serveQueueBoard(server, app);
   serveMachines(server, desk);
   await servePages(server, options.webFolder);
   await desk.uploads.open();
@@ -96,28 +92,27 @@ export async function createDesk(app: App, options: ServerOptions): Promise<Desk
       clearTimeout(grace);
       await desk.tasks.settled();
       await desk.uploads.close();
-      await board.close();
+      await closeBoard();
     },
   };
 }
 
-type Refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
-
-function buildApp({ address }: ServerOptions, refuse: Refuse): FastifyInstance {
+function buildApp(desk: Desk, { publicUrl }: DeskAddress, encrypted: boolean): FastifyInstance {
   const app = fastify({
     // An address that cannot be decoded, or is too long, is refused before any hook runs.
-    frameworkErrors: refuse,
-    logger: false,
+    frameworkErrors(error, request, reply) {
+      reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
+      answerError(desk, error, request, reply);
+    },
     bodyLimit: JSON_BYTES_MAX,
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_MS,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: 16 * 1024 },
     // Behind a proxy on this machine, which --public-url tells of, the visitor's address is what the proxy
     // says; else nobody is believed.
-    trustProxy: address.publicUrl === null ? false : 'loopback',
+    trustProxy: publicUrl === null ? false : 'loopback',
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 300 },
-    return503OnClosing: true,
   });
   // Node's own answer to an expectation that it does not know passes by all that follows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -136,7 +131,7 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
     url: route.path,
     config: { access: route.access },
     async handler(request, reply) {
-      if (route.file !== null) bodies.unlimited(request);
+      if (route.file !== undefined) bodies.unlimited(request);
       const visitor = door.visitorOf(request);
       const length = Number(request.headers['content-length'] ?? Number.NaN);
       const answer = await route.handle(desk, {

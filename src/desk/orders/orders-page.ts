@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import {
   attentionCount,
-  attentionPage,
+  attentionRows,
   type BatchView,
   isUnsettledState,
   PLAN_BLOCK_ROWS,
@@ -10,11 +10,20 @@ import {
   readBatch,
   readRow,
   type ScriptClient,
+  type UnsettledState,
 } from '../../ledger/index.js';
 import { contextOf } from '../../operations/batches/find-orders.js';
 import type { HistoryPage, HistoryQuery, OrderRow, OrdersPage, OrdersQuery } from '../api/index.js';
 import { batchesFor, orderRow, parseCursor, placeOf } from './paging.js';
-import { includes, type Scanned, scanBlocks, type Wanted, wantedOf, wantMember } from './search.js';
+import {
+  includes,
+  type ScanBounds,
+  type Scanned,
+  scanBlocks,
+  type Wanted,
+  wantedOf,
+  wantMember,
+} from './search.js';
 
 /**
  * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
@@ -23,7 +32,6 @@ import { includes, type Scanned, scanBlocks, type Wanted, wantedOf, wantMember }
  */
 const LOOK_MS = 250;
 const LIMIT_USUAL = 50;
-const ATTENTION_STEP = 200;
 
 export async function ordersPage(
   context: RowContext,
@@ -36,10 +44,13 @@ export async function ordersPage(
   if (query.field === 'line' && query.search !== undefined) return linePage(context, rows, query);
   const wanted = wantedOf(query);
   // An archived batch has no attention list any more.
-  const listed = wanted.state !== null && isUnsettledState(wanted.state) && !view.archived;
-  const inAttention = listed && !wanted.search?.inPlan;
-  if (inAttention) return attentionListPage(context, view, wanted, from, limit);
+  const isListed = !view.archived && !wanted.search?.inPlan;
   const untilMs = performance.now() + LOOK_MS;
+  if (isListed && wanted.state !== null && isUnsettledState(wanted.state)) {
+    const { after, ...seen } = await attentionList(context, wanted.state, wanted, { from, limit, untilMs });
+    const looked = await attentionCount(context.ref, wanted.state, after);
+    return page(context, seen, looked, view.counts[wanted.state] ?? 0);
+  }
   const scanned = await scanBlocks(context, rows, wanted, { from, limit, untilMs });
   return page(context, scanned, (scanned.next ?? rows + 1) - 1, rows);
 }
@@ -54,33 +65,21 @@ async function linePage(context: RowContext, rows: number, query: OrdersQuery): 
   return page(context, { found: fits ? [row] : [], next: null }, rows, rows);
 }
 
-async function attentionListPage(
+async function attentionList(
   context: RowContext,
-  view: BatchView,
+  state: UnsettledState,
   wanted: Wanted,
-  from: number,
-  limit: number,
-): Promise<OrdersPage> {
-  const { state } = wanted;
-  if (state === null || !isUnsettledState(state)) throw new Error(`${state} has no attention list`);
-  const untilMs = performance.now() + LOOK_MS;
+  { from, limit, untilMs }: ScanBounds,
+): Promise<Scanned & { readonly after: number }> {
   const found: RowView[] = [];
   let after = from - 1;
-  let more = true;
-  do {
-    const step = wanted.class === null && wanted.search === null ? limit - found.length : ATTENTION_STEP;
-    const indexes = await attentionPage(context.ref, state, after, step);
-    more = indexes.length === step;
-    const rows = await Promise.all(indexes.map((index) => readRow(context, index)));
-    for (const row of rows) {
-      after = row.index;
-      if (row.state === state && fits(row, wanted)) found.push(row);
-      if (found.length === limit) break;
-    }
-    more ||= after < (indexes.at(-1) ?? 0);
-  } while (more && found.length < limit && performance.now() < untilMs);
-  const looked = await attentionCount(context.ref, state, after);
-  return page(context, { found, next: more ? after + 1 : null }, looked, view.counts[state] ?? 0);
+  for await (const row of attentionRows(context, state, after)) {
+    const isEnough = found.length === limit || (after >= from && performance.now() > untilMs);
+    if (isEnough) return { found, next: after + 1, after };
+    after = row.index;
+    if (fits(row, wanted)) found.push(row);
+  }
+  return { found, next: null, after };
 }
 
 function fits(row: RowView, { class: code, search }: Wanted): boolean {

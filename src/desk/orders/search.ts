@@ -77,6 +77,7 @@ function mayHaveError(record: OrderRecord): boolean {
  * call to Redis is a small one, so that nothing else waits behind a search.
  */
 export type Scanned = { readonly found: readonly RowView[]; readonly next: number | null };
+export type ScanBounds = { readonly from: number; readonly limit: number; readonly untilMs: number };
 
 const VIEWS_AT_ONCE = 64;
 
@@ -84,7 +85,7 @@ export async function scanBlocks(
   context: RowContext,
   rows: number,
   wanted: Wanted,
-  options: { readonly from: number; readonly limit: number; readonly untilMs: number },
+  options: ScanBounds,
 ): Promise<Scanned> {
   const found: RowView[] = [];
   const source = await batchSource(context.ref);

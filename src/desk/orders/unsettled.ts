@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import {
-  attentionPage,
+  attentionRows,
   type BatchRef,
   type RowView,
   readBatch,
@@ -32,7 +32,6 @@ const PAGE_LOOK_MS = 400;
 const GROUPS_LOOK_MAX = 100_000;
 const GROUPS_MAX = 200;
 const CHOSEN_MAX = 500_000;
-const STEP_ROWS = 64;
 
 export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Promise<DeadGroups> {
   const groups = new Map<string, Group>();
@@ -178,15 +177,10 @@ async function* walk<S extends WalkState>(
     const context = await contextOf(ref);
     const here = placeOf(ref) === start?.place ? start : null;
     for (const state of here === null ? states : states.slice(here.state)) {
-      let after = here !== null && state === states[here.state] ? here.index : 0;
-      while ((view.counts[state] ?? 0) > 0) {
-        const indexes = await attentionPage(ref, state, after, STEP_ROWS);
-        const rows = await Promise.all(indexes.map((index) => readRow(context, index)));
-        for (const row of rows)
-          if (row.state === state) yield { ref, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
-        after = indexes.at(-1) ?? after;
-        if (indexes.length < STEP_ROWS) break;
-      }
+      if ((view.counts[state] ?? 0) === 0) continue;
+      const after = here !== null && state === states[here.state] ? here.index : 0;
+      for await (const row of attentionRows(context, state, after))
+        yield { ref, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
     }
   }
 }

@@ -19,8 +19,13 @@ export type UnsettledState = keyof typeof RANKS;
 
 const SPAN = 2 ** 32;
 
-async function* pages(ref: BatchRef, state: UnsettledState, limit: number): AsyncGenerator<number[]> {
-  for (let after = 0; ; ) {
+async function* pages(
+  ref: BatchRef,
+  state: UnsettledState,
+  limit: number,
+  from = 0,
+): AsyncGenerator<number[]> {
+  for (let after = from; ; ) {
     const page = await attentionPage(ref, state, after, limit);
     yield page;
     if (page.length < limit) return;
@@ -34,8 +39,12 @@ export async function* attention(ref: BatchRef, state: UnsettledState): AsyncGen
 }
 
 /** The same orders as views, in file order; one that has left the state meanwhile is left out. */
-export async function* attentionRows(context: RowContext, state: UnsettledState): AsyncGenerator<RowView> {
-  for await (const page of pages(context.ref, state, 64)) {
+export async function* attentionRows(
+  context: RowContext,
+  state: UnsettledState,
+  after = 0,
+): AsyncGenerator<RowView> {
+  for await (const page of pages(context.ref, state, 64, after)) {
     const rows = await Promise.all(page.map((index) => readRow(context, index)));
     yield* rows.filter((row) => row.state === state);
   }

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Desk } from '../../desk.js';
 import type { Visitor } from './guard.js';
@@ -35,18 +34,11 @@ export function keepDoor(app: FastifyInstance, desk: Desk, encrypted: boolean): 
   app.addHook('onRequest', async (request, reply) => {
     const { url = '', config } = request.routeOptions;
     reply.headers(securityHeaders(url, encrypted));
-    const { method, headers } = request;
-    const asked = { method, route: url, address: addressOf(request), headers };
-    desk.guard.checkPlace(asked, desk.reached);
+    desk.guard.checkPlace(request, desk.reached);
     const { access = 'viewer' } = config;
-    if (access !== 'anyone') visitors.set(request, await desk.guard.admit(asked, desk.reached, access));
+    if (access !== 'anyone') visitors.set(request, await desk.guard.admit(request, desk.reached, access));
   });
   return { ways, visitorOf: (request) => visitors.get(request) ?? null };
-}
-
-/** Whose tries are counted. A proxy that is believed may still pass on what is no address at all. */
-export function addressOf({ ip, socket }: FastifyRequest): string {
-  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip;
 }
 
 /**

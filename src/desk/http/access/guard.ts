@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import { AlmonerError } from '../../../core/errors/error.js';
 import type { Role } from '../../api/index.js';
 import { type CookieRules, type DeskSession, readCookie, type Sessions } from './sessions.js';
@@ -9,14 +11,6 @@ import type { WrongTokens } from './wrong-tokens.js';
  * who it is (bearer token or session cookie), then whether they may (role), then, for a change by cookie,
  * whether the page itself asked for it (CSRF). Each step refuses by itself; none relies on another.
  */
-export type Asked = {
-  readonly method: string;
-  /** The matched route's own address, as it was registered; empty where none matched. */
-  readonly route: string;
-  readonly address: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-};
-
 export type Visitor = {
   readonly identity: Identity;
   /** Null for scripts that carry their token with every request. */
@@ -43,25 +37,30 @@ export const CSRF_HEADER = 'x-almoner-csrf';
 const ANY_HOST = new Set(['/health', '/ready', '/metrics']);
 
 export class Guard {
-  constructor(private readonly options: GuardOptions) {}
+  private readonly local: Identity | null;
 
-  checkPlace(asked: Asked, reached: Reached): void {
-    const host = one(asked, 'host')?.toLowerCase();
-    if (!ANY_HOST.has(asked.route) && (host === undefined || !reached.hosts.has(host)))
+  constructor(private readonly options: GuardOptions) {
+    const { localToken } = options;
+    this.local =
+      localToken === null ? null : { name: LOCAL_NAME, role: 'operator', tokenHash: hashOf(localToken) };
+  }
+
+  checkPlace({ method, headers, routeOptions }: FastifyRequest, reached: Reached): void {
+    const { host = '', origin } = headers;
+    if (!ANY_HOST.has(routeOptions.url ?? '') && !reached.hosts.has(host.toLowerCase()))
       throw new AlmonerError(
         'ALM_DESK_HOST',
         'The desk is not known under this host name. Nothing was done.',
       );
-    const origin = one(asked, 'origin');
     const foreign = origin !== undefined && !reached.origins.has(origin.toLowerCase());
-    const crossing = isChange(asked.method) && one(asked, 'sec-fetch-site') === 'cross-site';
+    const crossing = isChange(method) && headers['sec-fetch-site'] === 'cross-site';
     if (foreign || crossing)
       throw new AlmonerError('ALM_DESK_ORIGIN', 'The request came from another site. Nothing was done.');
   }
 
   /** Somebody who may do this, or an error that says why not. */
-  async admit(asked: Asked, reached: Reached, role: Role): Promise<Visitor> {
-    const visitor = await this.recognise(asked, reached);
+  async admit(request: FastifyRequest, reached: Reached, role: Role): Promise<Visitor> {
+    const visitor = await this.recognise(request, reached);
     if (visitor === null)
       throw new AlmonerError('ALM_DESK_NOT_SIGNED_IN', 'Nobody is signed in. Nothing was done.');
     if (role === 'operator' && visitor.identity.role !== 'operator')
@@ -70,7 +69,8 @@ export class Guard {
         `${visitor.identity.name} may look but not change. Nothing was done.`,
       );
     const { session } = visitor;
-    if (session !== null && isChange(asked.method) && !isSame(one(asked, CSRF_HEADER) ?? '', session.csrf))
+    const csrf = String(request.headers[CSRF_HEADER] ?? '');
+    if (session !== null && isChange(request.method) && !isSame(csrf, session.csrf))
       throw new AlmonerError(
         'ALM_DESK_CSRF',
         'The request does not carry the page’s own token. Nothing was done.',
@@ -80,7 +80,8 @@ export class Guard {
 
   /** Whose token it is; null when it is nobody's, and an error when too many such came from there. */
   async identify(token: string, address: string): Promise<Identity | null> {
-    const identity = this.localIdentity(token) ?? (await this.options.tokens.identify(token));
+    if (this.local !== null && isSame(hashOf(token), this.local.tokenHash)) return this.local;
+    const identity = await this.options.tokens.identify(token);
     if (identity !== null) return identity;
     const seconds = await this.options.wrongTokens.note(address);
     if (seconds > 0) throw new TooManyTries(seconds);
@@ -89,28 +90,22 @@ export class Guard {
 
   async stillHolds(identity: Identity): Promise<boolean> {
     if (identity.name !== LOCAL_NAME) return this.options.tokens.stillHolds(identity);
-    const { localToken } = this.options;
-    return localToken !== null && isSame(hashOf(localToken), identity.tokenHash);
+    return this.local !== null && isSame(this.local.tokenHash, identity.tokenHash);
   }
 
-  private async recognise(asked: Asked, reached: Reached): Promise<Visitor | null> {
-    const bearer = /^bearer +([\x21-\x7e]{1,200})$/i.exec(one(asked, 'authorization') ?? '')?.[1];
+  private async recognise(request: FastifyRequest, reached: Reached): Promise<Visitor | null> {
+    const { authorization = '', cookie: header } = request.headers;
+    const bearer = /^bearer +([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
-      const identity = await this.identify(bearer, asked.address);
+      const identity = await this.identify(bearer, addressOf(request));
       return identity === null ? null : { identity, session: null };
     }
-    const cookie = readCookie(one(asked, 'cookie'), reached.cookie);
+    const cookie = readCookie(header, reached.cookie);
     const session = cookie === null ? null : await this.options.sessions.find(cookie);
     if (session === null) return null;
     if (await this.stillHolds(session)) return { identity: session, session };
     await this.options.sessions.end(session);
     return null;
-  }
-
-  private localIdentity(token: string): Identity | null {
-    const { localToken } = this.options;
-    if (localToken === null || !isSame(hashOf(token), hashOf(localToken))) return null;
-    return { name: LOCAL_NAME, role: 'operator', tokenHash: hashOf(localToken) };
   }
 }
 
@@ -127,7 +122,7 @@ function isChange(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-function one(asked: Asked, name: string): string | undefined {
-  const value = asked.headers[name];
-  return typeof value === 'string' ? value : undefined;
+/** Whose tries are counted. A proxy that is believed may still pass on what is no address at all. */
+export function addressOf({ ip, socket }: FastifyRequest): string {
+  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip;
 }

@@ -1,33 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ExpiringNotes, type ScriptClient } from '../../../ledger/index.js';
-import { hashOf, type Identity, ROLES } from './tokens.js';
+import { hashOf, type Identity, identity } from './tokens.js';
 
 /**
  * Sessions live in the store under the hash of their cookie, so that neither a restart of the desk nor a
  * second desk asks people to sign in again, and a reader of the store cannot become anybody. Idle sessions
  * end by expiry; the absolute end is checked besides.
  */
-export type DeskSession = Identity & {
-  readonly key: string;
-  readonly csrf: string;
-  readonly endsAt: number;
-  readonly idleUntil: number;
-};
+const stored = identity.extend({ csrf: z.string(), endsAt: z.number() });
+export type DeskSession = z.infer<typeof stored> & { readonly key: string; readonly idleUntil: number };
 
-/** Of one token: a person with several browsers, or a few who share it. */
+/** One token may have so many: a person uses several browsers, or a few people share it. */
 const OF_TOKEN_MAX = 20;
 const IDLE_MS = 2 * 60 * 60 * 1000;
 /** A day's shift with the tab open, and some. */
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
-
-const stored = z.object({
-  name: z.string(),
-  role: z.enum(ROLES),
-  tokenHash: z.string(),
-  csrf: z.string(),
-  endsAt: z.number(),
-});
 
 export class Sessions {
   private readonly notes: ExpiringNotes;
@@ -39,12 +27,12 @@ export class Sessions {
     this.notes = new ExpiringNotes(scripts, IDLE_MS, ABSOLUTE_MS);
   }
 
-  async begin(identity: Identity): Promise<{ cookie: string; session: DeskSession }> {
+  async begin(who: Identity): Promise<{ cookie: string; session: DeskSession }> {
     const cookie = randomBytes(32).toString('base64url');
     const key = hashOf(cookie);
     const now = this.now();
-    const entry = { ...identity, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
-    await this.notes.put(key, identity.tokenHash, JSON.stringify(entry), OF_TOKEN_MAX);
+    const entry = { ...who, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
+    await this.notes.put(key, who.tokenHash, JSON.stringify(entry), OF_TOKEN_MAX);
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
   }
 

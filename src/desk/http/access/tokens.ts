@@ -11,7 +11,7 @@ import type { Role } from '../../api/index.js';
 const PREFIX = 'almdesk_';
 
 export const ROLES = ['viewer', 'operator'] as const satisfies readonly Role[];
-/** Who may, or did, something: each may what those before it may. */
+/** Who may do, or did, something; each may do what those before it may. */
 export const ACCESSES = ['anyone', ...ROLES] as const;
 export type Access = (typeof ACCESSES)[number];
 
@@ -22,15 +22,11 @@ const storedToken = z.object({
   createdBy: z.string(),
 });
 
-export type TokenEntry = {
-  readonly name: string;
-  readonly role: Role;
-  readonly createdAt: number;
-  readonly createdBy: string;
-};
+export type TokenEntry = Omit<z.infer<typeof storedToken>, 'hash'> & { readonly name: string };
 
 /** Somebody the desk knows, and the token it knows them by: when that goes, so do their sessions. */
-export type Identity = { readonly name: string; readonly role: Role; readonly tokenHash: string };
+export const identity = z.object({ name: z.string(), role: z.enum(ROLES), tokenHash: z.string() });
+export type Identity = z.infer<typeof identity>;
 
 export function newToken(): string {
   return `${PREFIX}${randomBytes(32).toString('base64url')}`;
@@ -45,7 +41,7 @@ export function isSame(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The name is the audit's "who": one line, no blanks, and no look-alike of a built-in one. */
+/** The name is the "who" of the audit: one line without blanks that looks like no built-in name. */
 function checkTokenName(name: string): void {
   if (/^[a-z0-9][a-z0-9._@-]{0,63}$/i.test(name) && name.toLowerCase() !== LOCAL_NAME) return;
   throw new AlmonerError(
@@ -101,8 +97,8 @@ export class Tokens {
   }
 
   /** Whether a token that was seen before still counts: asked at every request of a session. */
-  async stillHolds(identity: Identity): Promise<boolean> {
-    const entry = await this.notes.get(identity.name);
-    return entry !== null && isSame(entry.hash, identity.tokenHash) && entry.role === identity.role;
+  async stillHolds({ name, role, tokenHash }: Identity): Promise<boolean> {
+    const entry = await this.notes.get(name);
+    return entry !== null && isSame(entry.hash, tokenHash) && entry.role === role;
   }
 }
