@@ -16,7 +16,8 @@ const REFUSED_MAX = 100;
 export type TaskWork = (progress: (done: number, total?: number | null) => void) => Promise<TaskEnd>;
 
 type TaskEnd = {
-  readonly done: number;
+  /** Where it is left out, what the last progress said. */
+  readonly done?: number;
   readonly refused?: readonly { readonly order: string; readonly why: string }[];
   readonly batch?: string | null;
   readonly plan?: string | null;
@@ -52,7 +53,7 @@ export class Tasks {
     };
     this.tasks.set(task, begun);
     this.forgetOldest();
-    const run = this.run(task, work).finally(() => this.under.delete(run));
+    const run = this.run(begun, work).finally(() => this.under.delete(run));
     this.under.add(run);
     return begun;
   }
@@ -75,31 +76,34 @@ export class Tasks {
     await Promise.all(this.under);
   }
 
-  private async run(task: string, work: TaskWork): Promise<void> {
+  private async run(begun: TaskReply, work: TaskWork): Promise<void> {
+    const { task } = begun;
+    let now = begun;
+    const change = (part: Partial<TaskReply>) => {
+      now = { ...now, ...part };
+      this.tasks.set(task, now);
+    };
     const endedAt = () => new Date().toISOString();
     try {
-      const end = await work((done, total) =>
-        this.change(task, total === undefined ? { done } : { done, total }),
-      );
-      const refused = end.refused ?? [];
-      this.change(task, {
+      const {
+        done,
+        refused = [],
+        batch = null,
+        plan = null,
+      } = await work((done, total = now.total) => change({ done, total }));
+      change({
         state: 'done',
-        done: end.done,
+        done: done ?? now.done,
         refused: refused.slice(0, REFUSED_MAX),
         refusedCount: refused.length,
-        result: { batch: end.batch ?? null, plan: end.plan ?? null },
+        result: { batch, plan },
         endedAt: endedAt(),
       });
     } catch (thrown) {
       this.logger.warn({ task, err: thrown }, 'a task of the desk failed');
       const { code, message, next } = errorAnswer(thrown).body.error;
-      this.change(task, { state: 'failed', error: { code, message, next }, endedAt: endedAt() });
+      change({ state: 'failed', error: { code, message, next }, endedAt: endedAt() });
     }
-  }
-
-  private change(task: string, change: Partial<TaskReply>): void {
-    const before = this.tasks.get(task);
-    if (before !== undefined) this.tasks.set(task, { ...before, ...change });
   }
 
   private forgetOldest(): void {

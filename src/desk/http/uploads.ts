@@ -58,8 +58,7 @@ export class Uploads {
     private readonly folder: string,
     private readonly limits: UploadLimits,
   ) {
-    this.sweep = setInterval(() => void this.removeOld(), SWEEP_MS);
-    this.sweep.unref();
+    this.sweep = setInterval(() => void this.removeOld(), SWEEP_MS).unref();
   }
 
   async open(): Promise<void> {
@@ -215,8 +214,7 @@ class UploadWatch extends Transform {
 
   constructor(private readonly limits: UploadLimits) {
     super();
-    this.timer = setInterval(() => this.check(), Math.min(1000, limits.idleMs / 4));
-    this.timer.unref();
+    this.timer = setInterval(() => this.check(), Math.min(1000, limits.idleMs / 4)).unref();
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {

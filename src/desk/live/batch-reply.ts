@@ -3,7 +3,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, type BatchView, type Manifest, readBatch } from '../../ledger/index.js';
-import type { Standing } from '../../operations/batches/batch-status.js';
+import { isOver, type Standing } from '../../operations/batches/batch-status.js';
 import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary } from '../api/index.js';
 
@@ -34,11 +34,10 @@ export async function sealedBatch(ref: BatchRef) {
 }
 
 export function actionsOn({ state, counts }: BatchSummary): BatchReply['can'] {
-  const over = state === 'done' || state === 'cancelled';
   return [
     ...(state === 'running' || state === 'planned' ? (['pause'] as const) : []),
     ...(state === 'paused' || state === 'halted' ? (['resume'] as const) : []),
-    ...(over ? [] : (['cancel'] as const)),
+    ...(isOver({ state }) ? [] : (['cancel'] as const)),
     'report',
     ...(state !== 'running' && (counts.paid ?? 0) > 0 ? (['undo'] as const) : []),
   ];

@@ -14,7 +14,7 @@ export async function metricsText(desk: Desk): Promise<string> {
   // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
   const family = familiesOf(new Registry());
   fillOrders(family, picture);
-  fillStatuses(family, await statusesOf(picture));
+  await fillStatuses(family, picture);
   fillRealms(family, picture);
   fillProcesses(family, picture, desk);
   return `${await family.registry.metrics()}\n${latencyText(await latenciesOf(picture))}`;
@@ -33,17 +33,6 @@ function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Desk): 
   gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
   gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(desk.live.clients);
   gauge('info', 'Version of the desk.', ['version']).set({ version: desk.version }, 1);
-}
-
-/** Attempts by the status of their answer, over the whole life of each realm's books. */
-function statusesOf({ seen }: Picture) {
-  const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
-  return Promise.all(
-    [...ledgers.values()].map(async (ledger) => ({
-      realm: ledger.realm.name,
-      counts: await answersByStatus(ledger),
-    })),
-  );
 }
 
 function latenciesOf({ seen }: Picture) {
@@ -102,16 +91,16 @@ function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
   }
 }
 
-function fillStatuses(
-  { counter }: Families,
-  realms: readonly { readonly realm: string; readonly counts: Readonly<Record<string, string>> }[],
-): void {
+/** Counts attempts by the status of their answer, over the whole life of each realm's books. */
+async function fillStatuses({ counter }: Families, { seen }: Picture): Promise<void> {
   const answers = counter('answers_total', 'Attempts by status of the answer; - for none.', [
     'realm',
     'status',
   ]);
-  for (const { realm, counts } of realms)
-    for (const [status, count] of Object.entries(counts)) answers.inc({ realm, status }, Number(count));
+  const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
+  for (const ledger of ledgers.values())
+    for (const [status, count] of Object.entries(await answersByStatus(ledger)))
+      answers.inc({ realm: ledger.realm.name, status }, Number(count));
 }
 
 function fillRealms({ gauge }: Families, { overview }: Picture): void {

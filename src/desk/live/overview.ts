@@ -15,7 +15,7 @@ import {
   type ScriptClient,
   slotsEverTaken,
 } from '../../ledger/index.js';
-import { standsStill } from '../../operations/batches/batch-status.js';
+import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
@@ -50,10 +50,8 @@ export class OverviewBoard {
     private readonly tasks: Tasks,
   ) {
     this.views = new BatchViews(app.scripts);
-    this.health = new StoreHealth(app.scripts, {
-      embedded: app.store.embedded,
-      address: app.store.address,
-    });
+    const { embedded, address } = app.store;
+    this.health = new StoreHealth(app.scripts, { embedded, address });
   }
 
   look(): Promise<Picture> {
@@ -80,7 +78,7 @@ export class OverviewBoard {
     };
   }
 
-  /** Of a batch that is asked for alone. */
+  /** The summary of a batch that is asked for alone. */
   async summaryOf(seen: SeenBatch): Promise<BatchSummary> {
     const [waiting = []] = await waitingOfAll([seen], this.app.config);
     return this.summary({ ...seen, waiting });
@@ -138,7 +136,7 @@ export class OverviewBoard {
     return { overview, seen };
   }
 
-  /** The configured ones, and those that only the books know while something of theirs is open. */
+  /** The configured realms, and those that only the books know while something of theirs is open. */
   private realmsOf(seen: readonly SeenBatch[]): RealmLedger[] {
     const configured = this.app.config.profiles.map((profile) => this.app.ledger(profile));
     const known = new Map(configured.map((ledger) => [ledger.id, ledger]));
@@ -153,23 +151,17 @@ export class OverviewBoard {
     const batches = seen.filter(({ ref }) => ref.ledger.id === ledger.id);
     const pace = this.paces.get(ledger.id) ?? new PaceHistory();
     this.paces.set(ledger.id, pace);
-    pace.note(await this.requestsOf(ledger, profile, batches), now);
+    // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
+    const requests = profile?.rate
+      ? await slotsEverTaken(ledger)
+      : batches.reduce((sum, { view }) => sum + view.requests, 0);
+    pace.note(requests, now);
     const [state, fence, limits] = await Promise.all([
       realmState(ledger),
       readFence(ledger),
       readPaceState(ledger, profile?.rate ?? null, now),
     ]);
     return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, now });
-  }
-
-  /** Slots taken, reads included, where the realm has a limit; else what the batches count themselves. */
-  private async requestsOf(
-    ledger: RealmLedger,
-    profile: RealmProfile | undefined,
-    batches: readonly SeenBatch[],
-  ): Promise<number> {
-    if (profile?.rate == null) return batches.reduce((sum, { view }) => sum + view.requests, 0);
-    return slotsEverTaken(ledger);
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {
@@ -197,9 +189,8 @@ async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
 
 function shown(seen: readonly ToldBatch[]): ToldBatch[] {
   const newest = [...seen].sort((a, b) => b.view.manifest.createdAt - a.view.manifest.createdAt);
-  const isOver = ({ view }: SeenBatch) => view.state === 'done' || view.state === 'cancelled';
-  const open = newest.filter((batch) => !isOver(batch));
-  const over = newest.filter(isOver).slice(0, OVER_SHOWN_MAX);
+  const open = newest.filter(({ view }) => !isOver(view));
+  const over = newest.filter(({ view }) => isOver(view)).slice(0, OVER_SHOWN_MAX);
   return [...open, ...over].slice(0, BATCHES_MAX);
 }
 

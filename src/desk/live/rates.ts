@@ -44,10 +44,8 @@ function settledOf(view: BatchView): number {
 const KEEP_MS = 10 * 60_000;
 const SLICE_MS = 5_000;
 
-type Look = { readonly at: number; readonly count: number };
-
 export class PaceHistory {
-  private looks: Look[] = [];
+  private looks: { readonly at: number; readonly count: number }[] = [];
 
   note(count: number, now: number): void {
     const last = this.looks.at(-1);
@@ -66,9 +64,9 @@ export class PaceHistory {
   slices(now: number): { sliceMs: number; endsAt: string; requests: number[] } {
     const endsAt = Math.floor(now / SLICE_MS) * SLICE_MS;
     const first = this.looks[0]?.at ?? endsAt;
-    const count = Math.min(KEEP_MS, Math.max(0, endsAt - first)) / SLICE_MS;
-    const requests = Array.from({ length: Math.ceil(count) }, (_, i) => {
-      const end = endsAt - (Math.ceil(count) - 1 - i) * SLICE_MS;
+    const length = Math.ceil(Math.min(KEEP_MS, Math.max(0, endsAt - first)) / SLICE_MS);
+    const requests = Array.from({ length }, (_, i) => {
+      const end = endsAt - (length - 1 - i) * SLICE_MS;
       return Math.round((this.countAt(end) - this.countAt(end - SLICE_MS)) * 10) / 10;
     });
     return { sliceMs: SLICE_MS, endsAt: isoTime(endsAt), requests };

@@ -1,6 +1,7 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import type { Fence, KnownRealm, PaceState, RealmState } from '../../ledger/index.js';
+import { isOver } from '../../operations/batches/batch-status.js';
 import { isoTime } from '../../words/spelling.js';
 import type { RealmCard } from '../api/index.js';
 import type { SeenBatch } from './batch-views.js';
@@ -22,7 +23,7 @@ export function realmCard(facts: {
   const { owner, profile, state, fence, batches, pace, limits, now } = facts;
   const allowed = limits.learnt ?? profile?.rate ?? null;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
-  const unsettled = batches.filter(({ view }) => isOpen(view.state) && openCount(view.counts) > 0);
+  const unsettled = batches.filter(({ view }) => !isOver(view) && openCount(view.counts) > 0);
   const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
   return {
     realm: profile?.name ?? owner.name,
@@ -45,18 +46,14 @@ export function realmCard(facts: {
       recent: pace.slices(now),
     },
     waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),
-    queued: sum(({ view, dispatched }) => (isOpen(view.state) ? dispatched : 0)),
+    queued: sum(({ view, dispatched }) => (isOver(view) ? 0 : dispatched)),
     dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
     doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
     oldestUnsettledAt: unsettled.length === 0 ? null : isoTime(oldest),
   };
 }
 
-/** Would be sent if only somebody did it. */
+/** Whether its orders would be sent if only a worker ran. */
 export function isForWorkers({ view }: SeenBatch): boolean {
   return view.owner === '' && (view.state === 'planned' || view.state === 'running');
-}
-
-function isOpen(state: string): boolean {
-  return state !== 'done' && state !== 'cancelled';
 }

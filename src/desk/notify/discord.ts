@@ -1,25 +1,19 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
+import type { NoteStore } from '../../ledger/index.js';
 import type { BatchSummary } from '../api/index.js';
-import { type DeliverOptions, deliver, keyOf, type Notice, type Target } from './notice.js';
+import { deliver, keyOf, type Notice, type Target, type TargetOptions } from './notice.js';
 
 /**
  * One chat message per batch, edited in place: posted with `?wait=true`, which answers its id, and patched
  * from then on. The id is kept in the store, so that a restarted desk goes on editing the same message; one
  * that somebody deleted is posted anew.
  */
-export type DiscordOptions = {
-  /** The URL is itself the secret: read when used, and never logged. */
+export type DiscordOptions = TargetOptions & {
+  /** The URL is itself the secret: it is read when it is used, and never logged. */
   readonly url: () => string;
-  readonly realm: string;
-  readonly messages: {
-    get(key: string): Promise<string | null>;
-    put(key: string, id: string): Promise<void>;
-  };
-  readonly logger: Logger;
-  readonly tries: DeliverOptions;
+  readonly messages: Pick<NoteStore<string>, 'get' | 'put'>;
 };
 
 const posted = z.object({ id: z.string().regex(/^[\w-]{1,64}$/) });
@@ -100,7 +94,7 @@ export function messageText({ batch, link }: Notice): string {
   return lines.join('\n').slice(0, CHARACTERS_MAX);
 }
 
-/** What the lines above do not say already. */
+/** Whether the other lines of the message do not say it already. */
 function isNews({ why }: Waiting): boolean {
   return why !== 'doubt' && why !== 'paused' && why !== 'halted' && why !== 'disarmed';
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { z } from 'zod';
 import { lostSessions } from '../../core/waiting.js';
 import type { BatchSummary } from '../api/index.js';
 
@@ -19,18 +21,17 @@ export type Target = {
   send(notice: Notice): Promise<void>;
 };
 
-/** What was last told of a batch, kept in the store: a restarted desk neither repeats nor forgets. */
-export type Told = {
-  readonly state: string;
-  readonly doubts: number;
-  /** Sending processes that were said to be lost, joined by blanks. */
-  readonly lost: string;
-};
+/**
+ * What was last told of a batch, kept in the store: a restarted desk neither repeats nor forgets. `lost` are the
+ * sending processes that were said to be lost, joined by blanks.
+ */
+export const storedTold = z.object({ state: z.string(), doubts: z.number(), lost: z.string().default('') });
+export type Told = z.infer<typeof storedTold>;
 
-/** A killed process is taken over within seconds where anybody is there to do it: that is no news. */
+/** A killed process is no news at first: it is taken over within seconds where anybody is there to do it. */
 const LOST_AFTER_MS = 45_000;
 
-/** Of a batch, as of now. */
+/** What would be told of a batch as of now. */
 export function toldOf(batch: Pick<BatchSummary, 'state' | 'counts' | 'waiting'>, nowMs: number): Told {
   const lost = batch.waiting.filter(({ since }) => nowMs - Date.parse(since) >= LOST_AFTER_MS);
   return {
@@ -52,7 +53,7 @@ export function eventsFor(batch: Told, told: Told | null): NoticeEvent[] {
   return events;
 }
 
-/** An id given with --batch-id may stand in two realms. */
+/** The realm is part of the key, because an id given with --batch-id may stand in two realms. */
 export function keyOf({ realm, batch }: { readonly realm: string; readonly batch: string }): string {
   return `${realm}/${batch}`;
 }
@@ -72,6 +73,13 @@ type Delivery = {
 type Delivered =
   | { readonly ok: true; readonly body: string }
   | { readonly ok: false; readonly status: number | null };
+
+/** What both kinds of target are given. */
+export type TargetOptions = {
+  readonly realm: string;
+  readonly logger: Logger;
+  readonly tries: DeliverOptions;
+};
 
 export type DeliverOptions = {
   readonly attempts: number;

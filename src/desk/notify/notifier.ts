@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import { messageOf } from '../../core/errors/error.js';
 import { deskMessages, deskNotes, type ScriptClient } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 import type { BatchSummary } from '../api/index.js';
 import type { OverviewBoard } from '../live/overview.js';
-import { eventsFor, keyOf, type Notice, type Target, type Told, toldOf } from './notice.js';
+import { eventsFor, keyOf, type Notice, storedTold, type Target, type Told, toldOf } from './notice.js';
 
 /**
  * Looks at the batches of realms that want to be told, and tells what is new. The ledger is asked, not the
@@ -22,8 +22,6 @@ export type NotifierOptions = {
   readonly progressEveryMs?: number;
 };
 
-const storedTold = z.object({ state: z.string(), doubts: z.number(), lost: z.string().default('') });
-
 /**
  * What was told of which batch, and the chat message that stands for it; gone with the batch. The two are apart
  * because another step writes the messages, and neither may overwrite the other's.
@@ -35,7 +33,7 @@ type ToldNotes = ReturnType<typeof toldNotes>;
 
 const LOOK_MS = 2_000;
 const PROGRESS_MS = 15_000;
-/** What ended longer ago, before anybody was told of it, is history and no news. */
+/** A batch that ended longer ago, before anybody was told of it, is history and no news. */
 const NEWS_MS = 10 * 60_000;
 
 export class Notifier {
@@ -51,15 +49,14 @@ export class Notifier {
         targets.map((target) => new Outbox(target, options.logger)),
       ]),
     );
-    this.timer = setInterval(() => this.tick(), options.lookEveryMs ?? LOOK_MS);
-    this.timer.unref();
+    this.timer = setInterval(() => this.tick(), options.lookEveryMs ?? LOOK_MS).unref();
   }
 
   /** What is being sent is sent; the rest is told by the next desk, which knows what was told. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
-    await Promise.all([...this.outboxes.values()].flat().map((outbox) => outbox.settled()));
+    await Promise.all([...this.outboxes.values()].flat().map(({ sending }) => sending));
   }
 
   private tick(): void {
@@ -103,12 +100,7 @@ export class Notifier {
     for (const event of events) {
       if (event === 'progress' && before?.state === summary.state && !this.mayProgress(keyOf(summary), now))
         continue;
-      const notice: Notice = {
-        event,
-        at: new Date(now).toISOString(),
-        batch: summary,
-        link: this.options.link(summary.batch),
-      };
+      const notice = { event, at: isoTime(now), batch: summary, link: this.options.link(summary.batch) };
       for (const outbox of this.outboxes.get(summary.realm) ?? []) outbox.put(notice);
     }
     if (before === null || !isSame(before, standing))
@@ -135,7 +127,7 @@ const WAITING_MAX = 200;
 
 class Outbox {
   private waiting: Notice[] = [];
-  private sending: Promise<void> = Promise.resolve();
+  sending: Promise<void> = Promise.resolve();
   private busy = false;
 
   constructor(
@@ -154,10 +146,6 @@ class Outbox {
       this.logger.warn({}, 'a notice was dropped: its target has been away for too long');
     }
     if (!this.busy) this.sending = this.drain();
-  }
-
-  settled(): Promise<void> {
-    return this.sending;
   }
 
   private async drain(): Promise<void> {

@@ -1,12 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { App } from '../../runtime/app.js';
 import type { Notifications, SecretSource } from '../../runtime/config/model.js';
 import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import type { Desk } from '../desk.js';
 import { discord } from './discord.js';
-import { DELIVERY_TRIES, type DeliverOptions, deliver, type Notice, type Target } from './notice.js';
+import { DELIVERY_TRIES, deliver, type Notice, type Target, type TargetOptions } from './notice.js';
 import { Notifier, toldNotes } from './notifier.js';
 
 /** Notices to the places that the configuration names for each realm; null where it names none. */
@@ -19,24 +18,18 @@ export function startNotices(
   const { logger } = app;
   const stop = new AbortController();
   const told = toldNotes(app.scripts);
-  const tries = { ...DELIVERY_TRIES, stop: stop.signal };
+  const common = { logger, tries: { ...DELIVERY_TRIES, stop: stop.signal } };
   const targetsOf = ({ profile, webhook: hook, discord: chat }: Notifications): Target[] => {
     const targets: Target[] = [];
     if (hook !== null) {
       const { url, secret } = hook;
       const read = secret === null ? null : () => secretAt(secret, options.env);
-      targets.push(webhook({ url, secret: read, realm: profile, logger, tries }));
+      targets.push(webhook({ ...common, url, secret: read, realm: profile }));
     }
-    if (chat !== null)
-      targets.push(
-        discord({
-          url: () => secretAt(chat, options.env),
-          realm: profile,
-          messages: told.messages,
-          logger,
-          tries,
-        }),
-      );
+    if (chat !== null) {
+      const url = () => secretAt(chat, options.env);
+      targets.push(discord({ ...common, url, realm: profile, messages: told.messages }));
+    }
     return targets;
   };
   const notifier = new Notifier({
@@ -65,13 +58,10 @@ function secretAt(source: SecretSource, env: NodeJS.ProcessEnv): string {
  * JSON by POST. With a secret the body is signed: `x-almoner-signature: sha256=<hex>` is the HMAC-SHA256 of
  * `<x-almoner-timestamp>.<body>`; the timestamp inside the signature lets the receiver refuse old copies.
  */
-type WebhookOptions = {
+type WebhookOptions = TargetOptions & {
   readonly url: string;
   /** Read when it is used, so that a rotated secret counts at the next notice; null: not signed. */
   readonly secret: (() => string) | null;
-  readonly realm: string;
-  readonly logger: Logger;
-  readonly tries: DeliverOptions;
 };
 
 export function webhook(options: WebhookOptions): Target {
@@ -106,18 +96,6 @@ function sign(secret: string, timestamp: string, body: string): string {
 
 function payloadOf({ event, at, batch, link }: Notice) {
   const { state, reason, rows, counts, tokens, waiting, source, realm, rehearsal, createdBy } = batch;
-  const facts = {
-    batch: batch.batch,
-    realm,
-    rehearsal,
-    source,
-    state,
-    reason,
-    rows,
-    counts,
-    tokens,
-    waiting,
-    createdBy,
-  };
-  return { event, at, link, ...facts };
+  const standing = { state, reason, rows, counts, tokens, waiting, createdBy };
+  return { event, at, link, batch: batch.batch, realm, rehearsal, source, ...standing };
 }

@@ -43,13 +43,8 @@ export const RULE_ROUTES = [
           throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(rule)}.`);
         const loaded = await openRule(app.config, cwd, file, stop);
         const realm = await app.realm(profileOfRule(app.config, loaded.rule));
-        let last = 0;
-        const onProgress = (done: number, total: number | null) => {
-          last = done;
-          progress(done, total);
-        };
-        const request = { at: Date.now(), scheduled: false, stop, onProgress };
-        return { plan: (await planRule(app.as(who), realm, loaded, request)).meta.id, done: last };
+        const request = { at: Date.now(), scheduled: false, stop, onProgress: progress };
+        return { plan: (await planRule(app.as(who), realm, loaded, request)).meta.id };
       });
     },
   }),
@@ -111,12 +106,11 @@ export const RULE_ROUTES = [
     reply: ExplainReply,
     async handle({ app, explaining }, { params: { run }, query: { member }, raw }) {
       // A run is read until it meets the member: one after the other, and only while somebody waits for it.
-      const found = await explaining.through(async () => {
+      return explaining.through(async () => {
         if (raw.isGone())
           throw new AlmonerError('ALM_DESK_BUSY', 'Nobody waits for the explanation any more.');
-        return explainMember(app, run, member, undefined);
+        return explainReply(await explainMember(app, run, member, undefined));
       });
-      return explainReply(found);
     },
   }),
 ];
