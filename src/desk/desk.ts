@@ -33,15 +33,14 @@ export type Desk = ReturnType<typeof openDesk>;
 export function openDesk(app: App, options: DeskOptions) {
   const { scripts, logger } = app;
   const { version, cwd, stop } = options;
-  const now = () => Date.now();
   const tokens = new Tokens(scripts);
-  const sessions = new Sessions(scripts, now);
-  const audit = new AuditTrail(scripts, now);
+  const sessions = new Sessions(scripts);
+  const audit = new AuditTrail(scripts);
   const wrongTokens = new WrongTokens({
-    now,
+    now: Date.now,
     async tell(what) {
       logger.warn(what);
-      // No name of a token has a blank.
+      // A blank tells this from a person: no name of a token has one.
       await audit
         .write({ who: 'a stranger', what, why: null, batch: null }, 'anyone')
         .catch((error: unknown) => logger.warn({ message: messageOf(error) }, 'the audit was not written'));

@@ -76,15 +76,13 @@ export async function planPage(
   };
 }
 
-function awardOf(decision: Decision): RuleAward {
-  const { member, leftOut, tokens } = decision;
-  const awarded = leftOut === null;
-  return { member, tokens: awarded ? tokens : null, awarded, why: whyOf(decision) };
-}
-
-function whyOf({ leftOut, detail, computed }: Decision): string {
-  if (leftOut === null) return detail ?? `the award comes to ${computed ?? 'the fixed amount'}`;
-  return `left out: ${LEFT_OUT_WORDS[leftOut]}${detail === null ? '' : ` (${detail})`}`;
+function awardOf({ member, leftOut, tokens, detail, computed }: Decision): RuleAward {
+  if (leftOut === null) {
+    const why = detail ?? `the award comes to ${computed ?? 'the fixed amount'}`;
+    return { member, tokens, awarded: true, why };
+  }
+  const why = `left out: ${LEFT_OUT_WORDS[leftOut]}${detail === null ? '' : ` (${detail})`}`;
+  return { member, tokens: null, awarded: false, why };
 }
 
 const STATES = {

@@ -19,10 +19,7 @@ export const add = storeCommand({
     const token = await new Tokens(app.scripts).add(args.NAME, role, operator, Date.now());
     registerSecret(token);
     const what = `added desk token ${args.NAME} (${role})`;
-    await new AuditTrail(app.scripts, Date.now).write(
-      { who: operator, what, why: null, batch: null },
-      'operator',
-    );
+    await new AuditTrail(app.scripts).write({ who: operator, what, why: null, batch: null }, 'operator');
     output.print({
       json: { name: args.NAME, role, token },
       text: [`${args.NAME} may use the desk as ${role}.`, `Token (shown this once): ${token}`],
@@ -67,7 +64,7 @@ export const revoke = storeCommand({
     await new Tokens(app.scripts).revoke(name);
     const what = `revoked desk token ${name}`;
     const who = app.config.operator;
-    await new AuditTrail(app.scripts, Date.now).write({ who, what, why: null, batch: null }, 'operator');
+    await new AuditTrail(app.scripts).write({ who, what, why: null, batch: null }, 'operator');
     context.output.print({
       json: { name, revoked: true },
       text: `${name} can no longer use the desk; their open pages are signed out.`,

@@ -56,7 +56,7 @@ function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
   }
 }
 
-/** Everything that ever touched a member. */
+/** Every order that ever touched a member. */
 export function wantMember(member: string): Wanted {
   const inPlan = ({ order }: PlanRow) => order?.member === member || order?.recipient === member;
   return { state: null, class: null, search: { text: member, inErrors: false, inPlan } };

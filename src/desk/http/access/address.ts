@@ -17,16 +17,11 @@ export function deskAddress(options: {
   const { host } = options;
   const loopback = isLoopback(host);
   const publicUrl = options.publicUrl === undefined ? null : parsePublicUrl(options.publicUrl);
-  const encrypted = publicUrl?.protocol === 'https:';
-  if (!loopback && !encrypted && !options.insecureHttp)
+  const isOpen = !loopback || (publicUrl !== null && !isLoopback(publicUrl.hostname));
+  if (isOpen && publicUrl?.protocol !== 'https:' && !options.insecureHttp)
     throw new AlmonerError(
       'ALM_DESK_INSECURE',
-      `On ${host} tokens would cross the network in plain http. The desk was not started.`,
-    );
-  if (publicUrl !== null && !encrypted && !isLoopback(publicUrl.hostname) && !options.insecureHttp)
-    throw new AlmonerError(
-      'ALM_DESK_INSECURE',
-      `With ${publicUrl.origin} tokens would cross the network in plain http. The desk was not started.`,
+      `${loopback ? `With ${publicUrl?.origin}` : `On ${host}`} tokens would cross the network in plain http. The desk was not started.`,
     );
   return { host, loopback, publicUrl };
 }

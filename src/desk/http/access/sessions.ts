@@ -20,17 +20,14 @@ export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
 export class Sessions {
   private readonly notes: ExpiringNotes;
 
-  constructor(
-    scripts: ScriptClient,
-    private readonly now: () => number,
-  ) {
+  constructor(scripts: ScriptClient) {
     this.notes = new ExpiringNotes(scripts, IDLE_MS, ABSOLUTE_MS);
   }
 
   async begin(who: Identity): Promise<{ cookie: string; session: DeskSession }> {
     const cookie = randomBytes(32).toString('base64url');
     const key = hashOf(cookie);
-    const now = this.now();
+    const now = Date.now();
     const entry = { ...who, csrf: randomBytes(32).toString('base64url'), endsAt: now + ABSOLUTE_MS };
     await this.notes.put(key, who.tokenHash, JSON.stringify(entry), OF_TOKEN_MAX);
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
@@ -45,7 +42,7 @@ export class Sessions {
     const json = await this.notes.touch(key);
     if (json === null) return null;
     const entry = stored.parse(JSON.parse(json));
-    const now = this.now();
+    const now = Date.now();
     if (now < entry.endsAt) return { ...entry, key, idleUntil: Math.min(now + IDLE_MS, entry.endsAt) };
     await this.end({ key, tokenHash: entry.tokenHash });
     return null;

@@ -3,12 +3,12 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { BatchId } from '../../../core/ids.js';
-import { findBatch, PlanReader, readAudit } from '../../../ledger/index.js';
+import { type BatchRef, findBatch, PlanReader, readAudit } from '../../../ledger/index.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
 import { writeUndo } from '../../../operations/batches/undo.js';
+import type { App } from '../../../runtime/app.js';
 import { isoTime } from '../../../words/spelling.js';
 import {
   BatchesPage,
@@ -91,19 +91,14 @@ export const BATCH_ROUTES = [
     summary: 'The files of its report as last written.',
     params: BatchParams,
     reply: FilesReply,
-    handle: async ({ app }, { params }) =>
-      reportFiles(app.config.reportsFolder, (await findBatch(app.scripts, params.batch)).id),
+    handle: async ({ app }, { params }) => reportFiles(app, await findBatch(app.scripts, params.batch)),
   }),
   route('GET /api/batches/:batch/files/:name', 'viewer', {
     summary: 'One of these files.',
     params: FileParams,
     reply: 'application/octet-stream',
     handle: async ({ app }, { params }) =>
-      downloadReportFile(
-        app.config.reportsFolder,
-        (await findBatch(app.scripts, params.batch)).id,
-        params.name,
-      ),
+      downloadReportFile(app, await findBatch(app.scripts, params.batch), params.name),
   }),
   route('POST /api/batches/:batch/report', 'operator', {
     summary: 'Write its report again from the books, also half-way.',
@@ -113,7 +108,7 @@ export const BATCH_ROUTES = [
     async handle({ app }, { params }) {
       const ref = await findBatch(app.scripts, params.batch);
       await reportBatch(ref, new PlanReader(ref.ledger), app.config);
-      return reportFiles(app.config.reportsFolder, ref.id);
+      return reportFiles(app, ref);
     },
   }),
   route('GET /api/batches/:batch/undo', 'viewer', {
@@ -146,8 +141,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
 };
 
-async function reportFiles(reportsFolder: string, batch: BatchId): Promise<FilesReply> {
-  const folder = join(reportsFolder, batch);
+async function reportFiles({ config }: App, { id }: BatchRef): Promise<FilesReply> {
+  const folder = join(config.reportsFolder, id);
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const files = await Promise.all(
     entries
@@ -160,15 +155,14 @@ async function reportFiles(reportsFolder: string, batch: BatchId): Promise<Files
   return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-async function downloadReportFile(reportsFolder: string, batch: BatchId, wanted: string): Promise<Download> {
-  const { files } = await reportFiles(reportsFolder, batch);
-  const found = files.find(({ name }) => name === wanted);
-  if (found === undefined)
+async function downloadReportFile(app: App, ref: BatchRef, wanted: string): Promise<Download> {
+  const { files } = await reportFiles(app, ref);
+  if (!files.some(({ name }) => name === wanted))
     throw new AlmonerError('ALM_DESK_NOT_FOUND', 'The report has no such file.', {
       next: 'Write the report again, then choose a file from its list.',
     });
-  const path = join(reportsFolder, batch, found.name);
+  const path = join(app.config.reportsFolder, ref.id, wanted);
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const type = TYPES[extname(found.name)] ?? 'application/octet-stream';
-  return new Download(`${batch}-${found.name}`, type, handle.createReadStream());
+  const type = TYPES[extname(wanted)] ?? 'application/octet-stream';
+  return new Download(`${ref.id}-${wanted}`, type, handle.createReadStream());
 }

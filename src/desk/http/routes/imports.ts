@@ -105,6 +105,8 @@ function baseName(name: string): string {
   return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
 }
 
+type PlanOptions = Omit<Parameters<typeof planFile>[1], 'file' | 'expectRows' | 'expectTokens'>;
+
 /** How a file is planned, for whom, and the way to do it. */
 function planOf(app: App, upload: Upload, body: z.infer<typeof PlanRequest>, who: string) {
   const { realm, skipInvalid, map, again = null, newAddress, newRowsOnly } = body;
@@ -122,10 +124,7 @@ async function planUpload(
   app: App,
   { path, name }: Upload,
   realmName: string | undefined,
-  options: Pick<
-    Parameters<typeof planFile>[1],
-    'skipInvalid' | 'map' | 'again' | 'newAddress' | 'newRowsOnly'
-  >,
+  options: PlanOptions,
 ): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, realmName);
   await mergeIfRestored(app, profile);

@@ -37,10 +37,8 @@ export const SESSION_ROUTES = [
     async handle(desk, { visitor }) {
       if (visitor.session !== null) await desk.sessions.end(visitor.session);
       await note(desk, visitor.identity, 'signed out');
-      return new WithHeaders(
-        { done: true as const },
-        { 'set-cookie': setCookie(desk.reached.cookie, '', 0) },
-      );
+      const headers = { 'set-cookie': setCookie(desk.reached.cookie, '', 0) };
+      return new WithHeaders({ done: true as const }, headers);
     },
   }),
 ];
