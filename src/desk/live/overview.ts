@@ -1,4 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
+import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
 import {
@@ -6,8 +7,12 @@ import {
   type BatchRef,
   batchLatency,
   batchSeries,
+  type Fence,
+  type KnownRealm,
   ledgerId,
+  type PaceState,
   type RealmLedger,
+  type RealmState,
   readFence,
   readPaceState,
   readSigns,
@@ -19,12 +24,11 @@ import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
-import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
+import type { BatchReply, BatchSummary, Overview, RealmCard, WorkerRow } from '../api/index.js';
 import type { Tasks } from '../tasks.js';
 import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
-import { isForWorkers, realmCard } from './realm-card.js';
 
 /**
  * The one picture of everything, for the front page, the live line and the metrics. Whoever asks within a
@@ -202,3 +206,54 @@ const NOTHING: Omit<Overview, 'store'> = {
   batches: [],
   tasks: [],
 };
+
+/** A realm on the front page: its pace, what waits, and what wants attention. */
+const UNLIMITED_WINDOW_MS = 60_000;
+
+function realmCard(facts: {
+  readonly owner: KnownRealm;
+  readonly profile: RealmProfile | undefined;
+  readonly state: RealmState;
+  readonly fence: Fence;
+  readonly batches: readonly SeenBatch[];
+  readonly pace: PaceHistory;
+  readonly limits: PaceState;
+  readonly now: number;
+}): RealmCard {
+  const { owner, profile, state, fence, batches, pace, limits, now } = facts;
+  const allowed = limits.learnt ?? profile?.rate ?? null;
+  const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
+  const unsettled = batches.filter(({ view }) => !isOver(view) && openCount(view.counts) > 0);
+  const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
+  return {
+    realm: profile?.name ?? owner.name,
+    realmId: owner.realmId,
+    baseUrl: owner.baseUrl,
+    rehearsal: owner.rehearsal,
+    configured: profile !== undefined,
+    certainty: profile?.certainty ?? null,
+    currency: profile?.currency ?? null,
+    halt: state.halt,
+    breakerSince: isoTime(state.breakerSince),
+    fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
+    pace: {
+      allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
+      configured: profile?.rate ?? null,
+      learntBy: limits.learnt?.by ?? null,
+      others: limits.others,
+      holdSeconds: Math.ceil(limits.holdMs / 1000),
+      used: pace.within(allowed?.windowMs ?? UNLIMITED_WINDOW_MS, now),
+      recent: pace.slices(now),
+    },
+    waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),
+    queued: sum(({ view, dispatched }) => (isOver(view) ? 0 : dispatched)),
+    dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
+    doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
+    oldestUnsettledAt: unsettled.length === 0 ? null : isoTime(oldest),
+  };
+}
+
+/** Whether its orders would be sent if only a worker ran. */
+function isForWorkers({ view }: SeenBatch): boolean {
+  return view.owner === '' && (view.state === 'planned' || view.state === 'running');
+}
