@@ -94,7 +94,6 @@ export { type RealmLook, readBatchStanding, readRealmStanding } from './read/sta
 export {
   attention,
   attentionCount,
-  attentionPage,
   attentionRows,
   isUnsettledState,
   type UnsettledState,
