@@ -1,7 +1,7 @@
 import { render, type VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { SessionReply } from '../api/index.js';
-import { asFailure, CallFailed, read, session } from './live/call.js';
+import { asFailure, CallFailed, read, session, signedIn } from './live/call.js';
 import { createStore, useStore } from './live/store.js';
 import { joinStream, leaveStream } from './live/stream.js';
 import { AuditPage } from './pages/audit.js';
@@ -42,7 +42,7 @@ function Desk() {
   const who = useStore(session);
   const address = useAddress();
   const failure = useStore(trouble);
-  const isSignedIn = who !== null && who !== 'asking';
+  const isSignedIn = signedIn(who) !== null;
   useEffect(() => {
     if (!isSignedIn) return;
     joinStream();
@@ -92,11 +92,8 @@ function pageFor({ path, visit }: Address): VNode {
     case 'import':
       return <ImportPage key={`import ${visit}`} />;
     case 'rules':
-      return second === 'plans' && third !== '' ? (
-        <RulePlanPage key={`p ${third}`} plan={third} />
-      ) : (
-        <RulesPage key="rules" />
-      );
+      if (second !== 'plans' || third === '') return <RulesPage key="rules" />;
+      return <RulePlanPage key={`p ${third}`} plan={third} />;
     case 'audit':
       return <AuditPage key="audit" />;
     default:

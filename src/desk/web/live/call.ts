@@ -11,7 +11,6 @@ export class CallFailed extends Error {
     readonly details: readonly string[] = [],
   ) {
     super(message);
-    this.name = 'CallFailed';
   }
 }
 
@@ -65,7 +64,10 @@ function refusalFrom(status: number, text: string): CallFailed {
     said === null
       ? new CallFailed(status, `HTTP ${status}`, `The desk answered with status ${status}.`, 'Try again.')
       : new CallFailed(status, said.code, said.message, said.next, said.details);
-  if (status === 401 && said?.code !== 'ALM_DESK_TOKEN_WRONG') signedOut(failed.message);
+  if (status === 401 && said?.code !== 'ALM_DESK_TOKEN_WRONG') {
+    if (signedIn(session.get()) !== null) goodbye.set(failed.message);
+    session.set(null);
+  }
   return failed;
 }
 
@@ -129,17 +131,13 @@ export const goodbye = createStore('');
 
 /** Whether the viewer may change things. */
 export function useIsOperator(): boolean {
-  const who = useStore(session);
-  return who !== null && who !== 'asking' && who.role === 'operator';
+  return signedIn(useStore(session))?.role === 'operator';
+}
+
+export function signedIn(who: SessionReply | null | 'asking'): SessionReply | null {
+  return who === 'asking' ? null : who;
 }
 
 function csrfToken(): string {
-  const who = session.get();
-  return who === null || who === 'asking' ? '' : who.csrf;
-}
-
-function signedOut(why: string): void {
-  if (session.get() === null) return;
-  if (session.get() !== 'asking') goodbye.set(why);
-  session.set(null);
+  return signedIn(session.get())?.csrf ?? '';
 }

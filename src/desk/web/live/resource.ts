@@ -12,7 +12,7 @@ export type Resource<Value> = {
  * One document of the API. What was shown stays while the next is fetched, so that nothing jumps; an answer
  * that comes after the address changed is thrown away.
  */
-export function useResource<Value>(path: string | null): Resource<Value> {
+export function useResource<Value>(path: string | null, ask = read<Value>): Resource<Value> {
   const [value, setValue] = useState<Value | null>(null);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const [loading, setLoading] = useState(path !== null);
@@ -21,7 +21,7 @@ export function useResource<Value>(path: string | null): Resource<Value> {
     if (path === null) return;
     const ended = new AbortController();
     setLoading(true);
-    read<Value>(path, ended.signal).then(
+    ask(path, ended.signal).then(
       (reply) => {
         if (ended.signal.aborted) return;
         setValue(() => reply);

@@ -1,23 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** One value that several parts of the page look at. */
-export type Store<Value> = {
-  readonly get: () => Value;
-  readonly set: (value: Value) => void;
-  readonly subscribe: (listener: () => void) => () => void;
-};
+type Store<Value> = ReturnType<typeof createStore<Value>>;
 
-export function createStore<Value>(first: Value): Store<Value> {
+export function createStore<Value>(first: Value) {
   let value = first;
   const listeners = new Set<() => void>();
   return {
     get: () => value,
-    set: (next) => {
+    set: (next: Value) => {
       if (Object.is(next, value)) return;
       value = next;
       for (const listener of [...listeners]) listener();
     },
-    subscribe: (listener) => {
+    subscribe: (listener: () => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -5,13 +5,13 @@ import { Button } from '../parts/fields.js';
 import { Time } from '../parts/marks.js';
 import { CursorPager } from '../parts/pager.js';
 import { Empty, Panel, Pending, Table } from '../parts/panel.js';
-import { apiPath, BatchLink, useAddress } from '../shell/address.js';
+import { BatchLink, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 export function AuditPage() {
   const { query } = useAddress();
   const cursor = query.get('cursor');
-  const audit = useResource<Audit>(apiPath('/api/audit', { cursor, limit: '100' }));
+  const audit = useResource<Audit>(pathWith('/api/audit', { cursor, limit: '100' }));
   const { value } = audit;
   return (
     <Page title="Audit" lead="Every change made at this desk: who, when, what, why. Newest first.">

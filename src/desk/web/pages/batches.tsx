@@ -10,7 +10,7 @@ import { ListFilter, RealmFilter } from '../parts/filters.js';
 import { BatchStateMark, Eta, RehearsalChip, StateMark, Time, useSeenStates } from '../parts/marks.js';
 import { CursorPager } from '../parts/pager.js';
 import { Empty, Panel, Pending, Prose, Said } from '../parts/panel.js';
-import { apiPath, Link, useAddress } from '../shell/address.js';
+import { Link, pathWith, placeOf, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 const STATES = ['running', 'halted', 'paused', 'planned', 'done', 'cancelled'] satisfies BatchState[];
@@ -20,7 +20,7 @@ export function BatchesPage() {
   const { query } = useAddress();
   const cursor = query.get('cursor');
   const batches = useResource<Batches>(
-    apiPath('/api/batches', { realm: query.get('realm'), state: query.get('state'), cursor, limit: '30' }),
+    pathWith('/api/batches', { realm: query.get('realm'), state: query.get('state'), cursor, limit: '30' }),
   );
   const { value } = batches;
   const { overview } = useStore(live);
@@ -60,11 +60,10 @@ export function BatchList({ batches }: { readonly batches: readonly BatchSummary
 
 /** A batch in a list: what it is, how far it is, and why it stands still. */
 function BatchLine({ batch }: { readonly batch: BatchSummary }) {
-  const settled = settledRows(batch);
   return (
     <li class="batch-line">
       <div class="batch-name">
-        <Link to={`/batches/${encodeURIComponent(batch.batch)}`}>{batch.source}</Link>
+        <Link to={placeOf('batch', batch.batch)}>{batch.source}</Link>
         <BatchStateMark state={batch.state} />
         <RehearsalChip on={batch.rehearsal} />
         <span class="batch-id soft small wrap">
@@ -73,11 +72,17 @@ function BatchLine({ batch }: { readonly batch: BatchSummary }) {
       </div>
       <div class="batch-progress">
         <StateBar counts={batch.counts} />
-        <Tallies batch={batch} />
+        <ul class="tallies">
+          {useSeenStates(batch).map((state) => (
+            <li key={state}>
+              <StateMark state={state} /> <span class="n">{grouped(batch.counts[state] ?? 0)}</span>
+            </li>
+          ))}
+        </ul>
       </div>
       <div class="batch-pace n">
         <div>
-          <b>{percent(settled, batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
+          <b>{percent(settledRows(batch), batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
         </div>
         <Pace batch={batch} />
       </div>
@@ -95,10 +100,7 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
   if (batch.state === 'running')
     return (
       <>
-        <div class="soft small">
-          {batch.perSecond === null ? 'starting' : `${paceWords(batch.perSecond)} settled`}
-          {batch.allowedPerSecond !== null && `, ${paceWords(batch.allowedPerSecond)} allowed`}
-        </div>
+        <div class="soft small">{settlingWords(batch)}</div>
         <div class="soft small">
           <Eta seconds={batch.etaSeconds} />
         </div>
@@ -111,17 +113,9 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
   );
 }
 
-function Tallies({ batch }: { readonly batch: BatchSummary }) {
-  const present = useSeenStates(batch);
-  return (
-    <ul class="tallies">
-      {present.map((state) => (
-        <li key={state}>
-          <StateMark state={state} /> <span class="n">{grouped(batch.counts[state] ?? 0)}</span>
-        </li>
-      ))}
-    </ul>
-  );
+export function settlingWords({ perSecond, allowedPerSecond }: BatchSummary): string {
+  const settled = perSecond === null ? 'starting' : `${paceWords(perSecond)} settled`;
+  return allowedPerSecond === null ? settled : `${settled}, ${paceWords(allowedPerSecond)} allowed`;
 }
 
 /** Rows that will not change by themselves any more. */

@@ -1,14 +1,14 @@
 import { RealmFilter } from '../parts/filters.js';
 import { OrdersPager, OrdersTable, useOrders } from '../parts/orders.js';
 import { Empty, Panel } from '../parts/panel.js';
-import { apiPath, filterBy, useAddress } from '../shell/address.js';
+import { filterBy, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 /** Everything that ever touched a member. */
 export function MemberPage({ member }: { readonly member: string }) {
   const { query } = useAddress();
   const found = useOrders(
-    apiPath(`/api/members/${encodeURIComponent(member)}/history`, {
+    pathWith(`/api/members/${encodeURIComponent(member)}/history`, {
       realm: query.get('realm'),
       since: query.get('since'),
     }),

@@ -9,7 +9,7 @@ import { Button } from '../parts/fields.js';
 import { Marks, StateMark, Time } from '../parts/marks.js';
 import { Empty, Facts, Panel, Pending } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { BatchLink, Link, MemberLink } from '../shell/address.js';
+import { BatchLink, Link, MemberLink, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { DeadAction, type DeadVerb } from './dead/dead-action.js';
 import { OrderHistory } from './order-history.js';
@@ -34,7 +34,7 @@ export function OrderPage({ order }: { readonly order: string }) {
             <Button name="Discard" look="danger-quiet" onPress={() => setAsking('discard')} />
           )}
           {may('resolve') && (
-            <Link class="button primary" to={`/doubts/${encodeURIComponent(order)}`}>
+            <Link class="button primary" to={placeOf('doubt', order)}>
               Decide the doubt
             </Link>
           )}
@@ -47,9 +47,7 @@ export function OrderPage({ order }: { readonly order: string }) {
       {value !== null && <OrderParts reply={value} />}
       {asking !== null && (
         <DeadAction
-          verb={asking}
-          selection={{ orders: [order] }}
-          what={`order ${order}`}
+          asking={[asking, { orders: [order] }, `order ${order}`]}
           onStarted={setTask}
           onClose={() => setAsking(null)}
         />

@@ -1,11 +1,11 @@
 import { bytesWords, counted, duration, grouped } from '../../../words/spelling.js';
 import type { Overview } from '../../api/index.js';
-import { session } from '../live/call.js';
+import { session, signedIn } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { Empty, Loading, Notice, Panel, Prose } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { Link } from '../shell/address.js';
+import { Link, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { BatchList } from './batches.js';
 import { RealmPanel } from './realm-panel.js';
@@ -87,7 +87,7 @@ function LostSessions({ overview }: { readonly overview: Overview }) {
       {lost.map(({ batch, session, orders, tokens, message, next }) => (
         <p key={`${batch} ${session}`}>
           <b>{counted(orders, 'ORDER STANDS', 'ORDERS STAND')} STILL</b> ({grouped(tokens)} tokens) in{' '}
-          <Link to={`/batches/${encodeURIComponent(batch)}`}>{batch}</Link>. <Prose text={message} />{' '}
+          <Link to={placeOf('batch', batch)}>{batch}</Link>. <Prose text={message} />{' '}
           {next !== null && <code>{next}</code>}
         </p>
       ))}
@@ -100,23 +100,22 @@ function Attention({ overview }: { readonly overview: Overview }) {
   const sum = (field: 'dead' | 'doubts') => overview.realms.reduce((total, realm) => total + realm[field], 0);
   const halted = overview.batches.filter(({ state }) => state === 'halted' || state === 'paused').length;
   const { workers } = overview;
+  const tiles = [
+    ['Doubts', '/doubts', sum('doubts'), 'none to decide', 'wait for your decision'],
+    ['Dead letters', '/dead', sum('dead'), 'none', 'ended unpaid'],
+    ['Standing still', '/batches?state=halted', halted, 'no batch', 'halted or paused'],
+  ] as const;
   return (
     <ul class="tiles">
-      <Tile
-        to="/doubts"
-        name="Doubts"
-        value={sum('doubts')}
-        quiet="none to decide"
-        loud="wait for your decision"
-      />
-      <Tile to="/dead" name="Dead letters" value={sum('dead')} quiet="none" loud="ended unpaid" />
-      <Tile
-        to="/batches?state=halted"
-        name="Standing still"
-        value={halted}
-        quiet="no batch"
-        loud="halted or paused"
-      />
+      {tiles.map(([name, to, value, quiet, loud]) => (
+        <li key={to} class={value > 0 ? 'tile warn' : 'tile'}>
+          <Link to={to} class="tile-name">
+            {name}
+          </Link>
+          <b class="tile-value n">{grouped(value)}</b>
+          <span class="soft small">{value > 0 ? loud : quiet}</span>
+        </li>
+      ))}
       <li class={overview.noWorker ? 'tile bad' : 'tile'}>
         <span class="tile-name">Workers</span>
         <b class="tile-value n">{grouped(workers.alive)}</b>
@@ -132,26 +131,6 @@ function Attention({ overview }: { readonly overview: Overview }) {
         </span>
       </li>
     </ul>
-  );
-}
-
-type TileProps = {
-  readonly to: string;
-  readonly name: string;
-  readonly value: number;
-  readonly quiet: string;
-  readonly loud: string;
-};
-
-function Tile({ to, name, value, quiet, loud }: TileProps) {
-  return (
-    <li class={value > 0 ? 'tile warn' : 'tile'}>
-      <Link to={to} class="tile-name">
-        {name}
-      </Link>
-      <b class="tile-value n">{grouped(value)}</b>
-      <span class="soft small">{value > 0 ? loud : quiet}</span>
-    </li>
   );
 }
 
@@ -182,7 +161,7 @@ function Health({ overview }: { readonly overview: Overview }) {
         <span class="wrap">{store.address}</span>
         {store.version !== null && `, Redis ${store.version}`}
         {store.usedBytes !== null && `, ${bytesWords(store.usedBytes)} used`}
-        {who !== null && who !== 'asking' && who.role === 'viewer' && ' · you may look, not change'}
+        {signedIn(who)?.role === 'viewer' && ' · you may look, not change'}
       </p>
     </Panel>
   );

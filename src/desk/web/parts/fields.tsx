@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useId } from 'preact/hooks';
 
 type ButtonProps = {
@@ -19,13 +19,14 @@ export function Button({ name, look, label, disabled, onPress }: ButtonProps) {
   );
 }
 
-type TextFieldProps = {
+type Input = Pick<
+  ComponentProps<'input'>,
+  'value' | 'placeholder' | 'required' | 'maxLength' | 'inputMode' | 'autocomplete' | 'aria-describedby'
+>;
+
+type TextFieldProps = Input & {
   readonly label: ComponentChildren;
-  readonly value: string;
   readonly onText: (text: string) => void;
-  readonly placeholder?: string;
-  readonly required?: boolean;
-  readonly maxLength?: number;
   /** A search takes the room that is left, and acts on Enter. */
   readonly onSearch?: () => void;
 };

@@ -123,27 +123,15 @@ function wordsOf({ looking, orders, scanned, of }: OrdersFound): string {
 }
 
 /** One screen of orders, and how far the search for them got. */
-type OrdersFound = {
-  readonly orders: readonly OrderRow[];
-  readonly next: string | null;
-  readonly scanned: number;
-  readonly of: number;
+type OrdersFound = OrdersPage & {
   /** Still looking: the server searches a bounded number of rows per request, so that nobody else waits. */
   readonly looking: boolean;
   readonly failure: CallFailed | null;
 };
 
-export const NONE_FOUND: OrdersFound = {
-  orders: [],
-  next: null,
-  scanned: 0,
-  of: 0,
-  looking: true,
-  failure: null,
-};
+const NO_ROWS: OrdersPage = { orders: [], next: null, scanned: 0, of: 0 };
+export const NONE_FOUND: OrdersFound = { ...NO_ROWS, looking: true, failure: null };
 export const SCREEN_ROWS = 50;
-
-type Pages = Pick<OrdersPage, 'orders' | 'next' | 'scanned' | 'of'>;
 
 /**
  * Reads pages until a screen is full or all rows were looked at. `path` comes without its cursor; another `round` asks
@@ -178,10 +166,10 @@ async function collect(
       const joint = path.includes('?') ? '&' : '?';
       const from = found.next === null ? '' : `&cursor=${encodeURIComponent(found.next)}`;
       const limit = SCREEN_ROWS - found.orders.length;
-      const page = await read<Pages>(`${path}${joint}limit=${limit}${from}`, signal);
+      const page = await read<OrdersPage>(`${path}${joint}limit=${limit}${from}`, signal);
       const orders = [...found.orders, ...page.orders];
       const looking = page.next !== null && orders.length < SCREEN_ROWS;
-      found = { orders, next: page.next, scanned: page.scanned, of: page.of, looking, failure: null };
+      found = { ...page, orders, looking, failure: null };
       report(found);
     } while (found.looking && !signal.aborted);
   } catch (error) {

@@ -180,7 +180,7 @@ export function Loading({ rows }: { readonly rows: number }) {
   );
 }
 
-type PendingProps = { readonly of: Omit<Resource<unknown>, 'loading'>; readonly rows: number };
+type PendingProps = { readonly of: Resource<unknown>; readonly rows: number };
 
 /** Stands where a document of the API will be: that it is on its way, or why it does not come. */
 export function Pending({ of: { value, failure, reload }, rows }: PendingProps) {

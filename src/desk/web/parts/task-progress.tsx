@@ -75,13 +75,7 @@ const ASK_MS = 400;
 const ASK_AFTER_FAILURE_MS = 3_000;
 
 /** Follows something long until it is over. A lost connection does not end it: it goes on in the server. */
-function useTask(
-  started: TaskReply,
-  onEnd: (task: TaskReply) => void,
-): {
-  readonly task: TaskReply;
-  readonly failure: CallFailed | null;
-} {
+function useTask(started: TaskReply, onEnd: (task: TaskReply) => void) {
   const [task, setTask] = useState(started);
   const [failure, setFailure] = useState<CallFailed | null>(null);
   useEffect(() => {

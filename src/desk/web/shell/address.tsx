@@ -31,13 +31,9 @@ export function go(to: string, how: 'push' | 'replace' = 'push'): void {
 }
 
 /** The same page with other filters; empty values leave the address. */
-export function withQuery(changes: Readonly<Record<string, string | null>>): string {
-  const query = new URLSearchParams(address.get().query);
-  for (const [name, value] of Object.entries(changes))
-    if (value === null || value === '') query.delete(name);
-    else query.set(name, value);
-  const text = query.toString();
-  return `${address.get().path}${text === '' ? '' : `?${text}`}`;
+export function withQuery(changes: Query): string {
+  const { path, query } = address.get();
+  return pathWith(path, { ...Object.fromEntries(query), ...changes });
 }
 
 /** Sets a filter of this page, which then begins at its first screen. */
@@ -45,8 +41,10 @@ export function filterBy(name: string, value: string): void {
   go(withQuery({ [name]: value, cursor: null }), 'replace');
 }
 
-/** A path of the API with the parameters that have a value. */
-export function apiPath(path: string, parameters: Readonly<Record<string, string | null>>): string {
+type Query = Readonly<Record<string, string | null>>;
+
+/** A path with the parameters that have a value. */
+export function pathWith(path: string, parameters: Query): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
     if (value !== null && value !== '') query.set(name, value);
@@ -77,27 +75,31 @@ export function Link({ to, children, current, onFollow, ...rest }: LinkProps) {
   );
 }
 
-export function BatchLink({ batch }: { readonly batch: string }) {
+const PLACES = { batch: 'batches', order: 'orders', member: 'members', doubt: 'doubts' } as const;
+
+/** The page of a batch, an order, a member or a doubt. */
+export function placeOf(kind: keyof typeof PLACES, id: string): string {
+  return `/${PLACES[kind]}/${encodeURIComponent(id)}`;
+}
+
+type IdLinkProps = { readonly kind: keyof typeof PLACES; readonly id: string };
+
+function IdLink({ kind, id }: IdLinkProps) {
   return (
-    <Link to={`/batches/${encodeURIComponent(batch)}`} class="mono">
-      {batch}
+    <Link to={placeOf(kind, id)} class="mono">
+      {id}
     </Link>
   );
+}
+
+export function BatchLink({ batch }: { readonly batch: string }) {
+  return <IdLink kind="batch" id={batch} />;
 }
 
 export function OrderLink({ order }: { readonly order: string }) {
-  return (
-    <Link to={`/orders/${encodeURIComponent(order)}`} class="mono">
-      {order}
-    </Link>
-  );
+  return <IdLink kind="order" id={order} />;
 }
 
 export function MemberLink({ member }: { readonly member: string | null }) {
-  if (member === null) return <span class="soft">none</span>;
-  return (
-    <Link to={`/members/${encodeURIComponent(member)}`} class="mono">
-      {member}
-    </Link>
-  );
+  return member === null ? <span class="soft">none</span> : <IdLink kind="member" id={member} />;
 }

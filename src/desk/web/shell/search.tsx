@@ -2,17 +2,13 @@ import { useState } from 'preact/hooks';
 import type { FindReply } from '../../api/index.js';
 import { asFailure, read } from '../live/call.js';
 import { Button } from '../parts/fields.js';
-import { go, Link } from './address.js';
+import { go, Link, placeOf } from './address.js';
 import { announce } from './page.js';
-
-const PLACES = { batch: '/batches/', order: '/orders/', member: '/members/' } as const;
-type Found = FindReply['found'][number];
-const placeOf = ({ kind, id }: Found) => `${PLACES[kind]}${encodeURIComponent(id)}`;
 
 /** One box for members, batches and orders. A single hit is opened at once; several are offered. */
 export function Search() {
   const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly Found[] | null>(null);
+  const [found, setFound] = useState<FindReply['found'] | null>(null);
   const [problem, setProblem] = useState('');
   const close = () => {
     setFound(null);
@@ -28,7 +24,7 @@ export function Search() {
       const [first] = reply.found;
       if (first !== undefined && reply.found.length === 1) {
         setText('');
-        go(placeOf(first));
+        go(placeOf(first.kind, first.id));
         return;
       }
       setFound(reply.found);
@@ -73,7 +69,7 @@ export function Search() {
           <ul>
             {found?.map((place) => (
               <li key={`${place.kind} ${place.id}`}>
-                <Link to={placeOf(place)} class="found-place" onFollow={close}>
+                <Link to={placeOf(place.kind, place.id)} class="found-place" onFollow={close}>
                   <span class="soft">{place.kind}</span> <span class="mono">{place.id}</span>{' '}
                   <span class="soft small">{place.note}</span>
                 </Link>

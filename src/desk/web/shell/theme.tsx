@@ -1,19 +1,18 @@
 import { createStore, useStore } from '../live/store.js';
 
-type Theme = 'system' | 'light' | 'dark';
 const KEY = 'almoner-theme';
 
-function stored(): Theme {
+/** `light`, `dark`, or what the system says. */
+function stored(): string {
   try {
-    const value = localStorage.getItem(KEY);
-    return value === 'light' || value === 'dark' ? value : 'system';
+    return localStorage.getItem(KEY) ?? 'system';
   } catch {
     // Storage may be forbidden; the choice then lasts as long as the page.
     return 'system';
   }
 }
 
-const theme = createStore<Theme>(stored());
+const theme = createStore(stored());
 
 export function applyTheme(): void {
   const chosen = theme.get();
@@ -21,7 +20,7 @@ export function applyTheme(): void {
   else document.documentElement.setAttribute('data-theme', chosen);
 }
 
-function chooseTheme(chosen: Theme): void {
+function chooseTheme(chosen: string): void {
   theme.set(chosen);
   applyTheme();
   try {
@@ -33,8 +32,6 @@ function chooseTheme(chosen: Theme): void {
 }
 
 export function ThemeChoice() {
-  const chosen = useStore(theme);
-  const choices: readonly Theme[] = ['system', 'light', 'dark'];
   return (
     <>
       <label class="unseen" for="theme">
@@ -43,10 +40,8 @@ export function ThemeChoice() {
       <select
         id="theme"
         class="quiet"
-        value={chosen}
-        onChange={(event) =>
-          chooseTheme(choices.find((choice) => choice === event.currentTarget.value) ?? 'system')
-        }
+        value={useStore(theme)}
+        onChange={(event) => chooseTheme(event.currentTarget.value)}
       >
         <option value="system">Auto</option>
         <option value="light">Light</option>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { OPS } from '../../../../core/order.js';
 import { bytesWords, counted, grouped } from '../../../../words/spelling.js';
 import type { BatchReply, FilesReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
@@ -105,20 +106,10 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
   );
 }
 
-type PerOp<T> = Readonly<Record<'credit' | 'debit' | 'transfer', T>>;
-
 /** Orders and tokens of each kind of which there are any. */
-export function opFacts({
-  orders,
-  tokens,
-}: {
-  readonly orders: PerOp<number>;
-  readonly tokens: PerOp<string>;
-}) {
-  return (['credit', 'debit', 'transfer'] as const)
-    .filter((op) => orders[op] > 0)
-    .map((op) => {
-      const name = op.charAt(0).toUpperCase() + op.slice(1);
-      return [name, `${counted(orders[op], 'order')}, ${grouped(tokens[op])} tokens`] as const;
-    });
+export function opFacts({ orders, tokens }: Pick<BatchReply['manifest'], 'orders' | 'tokens'>) {
+  return OPS.filter((op) => orders[op] > 0).map((op) => {
+    const name = op.charAt(0).toUpperCase() + op.slice(1);
+    return [name, `${counted(orders[op], 'order')}, ${grouped(tokens[op])} tokens`] as const;
+  });
 }

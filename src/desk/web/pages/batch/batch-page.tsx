@@ -9,7 +9,7 @@ import { ListFilter, TextFilter } from '../../parts/filters.js';
 import { BatchStateMark } from '../../parts/marks.js';
 import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
 import { Empty, Failure, Loading, Notice, Panel, Prose, Said } from '../../parts/panel.js';
-import { apiPath, useAddress } from '../../shell/address.js';
+import { pathWith, useAddress } from '../../shell/address.js';
 import { announce, Page } from '../../shell/page.js';
 import { BatchAudit } from '../audit.js';
 import { WaitingList } from '../batches.js';
@@ -98,7 +98,7 @@ function BatchOrders({ reply }: { readonly reply: BatchReply }) {
   const { query } = useAddress();
   const { summary } = reply;
   const search = query.get('q');
-  const path = apiPath(`/api/batches/${encodeURIComponent(summary.batch)}/orders`, {
+  const path = pathWith(`/api/batches/${encodeURIComponent(summary.batch)}/orders`, {
     state: query.get('state'),
     class: query.get('class'),
     search,

@@ -1,18 +1,17 @@
-import { counted, grouped, paceWords, percent } from '../../../../words/spelling.js';
+import { counted, grouped, percent } from '../../../../words/spelling.js';
 import { STATE_WORDS } from '../../../../words/states.js';
 import type { BatchSummary } from '../../../api/index.js';
 import { StateBar } from '../../parts/charts.js';
 import { Eta, StateMark, Time, useSeenStates } from '../../parts/marks.js';
 import { Heads, Panel } from '../../parts/panel.js';
-import { Link } from '../../shell/address.js';
-import { settledRows } from '../batches.js';
+import { Link, placeOf } from '../../shell/address.js';
+import { settledRows, settlingWords } from '../batches.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
   const shown = useSeenStates(summary);
   const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
   const tokens = shown.reduce((sum, state) => sum + BigInt(summary.tokens[state] ?? 0), 0n);
-  const here = `/batches/${encodeURIComponent(summary.batch)}`;
   return (
     <Panel
       title={`${percent(settledRows(summary), summary.rows)} settled`}
@@ -20,10 +19,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
         <span class="soft n">
           {summary.state === 'running' && (
             <>
-              {summary.perSecond === null ? 'starting' : `${paceWords(summary.perSecond)} settled`}
-              {summary.allowedPerSecond !== null && `, ${paceWords(summary.allowedPerSecond)} allowed`}
-              {' · '}
-              <Eta seconds={summary.etaSeconds} />
+              {settlingWords(summary)} · <Eta seconds={summary.etaSeconds} />
             </>
           )}
           {summary.finishedAt !== null && (
@@ -41,7 +37,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
           {shown.map((state) => (
             <tr key={state}>
               <th scope="row">
-                <Link to={`${here}?state=${state}`} onFollow={toOrders}>
+                <Link to={`${placeOf('batch', summary.batch)}?state=${state}`} onFollow={toOrders}>
                   <StateMark state={state} />
                 </Link>
               </th>

@@ -30,7 +30,6 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
   const [asking, setAsking] = useState<Action | null>(null);
   const { summary } = reply;
   const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
-  const waiting = summary.counts.planned ?? 0;
   const doubts = summary.counts.doubt ?? 0;
   const act = async (action: Action, said: { readonly reason?: string }) => {
     await change<BatchReply>(`/api/batches/${encodeURIComponent(summary.batch)}/${action}`, said);
@@ -65,7 +64,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
           <p>
             <b>{summary.source}</b>
             {summary.rehearsal && ' (REHEARSAL)'}: {grouped(summary.counts.paid ?? 0)} paid,{' '}
-            {grouped(waiting)} not sent yet.
+            {grouped(summary.counts.planned ?? 0)} not sent yet.
           </p>
           <p>{ACTIONS[asking].does}</p>
         </Confirm>

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
-import { asFailure, type CallFailed, change } from '../../live/call.js';
+import { asFailure, change } from '../../live/call.js';
+import { useResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Button, Check } from '../../parts/fields.js';
 import { Pending } from '../../parts/panel.js';
@@ -33,9 +34,7 @@ export function DeadButtons({ ask, selection, what, many = '', row = false }: De
 }
 
 type DeadActionProps = {
-  readonly verb: DeadVerb;
-  readonly selection: DeadSelection;
-  readonly what: string;
+  readonly asking: Parameters<Ask>;
   readonly onStarted: (task: TaskReply) => void;
   readonly onClose: () => void;
 };
@@ -44,30 +43,19 @@ type DeadActionProps = {
  * Counts first and hands the count back with the change: when dead letters came or went meanwhile, the server
  * refuses instead of doing more than the person agreed to.
  */
-export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadActionProps) {
-  const [count, setCount] = useState<SelectionCount | null>(null);
-  const [failure, setFailure] = useState<CallFailed | null>(null);
+export function DeadAction({ asking: [verb, selection, what], onStarted, onClose }: DeadActionProps) {
+  const counting = useResource('/api/dead/count', (path) => change<SelectionCount>(path, selection));
+  const count = counting.value;
   const [moved, setMoved] = useState<'asked' | 'meant' | null>(null);
-  const ask = () => {
-    setFailure(null);
-    change<SelectionCount>('/api/dead/count', selection).then(setCount, (error: unknown) =>
-      setFailure(asFailure(error)),
-    );
-  };
-  useEffect(ask, []);
   const act = async (said: { readonly reason?: string }) => {
     try {
-      const body = {
-        ...selection,
-        ...said,
-        expect: count?.count ?? 0,
-        ...(moved === 'meant' ? { newAddress: true } : {}),
-      };
+      const newAddress = moved === 'meant' ? { newAddress: true } : {};
+      const body = { ...selection, ...said, expect: count?.count ?? 0, ...newAddress };
       onStarted(await change<TaskReply>(`/api/dead/${verb}`, body));
     } catch (error) {
       if (asFailure(error).code === 'ALM_PLAN_OTHER_ADDRESS') setMoved('asked');
       // The number was another one by now: show the new one beside the refusal.
-      ask();
+      counting.reload();
       throw error;
     }
   };
@@ -82,7 +70,7 @@ export function DeadAction({ verb, selection, what, onStarted, onClose }: DeadAc
       act={act}
       onClose={onClose}
     >
-      <Pending of={{ value: count, failure, reload: ask }} rows={1} />
+      <Pending of={counting} rows={1} />
       {count !== null && (
         <p class="n">
           <b>{many}</b>, {grouped(count.tokens)} tokens.

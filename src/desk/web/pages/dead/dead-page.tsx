@@ -10,7 +10,7 @@ import { OrdersTable, SCREEN_ROWS, useOrders } from '../../parts/orders.js';
 import { Pager } from '../../parts/pager.js';
 import { Empty, Pending } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { apiPath, BatchLink, useAddress } from '../../shell/address.js';
+import { BatchLink, pathWith, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 import { type Ask, DeadAction, DeadButtons } from './dead-action.js';
 
@@ -18,7 +18,7 @@ import { type Ask, DeadAction, DeadButtons } from './dead-action.js';
 export function DeadPage() {
   const { query } = useAddress();
   const filter = { realm: query.get('realm'), batch: query.get('batch'), class: query.get('class') };
-  const groups = useResource<DeadGroups>(apiPath('/api/dead', filter));
+  const groups = useResource<DeadGroups>(pathWith('/api/dead', filter));
   const { value, reload } = groups;
   const [asking, setAsking] = useState<Parameters<Ask> | null>(null);
   const [tasks, setTasks] = useState<readonly TaskReply[]>([]);
@@ -89,9 +89,7 @@ export function DeadPage() {
       ))}
       {asking !== null && (
         <DeadAction
-          verb={asking[0]}
-          selection={asking[1]}
-          what={asking[2]}
+          asking={asking}
           onStarted={(task) => setTasks([task, ...tasks].slice(0, 8))}
           onClose={() => setAsking(null)}
         />
@@ -117,7 +115,8 @@ type DeadGroupProps = {
 };
 
 /** One cause: how many orders it hit, and what to do with all or one of them. */
-function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
+function DeadGroup(props: DeadGroupProps) {
+  const { group, filter, operator, ask } = props;
   const [open, setOpen] = useState(false);
   const isRehearsal = useIsRehearsal();
   const selection = selectionOf({ ...filter, class: group.class, message: group.message });
@@ -150,13 +149,13 @@ function DeadGroup({ group, filter, operator, ask, round }: DeadGroupProps) {
           </button>
         </div>
       </div>
-      {open && <GroupOrders group={group} filter={filter} operator={operator} ask={ask} round={round} />}
+      {open && <GroupOrders {...props} />}
     </section>
   );
 }
 
 function GroupOrders({ group, filter, operator, ask, round }: DeadGroupProps) {
-  const path = apiPath('/api/dead/orders', { ...filter, class: group.class, message: group.message });
+  const path = pathWith('/api/dead/orders', { ...filter, class: group.class, message: group.message });
   const [cursors, setCursors] = useState<readonly (string | null)[]>([null]);
   const found = useOrders(path, cursors.at(-1) ?? null, round);
   return (

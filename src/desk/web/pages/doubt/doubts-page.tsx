@@ -8,7 +8,7 @@ import { RealmFilter, TextFilter } from '../../parts/filters.js';
 import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
 import { Empty, Panel } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { apiPath, Link, useAddress } from '../../shell/address.js';
+import { Link, pathWith, placeOf, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
 /** All doubts, to be looked at one by one, or decided together where the evidence is the same. */
@@ -17,7 +17,7 @@ export function DoubtsPage() {
   const batch = query.get('batch');
   const [round, setRound] = useState(0);
   const found = useOrders(
-    apiPath('/api/doubts', { realm: query.get('realm'), batch }),
+    pathWith('/api/doubts', { realm: query.get('realm'), batch }),
     query.get('cursor'),
     round,
   );
@@ -26,6 +26,7 @@ export function DoubtsPage() {
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = useIsOperator();
   const picked = found.orders.filter(({ order }) => chosen.has(order)).map(({ order }) => order);
+  const isNone = picked.length === 0;
   const toggle = (order: string) => {
     const next = new Set(chosen);
     if (!next.delete(order)) next.add(order);
@@ -38,16 +39,8 @@ export function DoubtsPage() {
       actions={
         operator && (
           <>
-            <Button
-              name="Chosen were paid"
-              disabled={picked.length === 0}
-              onPress={() => setAsking('paid')}
-            />
-            <Button
-              name="Chosen were not paid"
-              disabled={picked.length === 0}
-              onPress={() => setAsking('unpaid')}
-            />
+            <Button name="Chosen were paid" disabled={isNone} onPress={() => setAsking('paid')} />
+            <Button name="Chosen were not paid" disabled={isNone} onPress={() => setAsking('unpaid')} />
           </>
         )
       }
@@ -91,7 +84,7 @@ export function DoubtsPage() {
                 )
               : undefined
           }
-          act={(order) => <Link to={`/doubts/${encodeURIComponent(order.order)}`}>Evidence</Link>}
+          act={(order) => <Link to={placeOf('doubt', order.order)}>Evidence</Link>}
         />
         <OrdersPager found={found} />
       </Panel>
@@ -135,13 +128,8 @@ export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: Re
       danger={arriving}
       reason="must"
       act={async ({ reason = '' }) => {
-        const request: ResolveRequest = {
-          orders,
-          decision,
-          reason,
-          expect: orders.length,
-          mayArrive: arriving,
-        };
+        const asked = { orders, decision, reason, expect: orders.length };
+        const request: ResolveRequest = { ...asked, mayArrive: arriving };
         try {
           onStarted(await change<TaskReply>('/api/doubts/resolve', request));
         } catch (error) {

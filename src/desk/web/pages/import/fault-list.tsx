@@ -92,15 +92,7 @@ export function Stopped({ plan, busy, onSay }: StoppedProps) {
   );
 }
 
-type Decision = {
-  readonly code: string;
-  readonly what: string;
-  readonly go: string;
-  readonly said: Partial<Draft>;
-  readonly button: string | null;
-};
-
-const DECISIONS: readonly Decision[] = [
+const DECISIONS = [
   {
     code: 'ALM_PLAN_OTHER_ADDRESS',
     what: 'Nothing was enqueued: the realm was paid under another address.',
@@ -122,4 +114,4 @@ const DECISIONS: readonly Decision[] = [
     said: {},
     button: null,
   },
-];
+] as const;

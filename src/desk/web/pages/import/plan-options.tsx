@@ -136,33 +136,17 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
 }
 
 /** What the switches say by now; the plan on the page may have been made with another request. */
-export type Draft = {
-  readonly realm: string;
-  readonly map: string;
-  readonly again: string;
-  readonly newRowsOnly: boolean;
-  readonly newAddress: boolean;
-  readonly skipInvalid: boolean;
-};
+export type Draft = Readonly<typeof NOTHING_SAID>;
+const SWITCHES_OFF = { newRowsOnly: false, newAddress: false, skipInvalid: false };
+export const NOTHING_SAID = { realm: '', map: '', again: '', ...SWITCHES_OFF };
 
-export const NOTHING_SAID: Draft = {
-  realm: '',
-  map: '',
-  again: '',
-  newRowsOnly: false,
-  newAddress: false,
-  skipInvalid: false,
-};
-
-export function requestOf({ realm, map, again, newRowsOnly, newAddress, skipInvalid }: Draft): PlanRequest {
+export function requestOf({ realm, map, again, ...switches }: Draft): PlanRequest {
   const columns = map.split(/\s+/).filter((pair) => pair !== '');
   return {
     ...(realm === '' ? {} : { realm }),
     ...(columns.length === 0 ? {} : { map: columns }),
     ...(again.trim() === '' ? {} : { again: again.trim() }),
-    ...(newRowsOnly ? { newRowsOnly } : {}),
-    ...(newAddress ? { newAddress } : {}),
-    ...(skipInvalid ? { skipInvalid } : {}),
+    ...Object.fromEntries(Object.entries(switches).filter(([, on]) => on)),
   };
 }
 

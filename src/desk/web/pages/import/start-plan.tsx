@@ -3,9 +3,9 @@ import { counted, grouped } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { useChange } from '../../live/resource.js';
-import { Check } from '../../parts/fields.js';
+import { Check, TextField } from '../../parts/fields.js';
 import { Failure, Notice, Panel } from '../../parts/panel.js';
-import { BatchLink, go } from '../../shell/address.js';
+import { BatchLink, go, placeOf } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
 
 type StartPlanProps = {
@@ -51,7 +51,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
       });
       onStarted();
       announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
-      go(`/batches/${encodeURIComponent(reply.summary.batch)}`);
+      go(placeOf('batch', reply.summary.batch));
     });
   };
   return (
@@ -62,18 +62,14 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
           to realm <b>{plan.realm}</b>.
         </p>
         <div class="filters flat">
-          <div class="field">
-            <label for="total">Type the total to confirm</label>
-            <input
-              id="total"
-              type="text"
-              inputMode="numeric"
-              autocomplete="off"
-              value={typed}
-              aria-describedby="total-state"
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-          </div>
+          <TextField
+            label="Type the total to confirm"
+            inputMode="numeric"
+            autocomplete="off"
+            value={typed}
+            aria-describedby="total-state"
+            onText={setTyped}
+          />
           <Check label="Strictly in file order (slower)" on={inOrder} onChange={setInOrder} />
           <button type="submit" class="primary" disabled={!right || starting || busy || stale}>
             {starting ? 'Enqueuing…' : `Pay ${counted(payable.orders, 'order')}`}

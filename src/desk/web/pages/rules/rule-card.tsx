@@ -6,7 +6,7 @@ import { useIsRehearsal } from '../../live/stream.js';
 import { Button, Choice, TextField } from '../../parts/fields.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Failure, Loading, Notice, Panel } from '../../parts/panel.js';
-import { apiPath, BatchLink } from '../../shell/address.js';
+import { BatchLink, pathWith } from '../../shell/address.js';
 
 type RuleCardProps = {
   readonly rule: RuleRow;
@@ -105,7 +105,7 @@ export function ExplainMember({ rules }: { readonly rules: readonly RuleRow[] })
         class="filters flat"
         onSubmit={(event) => {
           event.preventDefault();
-          setAsked(apiPath(`/api/rule-runs/${encodeURIComponent(run)}/explain`, { member: member.trim() }));
+          setAsked(pathWith(`/api/rule-runs/${encodeURIComponent(run)}/explain`, { member: member.trim() }));
         }}
       >
         <Choice label="Run" value={run} onChoice={setRun}>

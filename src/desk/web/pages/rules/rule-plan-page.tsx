@@ -10,7 +10,7 @@ import { Time } from '../../parts/marks.js';
 import { CursorPager } from '../../parts/pager.js';
 import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { apiPath, go, Link, MemberLink, useAddress } from '../../shell/address.js';
+import { go, Link, MemberLink, pathWith, placeOf, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
 /** Who would get what and why. Running it pays exactly this plan, without reading anybody again. */
@@ -18,7 +18,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
   const { query } = useAddress();
   const cursor = query.get('cursor');
   const page = useResource<Plan>(
-    apiPath(`/api/rule-plans/${encodeURIComponent(plan)}`, { cursor, limit: '100' }),
+    pathWith(`/api/rule-plans/${encodeURIComponent(plan)}`, { cursor, limit: '100' }),
   );
   const { value } = page;
   const [asking, setAsking] = useState(false);
@@ -58,7 +58,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
       <TaskProgress
         started={task}
         onEnd={(ended) => {
-          if (ended.result.batch !== null) go(`/batches/${encodeURIComponent(ended.result.batch)}`);
+          if (ended.result.batch !== null) go(placeOf('batch', ended.result.batch));
         }}
       />
       {value !== null && (
@@ -76,12 +76,8 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           verb={`Pay ${counted(value.awarded, 'member')}`}
           reason="may"
           act={async (said) => {
-            const request: RuleRunRequest = {
-              plan: value.plan,
-              members: value.awarded,
-              tokens: value.tokens,
-              ...said,
-            };
+            const { plan, awarded: members, tokens } = value;
+            const request: RuleRunRequest = { plan, members, tokens, ...said };
             setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(value.rule)}/run`, request));
           }}
           onClose={() => setAsking(false)}
