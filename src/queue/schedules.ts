@@ -10,7 +10,7 @@ import { Rounds } from './rounds.js';
  * what a lost wake-up would have missed.
  */
 type WakeUp = { readonly rule: string };
-export type WakeUpTime = { readonly rule: string; readonly cron: string; readonly timezone: string };
+type WakeUpTime = WakeUp & { readonly cron: string; readonly timezone: string };
 
 export const SCHEDULES_QUEUE = 'schedules';
 const LOOK_EVERY_MS = 30_000;
@@ -49,44 +49,38 @@ async function wakeUps(queue: Queue<WakeUp>): Promise<string[]> {
 
 const PAGE = 100;
 
-export type SchedulerOptions = {
+type SchedulerOptions = {
   readonly ledger: RealmLedger;
-  readonly connect: (use: string) => QueueConnection;
+  readonly connection: QueueConnection;
   /** Looks what is due, of one rule or of all, and sees to it. Called again while it works; it must bear that. */
   readonly onWake: (rule: string | null) => Promise<void>;
   readonly onTrouble: (message: string) => void;
-  readonly lookEveryMs?: number;
+  readonly lookEveryMs?: number | undefined;
 };
 
-export type Scheduler = { start(): Promise<void>; stop(): Promise<void> };
-
 /** Listens for the wake-ups of one realm. Any number of processes may do so at once. */
-export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { ledger, onWake, onTrouble } = options;
+export function startScheduler({
+  ledger,
+  connection,
+  onWake,
+  onTrouble,
+  lookEveryMs = LOOK_EVERY_MS,
+}: SchedulerOptions): { stop(): Promise<void> } {
   const rounds = new Rounds(onTrouble);
-  let worker: Worker<WakeUp, null> | undefined;
-  return {
-    async start() {
-      worker = new Worker<WakeUp, null>(
-        SCHEDULES_QUEUE,
-        async ({ data }) => {
-          // Not awaited: reading facts may take hours, and a job that long would be taken for stalled.
-          onWake(data.rule).catch((error: unknown) =>
-            onTrouble(`schedule of ${data.rule}: ${String(error)}`),
-          );
-          return null;
-        },
-        {
-          connection: options.connect('schedules'),
-          prefix: queuePrefix(ledger),
-          removeOnComplete: { count: 0 },
-        },
-      );
-      worker.on('error', (error) => onTrouble(`schedules: ${error.message}`));
-      rounds.every(options.lookEveryMs ?? LOOK_EVERY_MS, 'look for due rules', () => onWake(null));
+  const worker = new Worker<WakeUp, null>(
+    SCHEDULES_QUEUE,
+    async ({ data }) => {
+      // Not awaited: reading facts may take hours, and a job that long would be taken for stalled.
+      onWake(data.rule).catch((error: unknown) => onTrouble(`schedule of ${data.rule}: ${String(error)}`));
+      return null;
     },
+    { connection, prefix: queuePrefix(ledger), removeOnComplete: { count: 0 } },
+  );
+  worker.on('error', (error) => onTrouble(`schedules: ${error.message}`));
+  rounds.every(lookEveryMs, 'look for due rules', () => onWake(null));
+  return {
     async stop() {
-      await worker?.close();
+      await worker.close();
       await rounds.stop();
     },
   };

@@ -1,10 +1,12 @@
 import { type BatchId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { tokens } from '../core/points.js';
+import type { RealmProfile } from '../core/profile.js';
 import { accountName, awardReference, hashRow } from '../core/reference.js';
 import type { OrderRow, Sheet } from '../csv/row.js';
 import { findSpent, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
 import type { Decision } from './decision.js';
+import type { Bounds } from './limits.js';
 import type { AudienceRow } from './packed-audience.js';
 import type { RunEntry, RunMeta } from './run-record.js';
 
@@ -39,9 +41,22 @@ export async function alreadyAwarded(
   return found;
 }
 
-/** What orders of the period hold, whichever way they came: paid, or still to be paid. */
-export function awardedInPeriod(ledger: RealmLedger, rule: string, period: string): Promise<bigint> {
-  return heldOf(ledger, accountName(rule, period));
+/** What stands against awards of the period: earlier ones, and the caps. */
+export async function booksOf(
+  ledger: RealmLedger,
+  { caps }: Pick<RealmProfile, 'caps'>,
+  rule: string,
+  period: string,
+  slices: Parameters<typeof alreadyAwarded>[3],
+) {
+  return {
+    already: await alreadyAwarded(ledger, rule, period, slices),
+    // Orders of the period hold it whichever way they came: paid, or still to be paid.
+    bounds: async (): Promise<Bounds> => ({
+      awardedInPeriod: await heldOf(ledger, accountName(rule, period)),
+      maxTokensPerOrder: caps.maxTokensPerOrder,
+    }),
+  };
 }
 
 /** The columns under which a rule's orders stand in reports; a failed.csv of them can be run as it is. */

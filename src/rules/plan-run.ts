@@ -1,6 +1,6 @@
 import type { RealmProfile } from '../core/profile.js';
 import { openFacts, putDecisions, type RealmLedger, takeReading } from '../ledger/index.js';
-import { alreadyAwarded, awardedInPeriod } from './awards.js';
+import { booksOf } from './awards.js';
 import { periodName } from './calendar.js';
 import type { FactReader } from './gather-facts.js';
 import type { Bounds } from './limits.js';
@@ -12,7 +12,7 @@ import { type RuleThread, withRuleThread } from './rule-thread.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
 import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
 
-type PlanRunRequest = OpenRunRequest & {
+export type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly stop: AbortSignal;
@@ -33,16 +33,11 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const { ledger, rule, audience } = request;
   const { meta, resumed } = await openRun(request);
   const facts = await openFacts(ledger, meta.id);
-  const already = await alreadyAwarded(ledger, rule.name, meta.period, rowsOf(audience));
   const { decided, requests, blocks } = await decideAudience({
     ...request,
+    ...(await booksOf(ledger, request.profile, rule.name, meta.period, rowsOf(audience))),
     at: meta.at,
     facts,
-    already,
-    bounds: async () => ({
-      awardedInPeriod: await awardedInPeriod(ledger, rule.name, meta.period),
-      maxTokensPerOrder: request.profile.caps.maxTokensPerOrder,
-    }),
     keep: (block, bytes) => putDecisions(ledger, meta.id, block, bytes),
   });
   const planned: RunMeta = {

@@ -27,7 +27,7 @@ function mark(index: number): void {
 }
 
 export type RuleHead =
-  | { readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
+  | { readonly name: string; readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
   | { readonly name: string | null; readonly faults: readonly RuleFault[] };
 
 export type Looked = {
@@ -54,7 +54,7 @@ async function load(path: string, file: string, onFile?: OnFile): Promise<RuleHe
   if ('faults' in result) return result;
   const { rows: read, ...audience } = result.audience;
   rows = read;
-  return { rule: result.rule, audience: { ...audience, members: read.length } };
+  return { name: result.rule.name, rule: result.rule, audience: { ...audience, members: read.length } };
 }
 
 const jobs = {

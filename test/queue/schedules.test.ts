@@ -5,7 +5,7 @@ import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
-import { createScheduler, SCHEDULES_QUEUE, syncWakeUps } from '../../src/queue/schedules.js';
+import { SCHEDULES_QUEUE, startScheduler, syncWakeUps } from '../../src/queue/schedules.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
 import { sealed } from '../support/ledgers-on-redis.js';
@@ -299,14 +299,13 @@ describe('wake-ups', () => {
     await syncWakeUps(own, connection(), wanted);
     expect(await syncWakeUps(own, connection(), wanted.slice(1))).toEqual({ removed: ['one'] });
     const woken: (string | null)[] = [];
-    const scheduler = createScheduler({
+    const scheduler = startScheduler({
       ledger: own,
-      connect: connection,
+      connection: connection(),
       onWake: async (rule) => void woken.push(rule),
       onTrouble: () => {},
       lookEveryMs: 3_600_000,
     });
-    await scheduler.start();
     running.push(scheduler);
     const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: queuePrefix(own) });
     const delayed = await queue.getDelayed();

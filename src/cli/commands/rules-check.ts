@@ -26,7 +26,7 @@ export const check = defineCommand({
       json: {
         files: found.map(({ file, result }) => ({
           file,
-          rule: 'rule' in result ? result.rule.name : result.name,
+          rule: result.name,
           ok: 'rule' in result,
           members: 'rule' in result ? result.audience.members : null,
         })),

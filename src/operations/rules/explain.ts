@@ -1,8 +1,8 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
-import { alreadyAwarded, awardedInPeriod } from '../../rules/awards.js';
+import { booksOf } from '../../rules/awards.js';
 import { periodName } from '../../rules/calendar.js';
-import type { Decision, Stop } from '../../rules/decision.js';
+import type { Stop } from '../../rules/decision.js';
 import { type AudienceRow, packAudience, rowsOf } from '../../rules/packed-audience.js';
 import { decideAudience } from '../../rules/plan-run.js';
 import { awardExpression, type PackedRule } from '../../rules/rule.js';
@@ -14,17 +14,8 @@ import { makeAudienceMembers } from './members.js';
 import { findRunOf } from './plan.js';
 
 /** A decision with everything it rests on. */
-export type Explained = {
-  readonly decision: Decision;
-  readonly condition: string | null;
-  readonly award: string;
-  readonly columns: readonly string[];
-  readonly cells: readonly string[];
-  readonly member: string | null;
-  readonly web3: string | null;
-  readonly balance: string | null;
-  readonly wallet: string | null;
-};
+export type Explained = RunEntry &
+  Pick<RunMeta, 'condition' | 'award'> & { readonly columns: readonly string[] };
 
 /** A past decision, from the frozen facts. */
 export async function explainMember(
@@ -53,20 +44,13 @@ export async function explainMember(
   );
 }
 
-export type Tried = {
-  readonly explained: Explained;
-  readonly inAudience: boolean;
-  readonly period: string;
-  readonly stops: readonly Stop[];
-};
-
 /** One rule on one member, now; nothing is kept. */
 export async function tryMember(
   realm: OpenRealm,
   { rule, audience }: PackedRule,
   member: MemberId,
   at: number,
-): Promise<Tried> {
+): Promise<{ explained: Explained; inAudience: boolean; period: string; stops: readonly Stop[] }> {
   const { ledger, profile } = realm;
   let listed: AudienceRow | undefined;
   for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
@@ -92,15 +76,11 @@ export async function tryMember(
     profile,
     reads: pacedReads(realm),
     facts,
-    already: await alreadyAwarded(ledger, rule.name, period, [[row]]),
+    ...(await booksOf(ledger, profile, rule.name, period, [[row]])),
     at,
     maxMissing: 1,
     stop: new AbortController().signal,
     onProgress: () => {},
-    bounds: async () => ({
-      awardedInPeriod: await awardedInPeriod(ledger, rule.name, period),
-      maxTokensPerOrder: profile.caps.maxTokensPerOrder,
-    }),
     keep: async (_, bytes) => void entries.push(...decodeEntries(bytes)),
   });
   const [entry] = entries;

@@ -69,12 +69,10 @@ export function profileOrNull(config: Config, rule: { realm: string; file: strin
 }
 
 async function fileOf(config: Config, cwd: string, named: string): Promise<string> {
-  if (/\.ya?ml$/i.test(named) || existsSync(resolve(cwd, named))) {
-    if (existsSync(resolve(cwd, named))) return named;
-    throw new AlmonerError('ALM_RULE_NOT_FOUND', `There is no file ${named}.`);
-  }
+  if (existsSync(resolve(cwd, named))) return named;
+  if (/\.ya?ml$/i.test(named)) throw new AlmonerError('ALM_RULE_NOT_FOUND', `There is no file ${named}.`);
   const rules = await findRules(config, cwd);
-  const match = rules.find(({ result }) => ('rule' in result ? result.rule.name : result.name) === named);
+  const match = rules.find(({ result }) => result.name === named);
   if (match !== undefined) return match.file;
   throw new AlmonerError(
     'ALM_RULE_NOT_FOUND',
@@ -85,10 +83,12 @@ async function fileOf(config: Config, cwd: string, named: string): Promise<strin
 function withoutTwins(found: readonly FoundRule[]): FoundRule[] {
   const first = new Map<string, string>();
   return found.map(({ file, result }) => {
-    const name = 'rule' in result ? result.rule.name : result.name;
+    const { name } = result;
     const earlier = name === null ? undefined : first.get(name);
-    if (name !== null && earlier === undefined) first.set(name, file);
-    if (earlier === undefined) return { file, result };
+    if (earlier === undefined) {
+      if (name !== null) first.set(name, file);
+      return { file, result };
+    }
     const twin: RuleFault = {
       file,
       line: 1,

@@ -1,33 +1,27 @@
-import { batchId } from '../../core/ids.js';
-import { batchNumber, type RealmLedger, readBatch, storeNowMs } from '../../ledger/index.js';
+import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import { type LastRun, lastRuns, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
-import { nextTime } from '../../rules/schedule.js';
+import { nextTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { findRules, profileOrNull } from './files.js';
+import { batchOf } from './unfinished-runs.js';
 
 export type ListedRule = {
   readonly rule: string;
   readonly realm: string | null;
   readonly file: string;
-  readonly schedule: { readonly cron: string; readonly timezone: string; readonly missed: string } | null;
+  readonly schedule: Schedule | null;
   /** `manual` has no schedule; `waits` and `changed` need a person's go; `gone` has no file any more. */
   readonly state: 'manual' | 'approved' | 'waits' | 'changed' | 'unsynced' | 'gone' | 'faulty';
   readonly next: number | null;
   /** The last time the schedule came, and what became of it. */
   readonly lastScheduled: LastRun | null;
   /** The last run of the rule, by schedule or by hand, and how its batch stands. */
-  readonly lastRun: {
-    readonly run: string;
-    readonly period: string;
-    readonly at: number;
-    readonly batch: string | null;
-    readonly state: string;
-    readonly awards: number;
-    readonly tokens: string;
-  } | null;
+  readonly lastRun:
+    | (Pick<RunMeta, 'period' | 'at' | 'batch' | 'awards' | 'tokens'> & { run: string; state: string })
+    | null;
   readonly faults: readonly RuleFault[];
 };
 
@@ -48,14 +42,8 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   const listed: ListedRule[] = [];
   for (const { file, result } of await findRules(app.config, cwd)) {
     if ('faults' in result) {
-      listed.push({
-        ...BLANK,
-        rule: result.name ?? file,
-        realm: null,
-        file,
-        state: 'faulty',
-        faults: result.faults,
-      });
+      const { name, faults } = result;
+      listed.push({ ...BLANK, rule: name ?? file, realm: null, file, state: 'faulty', faults });
       continue;
     }
     const { rule } = result;
@@ -65,6 +53,7 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
     const state = rule.schedule === null ? 'manual' : stateOf(entry, rule.hash);
     const last = realm?.last.get(rule.name) ?? null;
     listed.push({
+      ...BLANK,
       rule: rule.name,
       realm: profile?.name ?? rule.realm,
       file,
@@ -76,7 +65,6 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
           : nextTime(rule.schedule, Math.max(realm.now, last?.at ?? 0)),
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
-      faults: [],
     });
   }
   for (const { profile, ledger, entries, last, runs } of realms)
@@ -118,8 +106,6 @@ async function newestRun(
   const run = runs.findLast((one) => one.rule === rule && (one.state === 'run' || one.batch !== null));
   if (run === undefined) return null;
   const { id, period, at, batch, awards, tokens } = run;
-  const no = batch === null ? null : await batchNumber(ledger, batchId(batch));
-  const view =
-    no === null || batch === null ? undefined : await readBatch({ ledger, no, id: batchId(batch) });
+  const view = await batchOf(ledger, run);
   return { run: id, period, at, batch, state: view?.state ?? run.state, awards, tokens };
 }

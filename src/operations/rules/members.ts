@@ -2,7 +2,7 @@ import { LosslessNumber } from 'lossless-json';
 import { Fraction } from '../../core/fraction.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { MemberSeed } from '../../realm/server/members.js';
-import { celCell } from '../../rules/cel-values.js';
+import { celCell, celMap } from '../../rules/cel-values.js';
 import { type AudienceRow, type PackedAudience, rowsOf, walletColumn } from '../../rules/packed-audience.js';
 import type { Rule } from '../../rules/rule.js';
 
@@ -54,7 +54,7 @@ function factsUnder(
   columns: readonly string[],
   cells: readonly string[],
 ): Record<string, unknown> {
-  const facts: Record<string, unknown> = {};
+  const facts = celMap([]);
   for (const [at, name] of columns.entries()) {
     if (!name.startsWith(prefix)) continue;
     const value = celCell(cells[at] ?? '');
@@ -63,20 +63,14 @@ function factsUnder(
   return facts;
 }
 
-function put(facts: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [name = '', ...inner] = path;
+function put(facts: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
   if (inner.length === 0) {
-    Object.defineProperty(facts, name, {
-      value:
-        typeof value === 'bigint' || value instanceof Fraction ? new LosslessNumber(String(value)) : value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+    const isNumber = typeof value === 'bigint' || value instanceof Fraction;
+    facts[name] = isNumber ? new LosslessNumber(String(value)) : value;
     return;
   }
-  const known: unknown = Object.hasOwn(facts, name) ? facts[name] : undefined;
-  const below: Record<string, unknown> = typeof known === 'object' && known !== null ? { ...known } : {};
+  const known = facts[name];
+  const below = celMap(typeof known === 'object' && known !== null ? Object.entries(known) : []);
   put(below, inner, value);
-  Object.defineProperty(facts, name, { value: below, enumerable: true, writable: true, configurable: true });
+  facts[name] = below;
 }

@@ -7,7 +7,7 @@ import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';
 import { AWARD_SHEET, awardRows, runSource } from '../../rules/awards.js';
 import { hadBegun } from '../../rules/calendar.js';
-import { type PlannedRun, planRun } from '../../rules/plan-run.js';
+import { type PlannedRun, type PlanRunRequest, planRun } from '../../rules/plan-run.js';
 import type { PackedRule } from '../../rules/rule.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { findRun, readEntries, runNumber } from '../../rules/run-store.js';
@@ -19,20 +19,12 @@ import type { Planned } from '../pay/plan-file.js';
 import { mergeIfRestored } from '../services/recover.js';
 import { makeAudienceMembers } from './members.js';
 
-export type PlanRuleRequest = {
-  /** The time that the run stands for. */
-  readonly at: number;
-  readonly scheduled: boolean;
-  readonly stop: AbortSignal;
-  readonly onProgress: (made: number, most: number) => void;
-};
-
 /** Plans a rule on its realm: reads the facts at the realm's pace, decides, and freezes both. No write call. */
 export async function planRule(
   app: App,
   realm: OpenRealm,
   { rule, audience }: PackedRule,
-  request: PlanRuleRequest,
+  request: Pick<PlanRunRequest, 'at' | 'scheduled' | 'stop' | 'onProgress'>,
 ): Promise<PlannedRun> {
   await mergeIfRestored(app, realm.profile);
   await registerRealm(realm.ledger);

@@ -5,6 +5,7 @@ import { registerRealm, storeNowMs } from '../../ledger/index.js';
 import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { Rule } from '../../rules/rule.js';
+import type { Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { findRules, profileOrNull } from './files.js';
 
@@ -21,7 +22,9 @@ export type SyncedRule = {
 
 export type SyncResult = { readonly rules: readonly SyncedRule[]; readonly faults: readonly RuleFault[] };
 
-export type SyncRequest = {
+type TimedRule = Rule & { readonly schedule: Schedule };
+
+type SyncRequest = {
   readonly cwd: string;
   /** Names of rules that the person gives the go; `all` for every one that waits. */
   readonly approve: readonly string[];
@@ -44,7 +47,9 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
   const found = await findRules(app.config, request.cwd);
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
-    'rule' in result && result.rule.schedule !== null ? [result.rule] : [],
+    'rule' in result && result.rule.schedule !== null
+      ? [{ ...result.rule, schedule: result.rule.schedule }]
+      : [],
   );
   const { seen } = request;
   // Where one text was seen, `all` is a name like any other.
@@ -63,19 +68,15 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
       `The text of ${changed.name} is not the one that was shown: its file was changed since. Nothing was approved.`,
       { next: 'Look at the rule as it stands now, then approve it again.' },
     );
-  const byProfile = new Map<RealmProfile, Rule[]>(app.config.profiles.map((profile) => [profile, []]));
+  const byProfile = new Map<RealmProfile, TimedRule[]>(app.config.profiles.map((profile) => [profile, []]));
   const rules: SyncedRule[] = [];
   for (const rule of scheduled) {
     const profile = profileOrNull(app.config, rule);
     if (profile !== null) byProfile.get(profile)?.push(rule);
-    else
-      rules.push({
-        ...NOT_APPROVED,
-        rule: rule.name,
-        realm: rule.realm,
-        file: rule.file,
-        change: 'other-realm',
-      });
+    else {
+      const { name, realm, file } = rule;
+      rules.push({ ...NOT_APPROVED, rule: name, realm, file, change: 'other-realm' });
+    }
   }
   for (const [profile, own] of byProfile)
     rules.push(...(await syncRealm(app, profile, own, present.get(profile) ?? [], { ...request, approve })));
@@ -87,7 +88,7 @@ const NOT_APPROVED = { approved: false, approvedNow: false } as const;
 async function syncRealm(
   app: App,
   profile: RealmProfile,
-  rules: readonly Rule[],
+  rules: readonly TimedRule[],
   present: readonly ScheduledRule[],
   request: SyncRequest,
 ): Promise<SyncedRule[]> {
@@ -97,12 +98,10 @@ async function syncRealm(
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
-    const { schedule } = rule;
-    if (schedule === null) continue;
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
     const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
-      const wanted = entryOf({ ...rule, schedule }, known, isApproved ? go : null);
+      const wanted = entryOf(rule, known, isApproved ? go : null);
       const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
       return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
     });
@@ -128,15 +127,9 @@ async function syncRealm(
     const { after } = await changeScheduledRule(ledger, entry.rule, (known) =>
       request.prune && isDeepStrictEqual(known, entry) ? null : known,
     );
+    const { rule, file } = entry;
     const change = after === null ? 'removed' : 'gone';
-    synced.push({
-      rule: entry.rule,
-      realm: profile.name,
-      file: entry.file,
-      change,
-      approved: false,
-      approvedNow: false,
-    });
+    synced.push({ ...NOT_APPROVED, rule, realm: profile.name, file, change });
   }
   if (kept.length > 0 || present.length > 0) {
     const { syncWakeUps } = await import('../../queue/schedules.js');
@@ -145,11 +138,7 @@ async function syncRealm(
   return synced;
 }
 
-function entryOf(
-  rule: Rule & { readonly schedule: NonNullable<Rule['schedule']> },
-  known: ScheduledRule | null,
-  go: ScheduledRule['approved'],
-): ScheduledRule {
+function entryOf(rule: TimedRule, known: ScheduledRule | null, go: ScheduledRule['approved']): ScheduledRule {
   const stillApproved = known?.hash === rule.hash ? known.approved : null;
   return {
     rule: rule.name,

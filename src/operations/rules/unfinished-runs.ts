@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
-import { type BatchView, batchNumber, hasParked, readBatch } from '../../ledger/index.js';
+import { type BatchView, batchNumber, hasParked, type RealmLedger, readBatch } from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
@@ -28,14 +28,20 @@ export async function unfinishedRun(
     (run) => run.rule === rule && run.period === period && run.batch !== null && run.state !== 'cancelled',
   );
   for (const run of runs.reverse()) {
-    const id = batchId(run.batch ?? '');
-    const no = await batchNumber(ledger, id);
-    const batch = no === null ? undefined : await readBatch({ ledger, no, id });
+    const batch = await batchOf(ledger, run);
     // One that was planned at the same time may have been sealed as the very same batch.
     if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
       return { run, batch: batch ?? null };
   }
   return undefined;
+}
+
+/** The batch that was made of a run, where the store has it. */
+export async function batchOf(ledger: RealmLedger, { batch }: RunMeta): Promise<BatchView | undefined> {
+  if (batch === null) return undefined;
+  const id = batchId(batch);
+  const no = await batchNumber(ledger, id);
+  return no === null ? undefined : readBatch({ ledger, no, id });
 }
 
 /**

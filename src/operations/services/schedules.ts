@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { claimRule, noteLastRun, storeNowMs } from '../../ledger/index.js';
-import { createScheduler } from '../../queue/schedules.js';
+import { startScheduler } from '../../queue/schedules.js';
 import {
   type LastRun,
   lastRunOf,
@@ -49,14 +49,13 @@ export async function startSchedules(
   const watches: { stop(): Promise<void> }[] = [];
   for (const profile of app.config.profiles) {
     const watch = new RealmWatch(app, await app.realm(profile), { ...options, stop });
-    const scheduler = createScheduler({
+    const scheduler = startScheduler({
       ledger: app.ledger(profile),
-      connect: (use) => app.store.connect(use),
+      connection: app.store.connect('schedules'),
       onWake: (rule) => watch.look(rule),
       onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'schedules'),
-      ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
+      lookEveryMs: options.lookEveryMs,
     });
-    await scheduler.start();
     watches.push({
       async stop() {
         await scheduler.stop();
