@@ -46,7 +46,7 @@ test.each(['run', 'import'])(
       duplicates: 3,
       looksPaid: [{ batch, rows: 3 }],
       faults: [{ code: 'ALM_PLAN_LOOKS_PAID' }],
-      ledger: { paid: expect.any(Number) },
+      books: { paid: expect.any(Number) },
     });
     expect(await paidTwice()).toEqual([]);
   },
