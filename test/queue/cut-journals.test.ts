@@ -6,7 +6,7 @@ import { fileName, Journal } from '../../src/ledger/journal/journal.js';
 import { readSessionJournal } from '../../src/ledger/journal/reader.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { journalHead } from '../support/journal-head.js';
+import { journalHead } from '../support/journal-lines.js';
 import { attemptOf } from '../support/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';

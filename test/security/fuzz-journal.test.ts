@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { batchId } from '../../src/core/ids.js';
 import { readHead, readRemoved } from '../../src/ledger/journal/folder.js';
 import { fileName, Journal } from '../../src/ledger/journal/journal.js';
-import type { Intent, JournalResult } from '../../src/ledger/journal/line.js';
+import type { JournalResult } from '../../src/ledger/journal/line.js';
 import { readSessionJournal, type SessionJournal } from '../../src/ledger/journal/reader.js';
-import { journalHead } from '../support/journal-head.js';
+import { journalHead, journalIntent } from '../support/journal-lines.js';
 
 /**
  * A real journal, damaged in every way: it is never read as something that was not written, what stands
@@ -18,24 +17,9 @@ const REALM = 'almoner:{0123456789ab}';
 const SESSION = '00000000000a';
 const HEAD = journalHead(SESSION);
 const ORDERS = 6;
-const intentOf = (index: number): Intent => ({
-  realm: REALM,
-  batch: batchId('abc123'),
-  no: '1',
-  index,
-  nonce: `n${index}`,
-  keyNumber: 1,
-  attempts: 1,
-  tries: 0,
-  tokens: 5,
-  seq: index,
-  sentAt: 1_000,
-  firstSentAt: 1_000,
-  resend: false,
-});
 // Texts of a realm stand in results: line ends of every alphabet must not tear a line.
 const resultOf = (index: number): JournalResult => ({
-  nonce: `n${index}`,
+  nonce: `nonce-${index}`,
   record: `P|1|${index}`,
   dueInMs: 0,
   detail: `said “${index}”\r\n\u2028\u2029\u0085é\u0000`,
@@ -62,7 +46,7 @@ beforeAll(async () => {
   });
   await journal.works(REALM);
   for (let index = 1; index <= ORDERS; index += 1) {
-    await journal.intent(intentOf(index));
+    await journal.intent(journalIntent(index));
     if (index % 2 === 1) journal.result(resultOf(index));
   }
   await journal.close();
@@ -84,7 +68,7 @@ function nothingInvented(found: SessionJournal | undefined): void {
   expect(found.head).toEqual(HEAD);
   expect(found.seqSeen).toBeLessThanOrEqual(ORDERS);
   for (const { intent, result } of found.attempts) {
-    expect(intent).toEqual(intentOf(intent.index));
+    expect(intent).toEqual(journalIntent(intent.index));
     if (result !== null) expect(result).toEqual(resultOf(intent.index));
   }
 }

@@ -3,6 +3,7 @@ import { membersOf } from '../../src/core/order.js';
 import { type Begun, beginSending, type Claim, claim } from '../../src/ledger/moves/begin-sending.js';
 import { type Conclusion, conclude } from '../../src/ledger/moves/conclude.js';
 import { feed } from '../../src/ledger/moves/feed.js';
+import { orphan } from '../../src/ledger/moves/orphan.js';
 import { type Settled, type Settlement, settle } from '../../src/ledger/moves/settle.js';
 import type { OrderEvent } from '../../src/ledger/order-event.js';
 import type { StateCode } from '../../src/ledger/record.js';
@@ -182,5 +183,30 @@ export async function concludeAs(
       ...changes,
     },
     nonce,
+  );
+}
+
+/** The order is found in the hands of the session `worker`, which is dead. */
+export function orphanAs(
+  batch: TestBatch,
+  index: number,
+  to: Parameters<typeof orphan>[4],
+  more: Partial<Extract<OrderEvent, { event: 'orphaned' }>> = {},
+): Promise<boolean> {
+  const died = {
+    event: 'orphaned',
+    at: 1,
+    key: 'k.1',
+    session: 'worker',
+    code: null,
+    message: 'died',
+  } as const;
+  const { tokens } = batch.row(index).order;
+  return orphan(
+    batch.ledger,
+    { no: batch.no, index },
+    { session: 'worker', tokens },
+    { ...died, ...more },
+    to,
   );
 }

@@ -1,34 +1,16 @@
 import { appendFile, readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { batchId } from '../../../src/core/ids.js';
 import { boundJournals } from '../../../src/ledger/journal/budget.js';
 import { listJournals, noteMerged, noteRemoved, readRemoved } from '../../../src/ledger/journal/folder.js';
 import { Journal } from '../../../src/ledger/journal/journal.js';
-import type { Intent } from '../../../src/ledger/journal/line.js';
-import { journalHead } from '../../support/journal-head.js';
+import { journalHead, journalIntent } from '../../support/journal-lines.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const REALM = 'almoner:{0123456789ab}';
 const OWN = '00000000000a';
 const OTHER = '00000000000b';
 const NO_LIMIT = 1 << 30;
-
-const intent = (index: number): Intent => ({
-  realm: REALM,
-  batch: batchId('abc123'),
-  no: '1',
-  index,
-  nonce: `nonce-${index}`,
-  keyNumber: 1,
-  attempts: 1,
-  tries: 0,
-  tokens: 5,
-  seq: index,
-  sentAt: 1_000,
-  firstSentAt: 1_000,
-  resend: false,
-});
 
 /** A file for every intent, and one that is being written. */
 async function journalOf(folder: string, session: string, intents: number): Promise<Journal> {
@@ -41,7 +23,7 @@ async function journalOf(folder: string, session: string, intents: number): Prom
     },
   });
   await journal.works(REALM);
-  for (let index = 1; index <= intents; index++) await journal.intent(intent(index));
+  for (let index = 1; index <= intents; index++) await journal.intent(journalIntent(index));
   await journal.written();
   return journal;
 }

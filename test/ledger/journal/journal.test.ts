@@ -6,7 +6,7 @@ import { listJournals, readHead } from '../../../src/ledger/journal/folder.js';
 import { fileName, Journal, type JournalLimits } from '../../../src/ledger/journal/journal.js';
 import { decodeEntry, encodeEntry, type Intent } from '../../../src/ledger/journal/line.js';
 import { readSessionJournal } from '../../../src/ledger/journal/reader.js';
-import { journalHead } from '../../support/journal-head.js';
+import { journalHead } from '../../support/journal-lines.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 

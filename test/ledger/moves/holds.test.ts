@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Begun } from '../../../src/ledger/moves/begin-sending.js';
 import { dispatched, feed } from '../../../src/ledger/moves/feed.js';
-import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
@@ -15,6 +14,7 @@ import {
   concludeAs,
   feedAll,
   held,
+  orphanAs,
   settleAs,
   WHY,
 } from '../../support/order-moves.js';
@@ -103,15 +103,7 @@ describe('holding members', () => {
     expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:hold:1`)).toBe(-1);
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, next: [{ index: 2 }] });
     await begun(batch, 2, { hold: await held(batch, 2) });
-    const detail = {
-      event: 'orphaned',
-      at: 1,
-      key: 'k',
-      session: 'worker',
-      code: 'c',
-      message: 'died',
-    } as const;
-    await orphan(ledger, { no: batch.no, index: 2 }, { session: 'worker', tokens: 5 }, detail, 'u');
+    await orphanAs(batch, 2, 'u');
     expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     expect((await claimFor(batch, 1)).answer).toBe('held');
     expect(await tieUp(ledger)).toEqual([]);
@@ -136,22 +128,13 @@ describe('holding members', () => {
     await feedAll(batch);
     await begun(batch, 1, { hold: await held(batch, 1) });
     await claimFor(batch, 2);
-    const detail = {
-      event: 'orphaned',
-      at: 1,
-      key: 'k',
-      session: 'worker',
-      code: 'c',
-      message: 'died',
-    } as const;
-    await orphan(ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, detail, 'D');
+    await orphanAs(batch, 1, 'D');
     expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
     expect(await tieUp(ledger)).toEqual([]);
   });
 });
 
 describe('every way into doubt voids read-back on the members it lets go of', () => {
-  const died = { event: 'orphaned', at: 1, key: 'k', session: 'worker', code: 'c', message: 'died' } as const;
   test.each([
     ['an answer', async (batch: TestBatch, of: Begun) => settleAs(batch, 1, 'D', of)],
     [
@@ -161,11 +144,7 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
         await concludeAs(batch, 1, 'u', 'D');
       },
     ],
-    [
-      'a death',
-      async ({ ledger, no }: TestBatch) =>
-        orphan(ledger, { no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'D'),
-    ],
+    ['a death', async (batch: TestBatch) => orphanAs(batch, 1, 'D')],
     [
       'a lost journal',
       async ({ ledger }: TestBatch) => {

@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { batchKeys } from '../../../src/ledger/keys.js';
-import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begin, begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../../support/order-moves.js';
+import {
+  begin,
+  begun,
+  concludeAs,
+  feedAll,
+  moment,
+  orphanAs,
+  sendAs,
+  settleAs,
+} from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 /** A key is judged before a request leaves with it, by the store's time since its first use. */
@@ -90,18 +98,9 @@ describe('the age of a key counts from its first use', () => {
   test('also where its sender died, and a resend never left', async () => {
     const batch = await fed();
     const { sentAt } = await begun(batch, 1);
-    const died = {
-      event: 'orphaned',
-      at: 1,
-      key: 'k.1',
-      session: 'worker',
-      code: null,
-      message: 'x',
-    } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'u');
+    await orphanAs(batch, 1, 'u');
     await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: LIFETIME_MS });
-    const order = { no: batch.no, index: 1 };
-    await orphan(batch.ledger, order, { session: 'worker', tokens: 5 }, { ...died, at: 2 }, 'w');
+    await orphanAs(batch, 1, 'w', { at: 2 });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'u', keyFirstAt: sentAt, sentAt });
     expect(await tieUp(batch.ledger)).toEqual([]);
     await age(batch, LIFETIME_MS);

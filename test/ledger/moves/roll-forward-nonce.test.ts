@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
 import { tidingsFor } from '../../../src/ledger/journal/merge.js';
-import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { rollForward } from '../../../src/ledger/moves/roll-forward.js';
 import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { attemptOf, merge, mergeContext, PAID, REFUSED, WAITS } from '../../support/journaled-attempt.js';
 import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begin, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { begin, begun, concludeAs, feedAll, orphanAs, sendAs, settleAs } from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 /**
@@ -221,16 +220,7 @@ describe('an attempt that the ledger knows', () => {
   test('by its history: untouched, though the order has gone on since', async () => {
     const batch = await fed();
     await begun(batch, 1);
-    const died = {
-      event: 'orphaned',
-      at: 1,
-      key: 'k.1',
-      attempt: 'nonce-1',
-      session: 'worker',
-      code: 'ALM_SEND_OWNER_DIED',
-      message: 'died',
-    } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'u');
+    await orphanAs(batch, 1, 'u', { attempt: 'nonce-1' });
     await concludeAs(batch, 1, 'u', 'w');
     const told = attemptOf(batch, 1, null);
     expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
@@ -245,15 +235,7 @@ describe('an attempt that the ledger knows', () => {
   test('and whose session was given up: its answer counts after all', async () => {
     const batch = await fed();
     await begun(batch, 1);
-    const died = {
-      event: 'orphaned',
-      at: 1,
-      key: 'k.1',
-      session: 'worker',
-      code: null,
-      message: 'gone',
-    } as const;
-    await orphan(batch.ledger, { no: batch.no, index: 1 }, { session: 'worker', tokens: 5 }, died, 'D');
+    await orphanAs(batch, 1, 'D');
     expect(await code(batch)).toBe('D');
     expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect(await readBatch(batch.ref)).toMatchObject({ counts: { paid: 1 } });
