@@ -1,32 +1,12 @@
 import type { MemberId } from '../core/ids.js';
 import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
-import type { Finding, Row, Sheet } from '../csv/row.js';
+import type { Row, Sheet } from '../csv/row.js';
 import { Amounts, fileFindings, Tally, type TotalsCaps } from './file-findings.js';
 import { type MemberEffect, Members } from './members.js';
 
 /** What the preview says of a file, apart from what only the ledger knows. */
-export type FileTotalsResult = {
-  /** Rows of the file, invalid and duplicate ones included; blank lines are no rows. */
-  readonly rows: number;
-  readonly invalid: number;
-  /** Rows that are orders, duplicates included, and the sums of their absolute amounts. */
-  readonly orders: Readonly<Record<Op, number>>;
-  readonly tokens: Readonly<Record<Op, bigint>>;
-  /** Rows that repeat an earlier row's reference and content, and what they would have paid. */
-  readonly duplicates: number;
-  readonly duplicateTokens: bigint;
-  /** The sum of what would be paid: orders without duplicates. */
-  readonly payable: bigint;
-  /** Distinct members, recipients included. */
-  readonly members: number;
-  /** Rows of the member with most rows: what one-at-a-time sending has to wait for. */
-  readonly busiestRows: number;
-  /** The (at most 20) members with most rows, where that is more than one. */
-  readonly busiest: readonly MemberEffect[];
-  readonly faults: readonly Finding[];
-  readonly warnings: readonly Finding[];
-};
+export type FileTotalsResult = ReturnType<FileTotals['finish']>;
 
 const BUSIEST_KEPT = 20;
 
@@ -75,7 +55,7 @@ export class FileTotals {
   }
 
   /** `left`: what rows that are not paid by this file sum up to. */
-  finish(caps: TotalsCaps, left = 0n): FileTotalsResult {
+  finish(caps: TotalsCaps, left = 0n) {
     const tokens = {
       credit: this.#sums.credit.total,
       debit: this.#sums.debit.total,
@@ -86,15 +66,22 @@ export class FileTotals {
     const busiest = this.#busiest();
     const figures = { rows: this.#rows, total, payable: payable - left };
     return {
+      /** Rows of the file, invalid and duplicate ones included; blank lines are no rows. */
       rows: this.#rows,
       invalid: this.#invalid,
+      /** Rows that are orders, duplicates included, and the sums of their absolute amounts. */
       orders: { ...this.#orders },
       tokens,
+      /** Rows that repeat an earlier row's reference and content, and what they would have paid. */
       duplicates: this.#duplicates,
       duplicateTokens: this.#duplicateSum.total,
+      /** The sum of what would be paid: orders without duplicates. */
       payable,
+      /** Distinct members, recipients included. */
       members: this.members.size,
+      /** Rows of the member with most rows: what one-at-a-time sending has to wait for. */
       busiestRows: busiest[0]?.rows ?? (this.members.size > 0 ? 1 : 0),
+      /** The (at most 20) members with most rows, where that is more than one. */
       busiest,
       ...fileFindings(this, figures, caps),
     };

@@ -3,35 +3,14 @@ import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay }
 import { type Plan, toPay } from './plan.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
-export type Preview = {
-  readonly payable: number;
-  readonly payableTokens: bigint;
-  readonly duplicates: number;
-  readonly requests: number;
-  readonly seconds: number;
-  readonly past: LedgerPast;
-  readonly dayLeft: bigint | null;
-};
-
-type LedgerPast = {
-  /** Those that paid something. */
-  readonly batches: number;
-  readonly paid: number;
-  readonly tokens: bigint;
-  readonly lastAt: number | null;
-};
+export type Preview = Awaited<ReturnType<typeof previewPlan>>;
 
 /** Without a limit the time is a guess; this many requests a second is what one core can do. */
 const UNLIMITED_PER_SECOND = 1_000;
 /** One order at a time per member under read-back: each costs about this long. */
 const READBACK_ORDER_SECONDS = 0.5;
 
-export async function previewPlan(
-  plan: Plan,
-  profile: RealmProfile,
-  ledger: RealmLedger,
-  now: number,
-): Promise<Preview> {
+export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: RealmLedger, now: number) {
   const { totals } = plan;
   const { payable, payableTokens, duplicates } = plan.existing?.view ? left(plan.existing.view) : toPay(plan);
   const { credit, debit, transfer } = totals.orders;
@@ -68,7 +47,7 @@ export function secondsFor(requests: number, profile: RealmProfile, busiestRows:
 }
 
 /** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
-async function booksPast(ledger: RealmLedger): Promise<LedgerPast> {
+async function booksPast(ledger: RealmLedger) {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);

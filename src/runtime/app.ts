@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -115,10 +114,6 @@ export class App {
     });
     this.sessions.push(session);
     return session;
-  }
-
-  newNonce(): string {
-    return randomBytes(9).toString('base64url');
   }
 
   async close(): Promise<void> {

@@ -183,7 +183,7 @@ export const cancel = storeCommand({
   run: (context) => async (app) => {
     const { output } = context;
     const { ref, by } = await steeredBatch(context, app);
-    const released = await cancelImport(app, ref);
+    const released = await cancelImport(ref);
     if (released !== null) {
       output.print({
         json: { ...released, state: 'cancelled', changed: true },

@@ -110,7 +110,7 @@ async function fromFile(
   const { realm, loaded } = session;
   const { rule } = loaded;
   const period = periodName(rule.period, session.at, rule.zone);
-  const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period);
+  const { open, givenUp } = await runToGoOnWith(realm, rule.name, period);
   if (givenUp !== null) context.output.note(givenUp);
   if (open !== undefined) {
     const { run } = open;

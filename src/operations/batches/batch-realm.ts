@@ -11,6 +11,7 @@ import {
   type Reason,
   realmState,
   releaseRealm,
+  type StoredBatch,
   workersAtWork,
 } from '../../ledger/index.js';
 import { changedReason } from '../../queue/reasons.js';
@@ -46,11 +47,14 @@ export function changeHere(config: Config, ref: BatchRef, manifest: Manifest): R
     : namedReason(changedReason(change, profile.name), ref.id);
 }
 
+/** A batch with the session that works it; empty for the workers. */
+export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner'>;
+
 /** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
 export async function haltedHere(
   config: Config | undefined,
   ref: BatchRef,
-  { manifest, owner, state }: Pick<BatchView, 'manifest' | 'state'> & { readonly owner: string },
+  { manifest, owner, state }: OwnedBatch,
 ): Promise<Reason | null> {
   if (config === undefined || owner !== '' || (state !== 'running' && state !== 'planned')) return null;
   const reason = changeHere(config, ref, manifest);

@@ -17,45 +17,17 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { isoTime } from '../../words/spelling.js';
-import { type DeadGone, deadGone } from '../dead/dead-letters.js';
-import { haltedHere } from './batch-realm.js';
+import { deadGone } from '../dead/dead-letters.js';
+import { haltedHere, type OwnedBatch } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
 
-/** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
-export type BatchStatus = {
-  readonly batch: string;
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly existing: boolean;
-  readonly state: BatchView['state'];
-  readonly reason: Reason | null;
-  readonly rows: number;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly tokens: Readonly<Record<string, string>>;
-  readonly requests: number;
-  readonly retries: number;
-  readonly rateLimited: number;
-  readonly etaSeconds: number | null;
-  /** Every order that is neither final nor moving, by why. */
-  readonly waiting: readonly Waiting[];
-  readonly report: string | null;
-  /** Null where there are no dead letters, or some of them may still be retried or mended. */
-  readonly deadGone: DeadGone | null;
-  /** What must be known beside the numbers. */
-  readonly notes: readonly string[];
-  readonly source: string;
-  /** The label of --again. */
-  readonly again: string | null;
-  readonly archived: boolean;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-};
+export type BatchStatus = Awaited<ReturnType<typeof batchStatus>>;
 
+/** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
 export async function batchStatus(
   ref: BatchRef,
   more: { existing?: boolean; report?: string | null; config?: Config } = {},
-): Promise<BatchStatus> {
+) {
   const view = await readBatch(ref);
   if (view === undefined)
     throw new AlmonerError(
@@ -79,17 +51,21 @@ export async function batchStatus(
     state,
     reason: still?.reason ?? view.reason,
     rows: manifest.rows,
-    counts: { ...view.counts },
+    counts: view.counts,
     tokens: Object.fromEntries(Object.entries(view.sums).map(([state, sum]) => [state, String(sum)])),
     requests: view.requests,
     retries: view.retries,
     rateLimited: view.rateLimited,
     etaSeconds: await eta(ref, view, state, waiting),
+    /** Every order that is neither final nor moving, by why. */
     waiting,
     report: more.report ?? null,
+    /** Null where there are no dead letters, or some of them may still be retried or mended. */
     deadGone: hasDead(view) ? await deadGone(ref) : null,
+    /** What must be known beside the numbers. */
     notes: view.notes ?? [],
     source: manifest.source,
+    /** The label of --again. */
     again: manifest.again,
     archived: view.archived,
     createdAt: isoTime(manifest.createdAt),
@@ -113,7 +89,7 @@ export type Standing = { readonly state: 'paused' | 'halted'; readonly reason: R
 /** A batch that stands still although the ledger does not say so yet: nobody is there who would tell it. */
 export async function standsStill(
   ref: BatchRef,
-  view: BatchView & { readonly owner: string },
+  view: OwnedBatch,
   config: Config | undefined,
 ): Promise<Standing | null> {
   if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
@@ -126,10 +102,7 @@ export function isOver({ state }: Pick<BatchView, 'state'>): boolean {
 }
 
 /** A run whose process is proven dead stands still, whatever its last word was. */
-export async function isInterrupted(
-  ref: BatchRef,
-  view: BatchView & { readonly owner: string },
-): Promise<boolean> {
+export async function isInterrupted(ref: BatchRef, view: OwnedBatch): Promise<boolean> {
   if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
   return !(await ownerLives(ref, view.owner));
 }
@@ -160,9 +133,8 @@ async function eta(
 export function exitOf(status: BatchStatus): ExitStatus {
   const { state, reason, counts } = status;
   if (state === 'halted' || state === 'paused') return reason?.code === 'ALM_BATCH_INTERRUPTED' ? 130 : 5;
-  const bad = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'].some(
-    (name) => (counts[name] ?? 0) > 0,
-  );
+  const ends = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
+  const bad = ends.some((name) => (counts[name] ?? 0) > 0);
   return bad || state === 'cancelled' ? 4 : 0;
 }
 

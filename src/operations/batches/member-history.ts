@@ -1,5 +1,4 @@
 import type { MemberId } from '../../core/ids.js';
-import type { OrderMark, OrderState } from '../../core/states.js';
 import {
   type BatchRef,
   everyBatch,
@@ -9,32 +8,14 @@ import {
   readRow,
   type ScriptClient,
 } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 import { contextOf } from './find-orders.js';
 
-/** Every order that ever touched a member, over all realms of the store, newest last. */
-export type HistoryEntry = {
-  /** When it was sent, or when its batch was made. */
-  readonly at: string;
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly batch: string;
-  readonly source: string;
-  readonly order: string;
-  readonly line: number;
-  readonly op: string | null;
-  readonly tokens: number | null;
-  readonly role: 'member' | 'recipient';
-  /** The other side of a transfer. */
-  readonly counterpart: string | null;
-  readonly reason: string | null;
-  readonly reference: string | null;
-  readonly state: OrderState;
-  readonly marks: readonly OrderMark[];
-  readonly balanceAfter: string | null;
-};
+export type HistoryEntry = ReturnType<typeof entryOf>;
 
 export type Scanned = { readonly rows: number; readonly ofRows: number };
 
+/** Every order that ever touched a member, over all realms of the store, newest last. */
 export async function memberHistory(
   scripts: ScriptClient,
   member: MemberId,
@@ -86,10 +67,11 @@ function entryOf(
   member: MemberId,
   at: number,
   source: string,
-): HistoryEntry {
-  const role = row.member === member ? 'member' : 'recipient';
+) {
+  const role = row.member === member ? ('member' as const) : ('recipient' as const);
   return {
-    at: new Date(at).toISOString(),
+    /** When it was sent, or when its batch was made. */
+    at: isoTime(at),
     realm: realm.name,
     rehearsal: realm.rehearsal,
     batch: id,
@@ -99,6 +81,7 @@ function entryOf(
     op: row.op,
     tokens: row.tokens,
     role,
+    /** The other side of a transfer. */
     counterpart: role === 'member' ? row.recipient : row.member,
     reason: row.reason,
     reference: row.reference,

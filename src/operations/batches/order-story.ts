@@ -1,27 +1,12 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
-import {
-  type OrderEvent,
-  readArrivals,
-  readDetails,
-  readRecord,
-  readRow,
-  standIn,
-  standInText,
-} from '../../ledger/index.js';
+import { readArrivals, readDetails, readRecord, readRow, standIn, standInText } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from './find-orders.js';
 
 /** One order with everything it met, oldest first, and what can be done about it now. */
-export type OrderStory = DeadLetter & {
-  readonly httpStatus: number | null;
-  readonly balanceAfter: string | null;
-  readonly history: readonly OrderEvent[];
-  readonly next: readonly string[];
-};
-
-export async function orderStory(place: OrderPlace): Promise<OrderStory> {
+export async function orderStory(place: OrderPlace) {
   const { ref, index } = place;
   const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
     readRow(await contextOf(ref), index),

@@ -15,7 +15,7 @@ import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
 import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, realmOfBatch } from './batch-realm.js';
-import { type BatchStatus, batchStatus, isInterrupted } from './batch-status.js';
+import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
 
 /**
  * Pause, resume and cancel. Each is one move in the ledger, which every worker asks before each order: it is
@@ -41,8 +41,7 @@ export async function pause(ref: BatchRef, by: SteeredBy): Promise<Steering> {
 export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<Steering> {
   const before = await readBatch(ref);
   if (before === undefined) throw await cannot(ref, 'importing', 'resumed');
-  if (before.state === 'done' || before.state === 'cancelled')
-    throw await cannot(ref, before.state, 'resumed');
+  if (isOver(before)) throw await cannot(ref, before.state, 'resumed');
   if (isRehearsalOfItsOwn(app.config, ref.ledger.realm))
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
@@ -78,7 +77,7 @@ export async function cancel(ref: BatchRef, by: SteeredBy): Promise<Steering> {
  * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
  * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
  */
-export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedImport | null> {
+export async function cancelImport(ref: BatchRef): Promise<UnfinishedImport | null> {
   const { ledger, id } = ref;
   if (!(await isUnfinished(ref))) return null;
   for (const run of await listRuns(ledger))
@@ -86,7 +85,7 @@ export async function cancelImport(app: App, ref: BatchRef): Promise<UnfinishedI
       await changeRun(ledger, run.id, (known) =>
         known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
       );
-  return releaseImport(ref, app.newNonce());
+  return releaseImport(ref);
 }
 
 function audit({ who, why }: SteeredBy, what: string): AuditEntry {

@@ -21,25 +21,7 @@ import { batchStatus } from './batch-status.js';
  * batch that a person starts. Each row's reference names the order it undoes, so that no order is undone
  * twice, and a paid undo frees the reference of the order it undid. An undo is not undone itself.
  */
-export type Undo = {
-  readonly rows: number;
-  readonly tokens: bigint;
-  readonly alreadyUndone: readonly string[];
-  readonly doubts: readonly string[];
-  /** Taken back too, but their payment rests on an operator's word. */
-  readonly paidOnWord: readonly string[];
-  /** Every order that is not in the file, by why. */
-  readonly leftOut: readonly LeftOut[];
-};
-
-type LeftOut = {
-  readonly why: WhyLeftOut;
-  readonly message: string;
-  readonly orders: number;
-  readonly tokens: bigint;
-  /** The first of them. */
-  readonly named: readonly string[];
-};
+export type Undo = Awaited<ReturnType<typeof writeUndo>>;
 
 type Undoing = 'undone' | 'undoing' | 'undo-in-doubt' | 'undo-may-arrive';
 type WhyLeftOut = Exclude<OrderState, 'paid'> | 'is-undo' | Undoing;
@@ -67,10 +49,7 @@ const COLUMNS = ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'] a
 const ASK_AT_ONCE = 256;
 const NAMED_MAX = 10;
 
-export async function writeUndo(
-  ref: BatchRef,
-  write: (text: string) => Promise<void> | undefined,
-): Promise<Undo> {
+export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<void> | undefined) {
   await refuseWhileMoving(ref);
   const plans = new PlanReader(ref.ledger);
   const { batch, rows } = await snapshotBatch(ref, plans, []);
@@ -87,6 +66,7 @@ export async function writeUndo(
   };
   const alreadyUndone: string[] = [];
   const doubts: string[] = [];
+  /** Taken back too, but their payment rests on an operator's word. */
   const paidOnWord: string[] = [];
   let count = 0;
   let tokens = 0n;
@@ -128,6 +108,7 @@ export async function writeUndo(
     alreadyUndone,
     doubts,
     paidOnWord,
+    /** Every order that is not in the file, by why. */
     leftOut: [...leftOut].map(([why, sum]) => ({ why, message: WORDS[why], ...sum })),
   };
 }

@@ -12,15 +12,13 @@ import {
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
-import { haltedHere } from './batch-realm.js';
+import { haltedHere, type OwnedBatch } from './batch-realm.js';
 
 /**
  * What of a batch stands still, and for what: the one answer for `status`, a run's progress and end, a
  * worker's log, `doctor`, `recover`, the desk, its metrics and its notices.
  */
-type Seen = BatchView & { readonly owner: string };
-
-export async function waitingOf(ref: BatchRef, config?: Config, view?: Seen): Promise<Waiting[]> {
+export async function waitingOf(ref: BatchRef, config?: Config, view?: OwnedBatch): Promise<Waiting[]> {
   return (await causesOf(ref, config, view)).map(told);
 }
 
@@ -28,20 +26,20 @@ export async function waitingOf(ref: BatchRef, config?: Config, view?: Seen): Pr
 export async function causesOf(
   ref: BatchRef,
   config?: Config,
-  known?: Seen,
+  known?: OwnedBatch,
   realm?: RealmLook,
 ): Promise<Cause[]> {
   const view = known ?? (await readBatch(ref));
   if (view === undefined || !isOpen(view)) return [];
   const look = realm ?? (await readRealmStanding(ref.ledger));
   const reason = await haltedHere(config, ref, view);
-  const shown: Seen = reason === null ? view : { ...view, state: 'halted', reason };
+  const shown: OwnedBatch = reason === null ? view : { ...view, state: 'halted', reason };
   return whatWaits(await readBatchStanding(ref, shown, look), look);
 }
 
 /** The same of many, with one look at each realm. */
 export async function waitingOfAll(
-  batches: readonly { readonly ref: BatchRef; readonly view: Seen }[],
+  batches: readonly { readonly ref: BatchRef; readonly view: OwnedBatch }[],
   config: Config,
 ): Promise<Waiting[][]> {
   const looks = new Map<string, Promise<RealmLook>>();
@@ -59,14 +57,10 @@ export async function waitingOfAll(
   );
 }
 
-export type BatchWaiting = {
-  readonly batch: string;
-  readonly rehearsal: boolean;
-  readonly waiting: readonly Waiting[];
-};
+export type BatchWaiting = Awaited<ReturnType<typeof allWaiting>>[number];
 
 /** Every batch of the store of which something stands still. */
-export async function allWaiting(app: App): Promise<BatchWaiting[]> {
+export async function allWaiting(app: App) {
   const refs = await everyBatch(app.scripts);
   const seen = (
     await Promise.all(
@@ -84,7 +78,7 @@ export async function allWaiting(app: App): Promise<BatchWaiting[]> {
 }
 
 /** What is done but for its doubts: whoever shows a hundred of them asks for each view once. */
-const unchanging = new WeakMap<Seen, Waiting[]>();
+const unchanging = new WeakMap<OwnedBatch, Waiting[]>();
 
 function hasOnlyDoubts({ counts }: BatchView): boolean {
   return openCount(counts) === 0;
@@ -93,7 +87,10 @@ function hasOnlyDoubts({ counts }: BatchView): boolean {
 const LOOK_AGAIN_MS = 1_000;
 
 /** For whoever shows a batch many times a second: asked anew only now and then. */
-export function waitingNow(ref: BatchRef, config?: Config): (view: Seen) => Promise<readonly Waiting[]> {
+export function waitingNow(
+  ref: BatchRef,
+  config?: Config,
+): (view: OwnedBatch) => Promise<readonly Waiting[]> {
   let last: { readonly atMs: number; readonly waiting: readonly Waiting[] } | null = null;
   return async (view) => {
     const nowMs = performance.now();

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { Op } from '../../core/order.js';
-import type { DeadState, OrderMark, OrderState } from '../../core/states.js';
+import type { DeadState } from '../../core/states.js';
 import {
   attention,
   attentionRows,
@@ -15,33 +14,12 @@ import {
   standIn,
 } from '../../ledger/index.js';
 import { fileHeader, fileLine } from '../../report/csv-files.js';
+import { isoTime } from '../../words/spelling.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
 import { unfinishedImports } from '../pay/unfinished-imports.js';
 
 /** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
-export type DeadLetter = {
-  readonly order: string;
-  readonly batch: string;
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly line: number;
-  readonly op: Op | null;
-  readonly member: string | null;
-  readonly recipient: string | null;
-  readonly tokens: number | null;
-  readonly state: OrderState;
-  /** The stable error code. */
-  readonly class: ErrorCode | null;
-  readonly status: number | null;
-  readonly message: string | null;
-  readonly marks: readonly OrderMark[];
-  readonly attempts: number;
-  readonly reference: string | null;
-  readonly reason: string | null;
-  readonly evidence: string | null;
-  readonly sentAt: string | null;
-  readonly settledAt: string | null;
-};
+export type DeadLetter = ReturnType<typeof deadLetter>;
 
 export type DeadFilter = {
   readonly batch?: string | undefined;
@@ -93,7 +71,7 @@ export async function heldByImports(
   return [...held].map(([batch, orders]) => ({ batch, orders }));
 }
 
-export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView): DeadLetter {
+export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView) {
   return {
     order: row.order,
     batch: id,
@@ -105,6 +83,7 @@ export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView): D
     recipient: row.recipient,
     tokens: row.tokens,
     state: row.state,
+    /** The stable error code. */
     class: row.errorCode,
     status: row.httpStatus,
     message: row.error,
@@ -113,8 +92,8 @@ export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView): D
     reference: row.reference,
     reason: row.reason,
     evidence: row.evidence,
-    sentAt: row.sentAt === null ? null : new Date(row.sentAt).toISOString(),
-    settledAt: row.settledAt === null ? null : new Date(row.settledAt).toISOString(),
+    sentAt: isoTime(row.sentAt),
+    settledAt: isoTime(row.settledAt),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type EarlierAddress,
   earlierAddresses,
   isPlannedOrder,
+  newNonce,
   type Refusal,
   writeAudit,
 } from '../../ledger/index.js';
@@ -25,8 +26,10 @@ type MendedBy = { readonly who: string; readonly why: string | null };
 
 export type Mended = {
   readonly taken: readonly OrderPlace[];
-  readonly refused: readonly { readonly order: string; readonly why: string }[];
+  readonly refused: readonly RefusedOrder[];
 };
+
+export type RefusedOrder = { readonly order: string } & Refusal;
 
 const AT_ONCE = 32;
 
@@ -60,22 +63,18 @@ export async function retryDead(
   for (const batch of batchesOf(places)) {
     const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
     mended.push(
-      await retryOfBatch(app, batch, mine, { ...by, seen: seen.get(batch.ledger.id) ?? [] }, (some) =>
+      await retryOfBatch(batch, mine, { ...by, seen: seen.get(batch.ledger.id) ?? [] }, (some) =>
         onProgress(done + some),
       ),
     );
     done += mine.length;
   }
   const taken = mended.flatMap((one) => one.taken);
-  await followOnBoard(
-    app,
-    taken.map((place) => ({ ...place, now: null })),
-  );
+  await followOnBoard(app, taken);
   return { taken, refused: mended.flatMap((one) => one.refused) };
 }
 
 async function retryOfBatch(
-  app: App,
   ref: BatchRef,
   places: readonly OrderPlace[],
   by: MendedBy & { readonly seen: readonly EarlierAddress[] },
@@ -87,7 +86,7 @@ async function retryOfBatch(
   const mended = await eachOf(places, onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
-    return since.retry(letter, { who, why, at: Date.now(), nonce: app.newNonce() });
+    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce() });
   });
   await note(mended, by, 'retried', whyMoved(by.seen));
   return mended;
@@ -123,10 +122,7 @@ export async function discardDead(
     discardOrder(ref, index, { ...by, at: Date.now() }),
   );
   await note(mended, by, 'discarded');
-  await followOnBoard(
-    app,
-    mended.taken.map((place) => ({ ...place, now: null })),
-  );
+  await followOnBoard(app, mended.taken);
   return mended;
 }
 
@@ -136,7 +132,7 @@ async function eachOf(
   act: (place: OrderPlace) => Promise<'ok' | Refusal>,
 ): Promise<Mended> {
   const taken: OrderPlace[] = [];
-  const refused: { order: string; why: string }[] = [];
+  const refused: RefusedOrder[] = [];
   for (let first = 0; first < places.length; first += AT_ONCE) {
     const some = places.slice(first, first + AT_ONCE);
     const answers = await Promise.all(some.map(act));
@@ -180,11 +176,9 @@ export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
  * The queue board's picture of the dead letters follows what a person did to them. The ledger was changed
  * first and is the truth; should this be cut off, the board shows an entry too many.
  */
-export type BoardChange = {
-  readonly ref: BatchRef;
-  readonly index: number;
-  /** What it is now; null: no longer a dead letter. */
-  readonly now: DeadLetter | null;
+export type BoardChange = OrderPlace & {
+  /** What it is now; left out where it is no dead letter any more. */
+  readonly now?: DeadLetter;
 };
 
 const BOARD_AT_ONCE = 64;
@@ -208,7 +202,7 @@ async function follow(app: App, changes: readonly BoardChange[]): Promise<void> 
     await Promise.all(
       changes.slice(from, from + BOARD_AT_ONCE).map(async ({ ref, index, now }) => {
         await board.remove({ no: ref.no, index });
-        if (now !== null) board.post({ no: ref.no, index }, { ...now, message: now.message ?? '' });
+        if (now !== undefined) board.post({ no: ref.no, index }, { ...now, message: now.message ?? '' });
       }),
     );
   await board.close();

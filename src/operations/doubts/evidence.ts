@@ -11,51 +11,23 @@ import {
 import { Evidence } from '../../queue/balances.js';
 import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';
+import { isoTime, utcMinute } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
 import { type HistoryEntry, memberHistory, type Scanned } from '../batches/member-history.js';
-import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
+import { deadLetter } from '../dead/dead-letters.js';
+
+export type DoubtEvidence = Awaited<ReturnType<typeof doubtEvidence>>;
+
+type Touching = HistoryEntry & { readonly touched: string };
 
 /** Everything that helps a person to say whether a doubtful order was applied. */
-type MemberEvidence = {
-  readonly member: string;
-  readonly role: 'member' | 'recipient';
-  readonly change: string;
-  /** The last balance seen before the order was sent, and where it was seen. */
-  readonly lastSeen: { readonly balance: string; readonly at: string; readonly from: string } | null;
-  readonly ifPaid: string | null;
-  readonly ifUnpaid: string | null;
-  readonly whenDoubtArose: string | null;
-  readonly now: string | null;
-};
-
-export type DoubtEvidence = DeadLetter & {
-  /** What to look for upstream. */
-  readonly sent: {
-    readonly at: string;
-    readonly minute: string;
-    readonly key: string;
-    readonly requestId: string | null;
-    readonly status: number | null;
-    readonly phase: string | null;
-    readonly body: string | null;
-    readonly message: string;
-  } | null;
-  readonly members: readonly MemberEvidence[];
-  /** Why the balance now is not known; null where it was read. */
-  readonly notRead: string | null;
-  /** Orders on the same members that were sent later or are still to be sent. */
-  readonly later: readonly HistoryEntry[];
-  readonly looksLike: 'paid' | 'unpaid' | null;
-  readonly history: readonly OrderEvent[];
-};
-
 export async function doubtEvidence(
   app: App,
   place: OrderPlace,
   onScanned: (scanned: Scanned) => void,
   options: { readonly readNow?: boolean } = {},
-): Promise<DoubtEvidence> {
+) {
   const { ref, index } = place;
   const context = await contextOf(ref);
   const [row, history, planned] = await Promise.all([
@@ -77,8 +49,8 @@ export async function doubtEvidence(
     options.readNow === false
       ? { now: null, notRead: 'it was not asked for' }
       : await readNow(app, place, order, manifest?.currency ?? null);
-  const members = effectsOf(order).map(({ member, delta }): MemberEvidence => {
-    const role = member === order.member ? 'member' : 'recipient';
+  const members = effectsOf(order).map(({ member, delta }) => {
+    const role = member === order.member ? ('member' as const) : ('recipient' as const);
     const lastSeen = lastBalance(history, others, member, role, sentAt);
     return {
       member,
@@ -91,13 +63,16 @@ export async function doubtEvidence(
       now: now?.[role] ?? null,
     };
   });
-  const from = new Date(sentAt).toISOString();
+  const from = isoTime(sentAt);
   const open = ['planned', 'sending', 'unknown'];
   return {
     ...deadLetter(ref, row),
+    /** What to look for upstream. */
     sent: lastSent(history),
     members,
+    /** Why the balance now is not known; null where it was read. */
     notRead,
+    /** Orders on the same members that were sent later or are still to be sent. */
     later: others.filter(({ at, state }) => at > from || open.includes(state)),
     looksLike: verdictOf(members),
     history,
@@ -110,8 +85,8 @@ async function otherOrders(
   place: OrderPlace,
   order: Order,
   onScanned: (scanned: Scanned) => void,
-): Promise<(HistoryEntry & { readonly touched: string })[]> {
-  const found: (HistoryEntry & { readonly touched: string })[] = [];
+): Promise<Touching[]> {
+  const found: Touching[] = [];
   for (const { member } of effectsOf(order)) {
     const ledger = place.ref.ledger.id;
     const entries = await memberHistory(app.scripts, member, { ledger, since: null, onScanned });
@@ -141,18 +116,19 @@ function balancesOf(history: readonly OrderEvent[], when: 'before' | 'doubt') {
   return found?.event === 'balances' ? found : null;
 }
 
+/** The last balance seen before the order was sent, and where it was seen. */
 function lastBalance(
   history: readonly OrderEvent[],
-  others: readonly (HistoryEntry & { readonly touched: string })[],
+  others: readonly Touching[],
   member: string,
   role: 'member' | 'recipient',
   sentAt: number,
-): MemberEvidence['lastSeen'] {
+) {
   const before = balancesOf(history, 'before');
   const read = before?.balances[role] ?? null;
   if (before !== null && read !== null)
-    return { balance: read, at: new Date(before.at).toISOString(), from: 'read before sending' };
-  const until = new Date(sentAt).toISOString();
+    return { balance: read, at: isoTime(before.at), from: 'read before sending' };
+  const until = isoTime(sentAt);
   const paid = others.findLast(
     ({ touched, balanceAfter, at }) => touched === member && balanceAfter !== null && at <= until,
   );
@@ -160,20 +136,21 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function lastSent(history: readonly OrderEvent[]): DoubtEvidence['sent'] {
+function lastSent(history: readonly OrderEvent[]) {
   const last = history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned');
   if (last?.event !== 'attempt' && last?.event !== 'orphaned') return null;
-  const at = new Date(last.at).toISOString();
   const answer =
     last.event === 'attempt'
       ? { requestId: last.requestId, status: last.status, phase: last.phase, body: last.body }
       : { requestId: null, status: null, phase: null, body: null };
-  const minute = `${at.slice(0, 16).replace('T', ' ')} UTC`;
-  return { at, minute, key: last.key, message: last.message, ...answer };
+  const { at, key, message } = last;
+  return { at: isoTime(at), minute: utcMinute(at), key, message, ...answer };
 }
 
 /** Only a hint: it holds where nothing else moved the members. All of them must tell the same story. */
-function verdictOf(members: readonly MemberEvidence[]): 'paid' | 'unpaid' | null {
+function verdictOf(
+  members: readonly Readonly<Record<'ifPaid' | 'ifUnpaid' | 'whenDoubtArose', string | null>>[],
+): 'paid' | 'unpaid' | null {
   const stories = members.map(({ ifPaid, ifUnpaid, whenDoubtArose }) => {
     if (whenDoubtArose === null || ifPaid === null) return null;
     if (whenDoubtArose === ifPaid) return 'paid';

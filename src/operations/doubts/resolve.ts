@@ -19,7 +19,7 @@ import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';
 import { deadLetter } from '../dead/dead-letters.js';
-import { type BoardChange, followOnBoard } from '../dead/retry-discard.js';
+import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retry-discard.js';
 
 /**
  * An operator ends doubts. `paid` ends paid with evidence `operator`; `unpaid` ends exhausted, sends nothing,
@@ -163,16 +163,9 @@ export function arrivingError(arriving: readonly Arriving[]): AlmonerError {
   );
 }
 
-/** Those that somebody else moved between the check and now. */
-type Missed = readonly { readonly order: string; readonly why: string }[];
-
 type By = { readonly who: string; readonly why: string };
 
-export async function resolveDoubts(
-  app: App,
-  rulings: readonly Ruling[],
-  { who, why }: By,
-): Promise<{ readonly resolved: readonly { order: string; state: string }[]; readonly missed: Missed }> {
+export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who, why }: By) {
   const { ended, missed } = await concludeAll(app, rulings, 'in doubt', async ({ place, verdict }, order) => {
     const record = await readRecord(place.ref, place.index);
     if (stateOf(record) !== 'doubt') return null;
@@ -204,11 +197,7 @@ export async function resolveDoubts(
  * An unknown that nothing resolves by itself becomes a doubt on an operator's word: it lets go of its members,
  * is not sent again, and waits for whoever decides it.
  */
-export async function raiseDoubts(
-  app: App,
-  places: readonly OrderPlace[],
-  { who, why }: By,
-): Promise<{ readonly raised: readonly string[]; readonly missed: Missed }> {
+export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who, why }: By) {
   const { ended, missed } = await concludeAll(app, places.map(only), 'unknown', async (_, order) => {
     const at = Date.now();
     const message = `${who} made a doubt of it: ${why}`;
@@ -233,7 +222,8 @@ async function concludeAll<T extends Asked>(
   howOf: (one: T, order: string) => Promise<Conclusion | null>,
 ) {
   const ended: { order: string; state: string }[] = [];
-  const missed: { order: string; why: string }[] = [];
+  /** Those that somebody else moved between the check and now. */
+  const missed: RefusedOrder[] = [];
   const board: BoardChange[] = [];
   const contextOf = sharedContexts();
   for (const one of asked) {
@@ -251,7 +241,7 @@ async function concludeAll<T extends Asked>(
     }
     const row = await readRow(context, index);
     ended.push({ order, state: row.state });
-    board.push({ ...one.place, now: row.state === 'paid' ? null : deadLetter(ref, row) });
+    board.push(row.state === 'paid' ? one.place : { ...one.place, now: deadLetter(ref, row) });
   }
   await followOnBoard(app, board);
   return { ended, missed };

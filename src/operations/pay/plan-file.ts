@@ -5,6 +5,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
+import { ofFile } from '../../csv/row.js';
 import { overLimits, overLimitText, type PlanReader, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import { type Plan, planSource } from '../../planning/plan.js';
@@ -57,8 +58,7 @@ export async function planFile(
 }
 
 function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanRequest): void {
-  const fault = (message: string) =>
-    plan.findings.fault({ line: 0, column: null, code: 'ALM_PLAN_NOT_EXPECTED', message });
+  const fault = (message: string) => plan.findings.fault(ofFile('ALM_PLAN_NOT_EXPECTED', message));
   if (expectRows !== null && plan.totals.rows !== expectRows)
     fault(`The file has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
   const { credit, debit, transfer } = plan.totals.tokens;
@@ -72,7 +72,7 @@ function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectToke
 function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
   if (dayLeft === null || payableTokens <= dayLeft) return;
   const message = `The file pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
-  plan.findings.warning({ line: 0, column: null, code: 'ALM_PLAN_OVER_DAY_CAP', message });
+  plan.findings.warning(ofFile('ALM_PLAN_OVER_DAY_CAP', message));
 }
 
 /** A row under a rule's reference, or in place of one of its orders, is held to the limit of the rule's period. */
@@ -82,10 +82,8 @@ async function noteAccounts(
 ): Promise<void> {
   if (existing?.view != null) return;
   const ranges = referenceWrites.flatMap(({ accounts }) => accounts);
-  for (const over of await overLimits(ledger, ranges)) {
-    const message = `The file cannot be paid: ${overLimitText(over)}.`;
-    findings.fault({ line: 0, column: null, code: 'ALM_RULE_OVER_LIMIT', message });
-  }
+  for (const over of await overLimits(ledger, ranges))
+    findings.fault(ofFile('ALM_RULE_OVER_LIMIT', `The file cannot be paid: ${overLimitText(over)}.`));
 }
 
 /** A refused file: every fault is in the error, and all of them in a file where there are more than a screen. */

@@ -3,6 +3,7 @@ import type { BatchId } from '../../core/ids.js';
 import {
   type BatchRef,
   type BatchView,
+  newNonce,
   readBatch,
   resumeBatch,
   type SealedRun,
@@ -43,7 +44,7 @@ export async function storeBatch(
     inOrder,
     expectedMs: preview.seconds * 1000,
     who: app.config.operator,
-    importer: app.newNonce(),
+    importer: newNonce(),
     now: Date.now(),
     onProgress: () => {},
     run,

@@ -10,25 +10,20 @@ import {
   dropBatch,
   everyBatch,
   NO_CLAIMS,
+  newNonce,
   openBatch,
   PLAN_BLOCK_ROWS,
   type RealmLedger,
   type ScriptClient,
   storeSource,
 } from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
 
 /**
  * Imports that were begun and never sealed. They hold references and marks, and nothing of them is ever sent.
  * Importing the same file again goes on with them; cancelling gives back what they hold.
  */
-export type UnfinishedImport = {
-  readonly batch: string;
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly createdAt: string;
-  /** Rows stored so far, rounded up to whole blocks. */
-  readonly rowsStored: number;
-};
+export type UnfinishedImport = ReturnType<typeof describe>;
 
 export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
@@ -45,8 +40,9 @@ export async function isUnfinished(ref: BatchRef): Promise<boolean> {
 }
 
 /** Gives back its references and marks and forgets it. An importer that still lives is shut out first. */
-export async function releaseImport(ref: BatchRef, importer: string): Promise<UnfinishedImport | null> {
+export async function releaseImport(ref: BatchRef): Promise<UnfinishedImport | null> {
   const { ledger, no, id } = ref;
+  const importer = newNonce();
   const begun = await begunImport(ref);
   if (begun === null) return null;
   const { content, createdAt } = begun;
@@ -73,12 +69,13 @@ async function claimsOfStored(ledger: RealmLedger, no: string, block: number): P
   return blockClaims(block * PLAN_BLOCK_ROWS + 1, rows, (id) => numbers.get(id));
 }
 
-function describe({ id, ledger: { realm } }: BatchRef, begun: BegunImport): UnfinishedImport {
+function describe({ id, ledger: { realm } }: BatchRef, begun: BegunImport) {
   return {
     batch: id,
     realm: realm.name,
     rehearsal: realm.rehearsal,
-    createdAt: new Date(begun.createdAt).toISOString(),
+    createdAt: isoTime(begun.createdAt),
+    /** Rows stored so far, rounded up to whole blocks. */
     rowsStored: begun.blocks * PLAN_BLOCK_ROWS,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { registerRealm } from '../../ledger/index.js';
+import { newNonce, registerRealm } from '../../ledger/index.js';
 import { shortId } from '../../planning/identity.js';
 import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';
@@ -37,7 +37,7 @@ export async function planRule(
     rule,
     audience,
     now: Date.now(),
-    newId: newRunId(app),
+    newId: newRunId(),
     who: app.config.operator,
     reads: pacedReads(realm),
   });
@@ -89,6 +89,6 @@ function meetsOver({ plan: { existing } }: Planned): boolean {
 }
 
 /** Runs are named like batches, so that both are typed alike. */
-function newRunId(app: App): string {
-  return shortId(createHash('sha256').update(app.newNonce()).digest('hex')).slice(0, 10);
+function newRunId(): string {
+  return shortId(createHash('sha256').update(newNonce()).digest('hex')).slice(0, 10);
 }

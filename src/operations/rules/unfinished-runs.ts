@@ -3,7 +3,7 @@ import { batchId } from '../../core/ids.js';
 import { type BatchView, batchNumber, hasParked, type RealmLedger, readBatch } from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
-import type { App, OpenRealm } from '../../runtime/app.js';
+import type { OpenRealm } from '../../runtime/app.js';
 import { isOver } from '../batches/batch-status.js';
 import { releaseImport } from '../pay/unfinished-imports.js';
 import { batchOfRun } from './plan.js';
@@ -50,7 +50,6 @@ export async function batchOf(ledger: RealmLedger, { batch }: RunMeta): Promise<
  * they would be refused each time, and keep every other run from their period.
  */
 export async function runToGoOnWith(
-  app: App,
   realm: OpenRealm,
   rule: string,
   period: string,
@@ -63,7 +62,7 @@ export async function runToGoOnWith(
     const why =
       open === undefined || open.batch !== null ? null : await whyGivenUp(realm, open.run, whyNotMeant);
     if (open === undefined || why === null) return { open, givenUp };
-    await giveUp(app, realm, open.run);
+    await giveUp(realm, open.run);
     givenUp = `Run ${open.run.id} of ${period}, which was cut off before its batch was made, is given up: ${why} Nothing of it was enqueued.`;
   }
 }
@@ -85,9 +84,9 @@ async function whyGivenUp(
   return faults.find(({ code }) => !FOR_A_PERSON.includes(code))?.message ?? null;
 }
 
-async function giveUp(app: App, { ledger }: OpenRealm, run: RunMeta): Promise<void> {
+async function giveUp({ ledger }: OpenRealm, run: RunMeta): Promise<void> {
   const id = batchId(run.batch ?? '');
   const no = await batchNumber(ledger, id);
-  if (no !== null) await releaseImport({ ledger, no, id }, app.newNonce());
+  if (no !== null) await releaseImport({ ledger, no, id });
   await takeBatchBack(ledger, run);
 }

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import {
-  type Archived,
-  archiveBatch,
-  everyBatch,
-  rowsToArchive,
-  takeArchivingTurn,
-} from '../../ledger/index.js';
+import { archiveBatch, everyBatch, rowsToArchive, takeArchivingTurn } from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -22,11 +16,10 @@ type ArchivingLimits = {
 
 const DAY_MS = 24 * 3600_000;
 
-async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<Archived[]> {
+async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<void> {
   const { everySeconds } = limits;
-  if (everySeconds > 0 && !(await takeArchivingTurn(app.scripts, everySeconds))) return [];
+  if (everySeconds > 0 && !(await takeArchivingTurn(app.scripts, everySeconds))) return;
   const before = Date.now() - app.config.retentionDays * DAY_MS;
-  const archived: Archived[] = [];
   let rowsLeft = limits.rowsMax;
   for (const ref of await everyBatch(app.scripts)) {
     if (stop?.aborted === true) break;
@@ -36,34 +29,31 @@ async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal)
       const one = await archiveBatch(ref, archiveFolder(app.config.dataFolder));
       if (one === undefined) continue;
       rowsLeft -= rows;
-      archived.push(one);
       app.logger.info({ batch: one.batch, rows: one.rows, file: one.path }, 'archived');
     } catch (error) {
       // A full disk must not keep anybody from paying; the batch stays where it is until the next go.
       app.logger.warn({ batch: ref.id, message: messageOf(error) }, 'a batch could not be archived');
     }
   }
-  return archived;
+}
+
+function archiveQuietly(app: App, ...wish: [ArchivingLimits, AbortSignal?]): Promise<void> {
+  return archiveDue(app, ...wish).catch((error: unknown) =>
+    app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
+  );
 }
 
 /** In `serve`: again and again, a whole batch at a time. */
-export function startArchiving(app: App, stop: AbortSignal): Promise<void> {
-  const limits = { rowsMax: Number.POSITIVE_INFINITY, everySeconds: 60 };
-  return (async () => {
-    while (!stop.aborted) {
-      await archiveDue(app, limits, stop).catch((error: unknown) =>
-        app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
-      );
-      await sleep(60_000, undefined, { signal: stop }).catch(() => {});
-    }
-  })();
+export async function startArchiving(app: App, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await archiveQuietly(app, { rowsMax: Number.POSITIVE_INFINITY, everySeconds: 60 }, stop);
+    await sleep(60_000, undefined, { signal: stop }).catch(() => {});
+  }
 }
 
 /** Where the store is the embedded one there may never be a `serve`: commands do a little of it each. */
 export async function archiveInPassing(app: App): Promise<void> {
   if (app.config.redisUrl !== null) return;
   const everySeconds = app.config.retentionDays === 0 ? 0 : 3600;
-  await archiveDue(app, { rowsMax: 200_000, everySeconds }).catch((error: unknown) =>
-    app.logger.warn({ message: messageOf(error) }, 'archiving failed'),
-  );
+  await archiveQuietly(app, { rowsMax: 200_000, everySeconds });
 }

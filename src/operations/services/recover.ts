@@ -7,7 +7,6 @@ import {
   disarm,
   JOURNAL_FOLDER,
   journalOf,
-  type Liveness,
   type Loss,
   listJournals,
   listSessions,
@@ -19,7 +18,6 @@ import {
   parkedAttempts,
   REMOVED,
   type RealmLedger,
-  type Rollback,
   readFence,
   readSigns,
   recover,
@@ -30,47 +28,17 @@ import {
 import { KnownBatches } from '../../queue/batches.js';
 import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
+import { isoTime } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
-export type RealmRecovery = {
-  readonly realm: string;
-  readonly armed: boolean;
-  /** Nothing was ever sent from these books. */
-  readonly untouched: boolean;
-  readonly reason: { readonly code: string; readonly message: string; readonly next: string } | null;
-  readonly rollback: Rollback | null;
-  /** Sending processes that are registered, and whether they are proven dead. */
-  readonly sessions: readonly {
-    readonly session: string;
-    readonly kind: string;
-    readonly pid: number;
-    readonly machine: string;
-    readonly liveness: Liveness;
-    /** ISO time of its last sign of life; null where it never gave one. */
-    readonly lastSeen: string | null;
-  }[];
-  /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
-  readonly losses: readonly {
-    readonly session: string;
-    readonly exact: boolean;
-    readonly orders: number;
-    readonly tokens: string;
-  }[];
-  /** Orders that journals know to have been sent, of batches that the store has forgotten. */
-  readonly parked: readonly {
-    readonly batch: string;
-    readonly orders: number;
-    /** More may have been sent of it than the journals know: the rest becomes a doubt when it is imported again. */
-    readonly incomplete: boolean;
-  }[];
-};
+export type RealmRecovery = Awaited<ReturnType<typeof stateOf>>;
 
 export async function recoveryState(app: App): Promise<RealmRecovery[]> {
   return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger)));
 }
 
-async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
+async function stateOf(app: App, ledger: RealmLedger) {
   const [fence, { signs }, parked] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
@@ -82,7 +50,8 @@ async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
     pid,
     machine,
     liveness: life,
-    lastSeen: beats ? new Date(seenMs).toISOString() : null,
+    /** The time of its last sign of life; null where it never gave one. */
+    lastSeen: beats ? isoTime(seenMs) : null,
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
@@ -90,19 +59,24 @@ async function stateOf(app: App, ledger: RealmLedger): Promise<RealmRecovery> {
   return {
     realm: ledger.realm.name,
     armed: fence.armed,
+    /** Nothing was ever sent from these books. */
     untouched: fence.untouched,
     reason: fence.reason,
     rollback: fence.rollback,
+    /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
+    /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
     losses:
       profile === undefined
         ? []
         : await Promise.all(
             missing.map(async (session) => told(session, await lossOf(contextOf(ledger, profile), session))),
           ),
+    /** Orders that journals know to have been sent, of batches that the store has forgotten. */
     parked: parked.map(({ batch, attempts, incomplete }) => ({
       batch,
       orders: new Set(attempts.map(({ intent }) => intent.index)).size,
+      /** More may have been sent of it than the journals know: the rest becomes a doubt when it is imported again. */
       incomplete,
     })),
   };
@@ -112,24 +86,16 @@ function told(session: string, { exact, orders, tokens }: Loss) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
-export type JournalsHere = { readonly folder: string; readonly sessions: number; readonly bytes: number };
-
-export async function journalsHere(dataFolder: string): Promise<JournalsHere> {
+export async function journalsHere(dataFolder: string) {
   const folder = join(dataFolder, JOURNAL_FOLDER);
   const found = await listJournals(folder);
   return { folder, sessions: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-export type RecoverResult = {
-  readonly realms: readonly RealmRecovery[];
-  /** Orders that the store had forgotten something of. */
-  readonly merged: number;
-  /** What was given up by this command; null where nothing was. */
-  readonly accepted: { readonly exact: boolean; readonly orders: number; readonly tokens: string } | null;
-};
+export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
-export async function recoverRealms(app: App, lost: string | null): Promise<RecoverResult> {
+export async function recoverRealms(app: App, lost: string | null) {
   const all = await allLedgers(app.scripts);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
   if (lost !== null && lost !== REMOVED && !known.includes(lost))
@@ -146,7 +112,9 @@ export async function recoverRealms(app: App, lost: string | null): Promise<Reco
     });
   return {
     realms: await recoveryState(app),
+    /** Orders that the store had forgotten something of. */
     merged,
+    /** What was given up by this command; null where nothing was. */
     accepted:
       losses.length === 0
         ? null

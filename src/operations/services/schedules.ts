@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { claimRule, noteLastRun, storeNowMs } from '../../ledger/index.js';
+import { claimRule, newNonce, noteLastRun, storeNowMs } from '../../ledger/index.js';
 import { startScheduler } from '../../queue/schedules.js';
 import {
   type LastRun,
@@ -74,15 +74,13 @@ export async function startSchedules(
 /** The rules of one realm in one process; each rule is seen to by at most one of its calls at a time. */
 class RealmWatch {
   private readonly busy = new Map<string, Promise<void>>();
-  private readonly owner: string;
+  private readonly owner = newNonce();
 
   constructor(
     private readonly app: App,
     private readonly realm: OpenRealm,
     private readonly options: SchedulesOptions,
-  ) {
-    this.owner = app.newNonce();
-  }
+  ) {}
 
   async look(rule: string | null): Promise<void> {
     const entries = await scheduledRules(this.realm.ledger);
@@ -172,7 +170,7 @@ class RealmWatch {
         ? 'it is of an earlier time of the schedule.'
         : 'it is of another text of the rule than the approved one.';
     };
-    const { open, givenUp } = await runToGoOnWith(app, realm, rule.name, period, whyNotMeant);
+    const { open, givenUp } = await runToGoOnWith(realm, rule.name, period, whyNotMeant);
     if (givenUp !== null) app.logger.warn({ rule: rule.name, message: givenUp }, 'schedule');
     const skipped = (
       { id }: RunMeta,
