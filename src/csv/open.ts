@@ -3,7 +3,7 @@ import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { AlmonerError, hasCode, messageOf } from '../core/errors/error.js';
 import { oneLine } from '../core/one-line.js';
 /**
  * A file that can be read several times: once for its shape, once for the plan, once to store it. What can be
@@ -30,9 +30,10 @@ const CHUNK_BYTES = 16 * 1024;
 export async function openSource(file: string, options: OpenOptions = {}): Promise<Source> {
   const fileBytesMax = options.limits?.fileBytesMax ?? INTAKE_LIMITS.fileBytesMax;
   if (file === '-') return spool('-', options.stdin ?? process.stdin, fileBytesMax);
-  const found = await stat(file).catch((error: unknown) => {
+  const refuse = (error: unknown) => {
     throw cannotOpen(file, error);
-  });
+  };
+  const found = await stat(file).catch(refuse);
   if (found.isDirectory())
     throw new AlmonerError(
       'ALM_FILE_UNREADABLE',
@@ -40,10 +41,7 @@ export async function openSource(file: string, options: OpenOptions = {}): Promi
     );
   if (!found.isFile()) return spool(nameFor(file), createReadStream(file), fileBytesMax);
   if (found.size > fileBytesMax) throw tooLarge(file, fileBytesMax);
-  const handle = await open(file, 'r').catch((error: unknown) => {
-    throw cannotOpen(file, error);
-  });
-  return source(nameFor(file), handle);
+  return source(nameFor(file), await open(file, 'r').catch(refuse));
 }
 
 /** A name is for people: it may hold anything but a `/`, line ends included. */
@@ -119,18 +117,11 @@ function tooLarge(name: string, fileBytesMax: number): AlmonerError {
 }
 
 function cannotOpen(file: string, error: unknown): AlmonerError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new AlmonerError('ALM_FILE_NOT_FOUND', `There is no file ${file}. Nothing was done.`, {
-      cause: error,
-    });
-  return new AlmonerError(
-    'ALM_FILE_UNREADABLE',
-    `${file} cannot be read: ${messageOf(error)}. Nothing was done.`,
-    {
-      cause: error,
-    },
-  );
+  const options = { cause: error };
+  if (hasCode(error, 'ENOENT', 'ENOTDIR'))
+    return new AlmonerError('ALM_FILE_NOT_FOUND', `There is no file ${file}. Nothing was done.`, options);
+  const message = `${file} cannot be read: ${messageOf(error)}. Nothing was done.`;
+  return new AlmonerError('ALM_FILE_UNREADABLE', message, options);
 }
 
 /** A limit on everything a file can grow in: what is beyond is refused with a clear fault, never tried. */

@@ -4,7 +4,7 @@ import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
 import { isBlank, readRecords } from './records.js';
 import { References } from './references.js';
-import { BrokenFile, type Finding, type Row, type Sheet } from './row.js';
+import { BrokenFile, type FileFaults, type Row, type Sheet } from './row.js';
 import { flawKind, SWALLOWING_QUOTE } from './scan.js';
 import { findShape, type Shape } from './shape.js';
 
@@ -14,7 +14,6 @@ type ParseOptions = RowRules & {
 };
 
 export type ParsedSheet = {
-  readonly ok: true;
   readonly sheet: Sheet;
   /** It has a column of orders that its rows stand in for. */
   readonly standsIn: boolean;
@@ -25,19 +24,17 @@ export type ParsedSheet = {
   readonly blocks: AsyncIterable<readonly Row[]>;
 };
 
-type ShapeFaults = { readonly ok: false; readonly faults: readonly Finding[] };
-
 /** Two stages: the shape of the file, whose faults stop it, then the rows as a stream. */
-export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | ShapeFaults> {
+export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | FileFaults> {
   const limits: IntakeLimits = { ...INTAKE_LIMITS, ...options.limits };
   try {
     const head = await readHeaderLine(source.chunks(), limits);
     const shape = findShape(head, options.map ?? new Map(), limits);
-    if ('faults' in shape) return { ok: false, faults: shape.faults };
+    if ('faults' in shape) return shape;
     const blocks = { [Symbol.asyncIterator]: () => readBlocks(source, shape, options, limits) };
-    return { ok: true, sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks };
+    return { sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks };
   } catch (error) {
-    if (error instanceof BrokenFile) return { ok: false, faults: [error.finding] };
+    if (error instanceof BrokenFile) return { faults: [error.finding] };
     throw error;
   }
 }

@@ -15,6 +15,8 @@ export type Finding = {
   readonly message: string;
 };
 
+export type FileFaults = { readonly faults: readonly Finding[] };
+
 /** A finding that is of the whole file and of no place in it. */
 export function ofFile(code: ErrorCode, message: string): Finding {
   return { line: 0, column: null, code, message };

@@ -11,7 +11,7 @@ import {
 } from './columns.js';
 import { type HeaderLine, splitHeader } from './header.js';
 import type { IntakeLimits } from './open.js';
-import type { Finding, Sheet } from './row.js';
+import type { FileFaults, Finding, Sheet } from './row.js';
 
 /** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
 export type Shape = {
@@ -35,7 +35,7 @@ export function findShape(
   head: HeaderLine,
   map: ColumnMap,
   limits: Pick<IntakeLimits, 'columnsMax'>,
-): Shape | { readonly faults: readonly Finding[] } {
+): Shape | FileFaults {
   const wanted = new Set([...map.values()].map(headerKey));
   const { delimiter, names } = splitHeader(
     head,

@@ -3,7 +3,6 @@ import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmIdentity } from '../core/profile.js';
 import { type Finding, type OrderRow, ofFile } from '../csv/row.js';
 import {
-  type BatchView,
   batchOfContent,
   batchRef,
   hasParked,
@@ -81,16 +80,7 @@ export function shortId(content: string): BatchId {
 }
 
 /** Who a file is in the books: its batch's identity, and the batch where it is there already. */
-type Identity = {
-  readonly batch: BatchId;
-  readonly content: string;
-  /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
-  readonly former: string | null;
-  readonly existing: ExistingBatch | null;
-  readonly link: Link;
-  /** Its own batches that were cancelled before this one, by number. */
-  readonly cancelled: readonly string[];
-};
+type Identity = Awaited<ReturnType<typeof identify>>;
 
 /** Null where a file was not read whole, so that nobody can say what it is. */
 export type MaybeIdentity = {
@@ -100,13 +90,6 @@ export type MaybeIdentity = {
 /** Which of the batches of its file it is: the file's own content, and how many were cancelled before it. */
 type Link = { readonly file: string; readonly number: number };
 
-type ExistingBatch = {
-  readonly no: string;
-  readonly id: BatchId;
-  /** Null while its import was never finished. */
-  readonly view: BatchView | null;
-};
-
 /**
  * The batch of these orders. With `newRowsOnly`, a file whose batch was cancelled is the next of a row of batches,
  * each with an identity from the first one's and its number: the new rows of the same file given again are the
@@ -115,7 +98,7 @@ type ExistingBatch = {
 export async function identify(
   ledger: RealmLedger,
   file: { content: string; former: string | null; currency: string | null; newRowsOnly: boolean },
-): Promise<Identity> {
+) {
   const { former, currency } = file;
   const cancelled: string[] = [];
   for (let number = 0; ; number++) {
@@ -131,9 +114,11 @@ export async function identify(
     return {
       batch: shortId(content),
       content,
+      /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
       former: number === 0 ? former : null,
       existing,
       link: { file: file.content, number },
+      /** Its own batches that were cancelled before this one, by number. */
       cancelled,
     };
   }
@@ -143,7 +128,8 @@ function numbered(content: string, number: number): string {
   return createHash('sha256').update(`almoner new rows ${number} of ${content}`).digest('hex');
 }
 
-async function existingBatch(ledger: RealmLedger, no: string): Promise<ExistingBatch> {
+/** Its view is null while its import was never finished. */
+async function existingBatch(ledger: RealmLedger, no: string) {
   const ref = await batchRef(ledger, no);
   return { no, id: ref.id, view: (await readBatch(ref)) ?? null };
 }

@@ -49,7 +49,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
     maxTokensPerOrder: profile.caps.maxTokensPerOrder,
     map: options.map ?? new Map(),
   });
-  if (!parsed.ok) {
+  if ('faults' in parsed) {
     for (const finding of parsed.faults) findings.fault(finding);
     const totals = new FileTotals().finish(profile.caps);
     return { ...NOTHING, source: source.name, totals, findings, again, newRowsOnly };

@@ -3,10 +3,10 @@ import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AlmonerError } from '../core/errors/error.js';
+import { AlmonerError, hasCode } from '../core/errors/error.js';
 import { type BatchId, isBatchId } from '../core/ids.js';
 import { syncFolder } from '../ledger/index.js';
-import { type FileFacts, hasCode, onDisk, WholeFile } from './whole-file.js';
+import { type FileFacts, onDisk, WholeFile } from './whole-file.js';
 
 /** Folders are made for their owner alone, like the data folder, whatever the umask. */
 const PRIVATE = { recursive: true, mode: 0o700 };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, open, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
+import { AlmonerError, hasCode, isAlmonerError, messageOf } from '../core/errors/error.js';
 
 const BUFFER_CHARS_MAX = 128 * 1024;
 
@@ -76,10 +76,6 @@ export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T
       { cause: error },
     );
   }
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /**

@@ -12,11 +12,12 @@ import { INTAKE_LIMITS, openSource, type Source } from '../csv/open.js';
 import { hasSurplus, isBlank, readRecords } from '../csv/records.js';
 import { BrokenFile } from '../csv/row.js';
 import { type Place, type ValuePath, valueAt, type YamlSource } from '../yaml/read-yaml.js';
-import { type RuleFault, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
+import { type RuleFault, type RuleFaults, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
 import { AUDIENCE_MEMBERS_MAX, type Audience, type AudienceRow, walletColumn } from './packed-audience.js';
 import { type AudienceInput, audienceSchema } from './schema.js';
 
-export type AudienceResult = Audience | { readonly faults: readonly RuleFault[] };
+/** The members as a file holds them. */
+type Members = Pick<Audience, 'columns' | 'rows'>;
 
 /** The place of an audience: a file, and the path of its mapping in it. */
 type Written = {
@@ -40,7 +41,7 @@ export async function readAudience(
   input: AudienceInput | undefined,
   written: Written,
   chain: readonly string[] = [],
-): Promise<AudienceResult> {
+): Promise<Audience | RuleFaults> {
   const fault = (place: Place, code: RuleFault['code'], message: string) => ({
     faults: [{ file: written.shown, ...place, code, message }],
   });
@@ -86,7 +87,7 @@ async function readAudienceYaml(
   shown: string,
   onFile: OnFile,
   chain: readonly string[],
-): Promise<AudienceResult> {
+): Promise<Audience | RuleFaults> {
   const source = readRuleYaml(shown, await readFile(path, 'utf8'));
   if ('faults' in source) return source;
   const parsed = audienceSchema.safeParse(source.value);
@@ -113,7 +114,7 @@ async function missingFile(path: string, name: string): Promise<string | undefin
 }
 
 /** What holds for every audience, wherever it came from. */
-function finish(audience: Omit<Audience, 'hash'>, file: string): AudienceResult {
+function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | RuleFaults {
   const faults: RuleFault[] = [];
   const add = (line: number, message: string) =>
     faults.push({ file, line, column: 1, code: 'ALM_RULE_AUDIENCE', message });
@@ -148,7 +149,7 @@ const FAULTS_MAX = 50;
 function inlineRows(
   members: NonNullable<AudienceInput['members']>,
   placeOf: (index: number) => Place,
-): { readonly columns: readonly string[]; readonly rows: readonly AudienceRow[] } {
+): Members {
   const columns = new Set(['member']);
   for (const entry of members)
     if (typeof entry === 'object') for (const name of Object.keys(entry)) columns.add(name);
@@ -167,13 +168,7 @@ function inlineRows(
  * An audience as a CSV: a column `member` and any others, read with the guards of an order file (encoding,
  * quotes, ids), all of it into memory.
  */
-async function readAudienceCsv(
-  path: string,
-  file: string,
-): Promise<
-  | { readonly columns: readonly string[]; readonly rows: readonly AudienceRow[] }
-  | { readonly faults: readonly RuleFault[] }
-> {
+async function readAudienceCsv(path: string, file: string): Promise<Members | RuleFaults> {
   const faults: RuleFault[] = [];
   const fault = (line: number, column: number, message: string) =>
     faults.push({ file, line, column, code: 'ALM_RULE_AUDIENCE', message });
@@ -195,7 +190,7 @@ async function read(
   source: Source,
   fault: (line: number, column: number, message: string) => void,
   faults: readonly RuleFault[],
-) {
+): Promise<Members | RuleFaults> {
   const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
   const { delimiter, names } = splitHeader(head, (name) => columnNamed(name) === 'member');
   const memberAt = names.findIndex((name) => columnNamed(name) === 'member');

@@ -113,16 +113,7 @@ export type Period = (typeof PERIODS)[number];
  */
 export function periodName(period: Period, moment: number, zone: string): string {
   const day = new Date(wallOf(moment, zone)).toISOString().slice(0, 10);
-  switch (period) {
-    case 'once':
-      return 'once';
-    case 'day':
-      return day;
-    case 'week':
-      return isoWeek(Date.parse(day));
-    case 'month':
-      return day.slice(0, 7);
-  }
+  return { once: 'once', day, week: isoWeek(Date.parse(day)), month: day.slice(0, 7) }[period];
 }
 
 /** Whether the period of a run had begun by then, or lay further back. */

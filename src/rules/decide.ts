@@ -1,7 +1,7 @@
 import { Fraction } from '../core/fraction.js';
 import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
-import { type Candidate, type Decided, runStop, type Stop } from './decision.js';
+import { type Candidate, runStop, type Stop } from './decision.js';
 import { type JudgeSetting, judgeAmount, judgeCondition } from './judge-member.js';
 import { applyLimits, type Bounds, type Draft, finishDraft, leaveOut, startDraft } from './limits.js';
 import type { Rounding, Rule } from './rule.js';
@@ -19,7 +19,7 @@ const FAULTS_LISTED_MAX = 20;
  * Decides over a whole audience, in its order. Pure: the same rule, candidates and setting always give the
  * same decisions, and nothing is read or written.
  */
-export function decide(rule: Rule, candidates: readonly Candidate[], setting: DecideSetting): Decided {
+export function decide(rule: Rule, candidates: readonly Candidate[], setting: DecideSetting) {
   const drafts = candidates.map(startDraft);
   const stops = judgeAll(rule, drafts, setting);
   settleAwards(rule, drafts, setting, stops);

@@ -20,22 +20,8 @@ export type Candidate = {
   readonly web3: FactRead;
 };
 
-export const LEFT_OUT = [
-  'already',
-  'wallet',
-  'giver',
-  'condition',
-  'missing',
-  'zero',
-  'floor',
-  'minimum',
-  'limit',
-  'fault',
-] as const;
-export type LeftOut = (typeof LEFT_OUT)[number];
-
-/** What each reason means, for people. */
-export const LEFT_OUT_WORDS: Readonly<Record<LeftOut, string>> = {
+/** Why a member gets nothing, and what that means, for people. */
+export const LEFT_OUT_WORDS = {
   already: 'has an award of this rule in this period already',
   wallet: 'wallet not in the realm',
   giver: 'is the member who gives',
@@ -46,7 +32,13 @@ export const LEFT_OUT_WORDS: Readonly<Record<LeftOut, string>> = {
   minimum: 'award below the minimum',
   limit: 'a limit was used up',
   fault: 'the rule could not be applied',
-};
+} as const;
+export type LeftOut = keyof typeof LEFT_OUT_WORDS;
+export const LEFT_OUT = Object.keys(LEFT_OUT_WORDS).filter(isLeftOut);
+
+export function isLeftOut(why: unknown): why is LeftOut {
+  return typeof why === 'string' && Object.hasOwn(LEFT_OUT_WORDS, why);
+}
 
 /** One member's fate in a run, with the way to it; frozen with the run and shown by `rules explain`. */
 export type Decision = {
@@ -77,10 +69,3 @@ export type Stop = {
 export function runStop(code: ErrorCode, message: string): Stop {
   return { code, message, line: null, column: null };
 }
-
-export type Decided = {
-  readonly decisions: readonly Decision[];
-  readonly stops: readonly Stop[];
-  readonly awards: number;
-  readonly tokens: bigint;
-};

@@ -24,6 +24,8 @@ export type RuleFault = {
   readonly message: string;
 };
 
+export type RuleFaults = { readonly faults: readonly RuleFault[] };
+
 /** The form that editors and terminals turn into a link. */
 export function faultLine({ file, line, column, code, message }: RuleFault): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
@@ -53,10 +55,7 @@ export const YAML_BYTES_MAX = 4 * 1024 * 1024;
 const LIMITS = { levels: 20, values: Number.POSITIVE_INFINITY, fields: 500, aliases: 0 };
 
 /** A rule, or the members that one refers to, as values with their places. */
-export function readRuleYaml(
-  file: string,
-  text: string,
-): YamlSource | { readonly faults: readonly RuleFault[] } {
+export function readRuleYaml(file: string, text: string): YamlSource | RuleFaults {
   const misleading = misleadingIn(text);
   if (misleading !== undefined) {
     const code = misleading.charCodeAt(0).toString(16).padStart(4, '0');

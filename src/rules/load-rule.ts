@@ -10,7 +10,7 @@ import { RUN_FIELDS } from './cel-values.js';
 import { compileExpression } from './expression.js';
 import type { FactsUsed } from './facts-used.js';
 import { type RuleFault, readRuleYaml, schemaFaults, soundPart, YAML_BYTES_MAX } from './fault.js';
-import type { Award, PlacedExpression, Rule, RuleResult } from './rule.js';
+import type { Award, FaultyRule, LoadedRule, PlacedExpression } from './rule.js';
 import { cronFault } from './schedule.js';
 import { type RuleInput, type RulePart, ruleSchema } from './schema.js';
 
@@ -18,7 +18,11 @@ import { type RuleInput, type RulePart, ruleSchema } from './schema.js';
  * Reads a rule file and everything it names. All faults are found, each with line and column; `file` is what
  * people call the path.
  */
-export async function loadRule(path: string, file: string = path, onFile?: OnFile): Promise<RuleResult> {
+export async function loadRule(
+  path: string,
+  file: string = path,
+  onFile?: OnFile,
+): Promise<LoadedRule | FaultyRule> {
   const text = await readText(path, file);
   if (typeof text !== 'string') return { name: null, faults: [text] };
   const source = readRuleYaml(file, text);
@@ -46,41 +50,31 @@ export async function loadRule(path: string, file: string = path, onFile?: OnFil
     const name = valueAt(source.value, ['name']);
     return { name: typeof name === 'string' ? name : null, faults };
   }
-  return {
-    rule: {
-      ...ruleOf(file, text, parsed.data),
-      path: resolve(path),
-      award: compiled.award,
-      condition: compiled.condition,
-    },
-    audience,
-  };
+  const { award, condition } = compiled;
+  const own = { file, path: resolve(path), hash: hashOf(text), award, condition };
+  return { rule: { ...own, ...settingsOf(parsed.data) }, audience };
 }
 
-function ruleOf(file: string, text: string, input: RuleInput): Omit<Rule, 'award' | 'condition' | 'path'> {
-  const zone = input.schedule?.timezone ?? input.timezone ?? 'UTC';
+/** What the rule says apart from its expressions. */
+function settingsOf({ name, realm, schedule, period, op, from, keepRuns, reason, ...input }: RuleInput) {
+  const zone = schedule?.timezone ?? input.timezone ?? 'UTC';
   const { perMember = null, perRun = null, perPeriod = null, minimum = null, cut = [] } = input.limits;
   return {
-    file,
-    hash: hashOf(text),
-    name: input.name,
-    description: input.description ?? null,
-    realm: input.realm,
+    name,
+    realm,
     schedule:
-      input.schedule === undefined
-        ? null
-        : { cron: input.schedule.cron.trim(), timezone: zone, missed: input.schedule.missed },
+      schedule === undefined ? null : { cron: schedule.cron.trim(), timezone: zone, missed: schedule.missed },
     zone,
-    period: input.period,
-    op: input.op,
-    from: input.from === undefined ? null : memberId(String(input.from)),
+    period,
+    op,
+    from: from === undefined ? null : memberId(String(from)),
     floor: input.award.floor ?? null,
     limits: { perMember, perRun, perPeriod },
     minimum,
     cut: new Set(cut),
     maxMissing: Number.parseFloat(input.maxMissing) / 100,
-    keepRuns: input.keepRuns,
-    reason: input.reason,
+    keepRuns,
+    reason,
   };
 }
 
@@ -170,19 +164,8 @@ function crossFaults(file: string, source: YamlSource, input: RulePart): readonl
   return faults;
 }
 
-type Compiled = {
-  readonly condition: PlacedExpression | null;
-  readonly award: Award | null;
-  readonly faults: readonly RuleFault[];
-};
-
 /** Compiles the expressions of a rule, and checks what they give and which columns they name. */
-function compileRule(
-  file: string,
-  source: YamlSource,
-  input: RulePart,
-  columns: readonly string[] | null,
-): Compiled {
+function compileRule(file: string, source: YamlSource, input: RulePart, columns: readonly string[] | null) {
   const faults: RuleFault[] = [];
   const compile = (text: string, path: ValuePath, types: readonly string[]): PlacedExpression | null => {
     const field = path.join('.');

@@ -4,13 +4,12 @@ import { carry } from '../core/errors/error.js';
 import type { OnFile } from './audience.js';
 import { runFacts } from './cel-values.js';
 import { decide } from './decide.js';
-import type { Candidate, Decided, Decision, LeftOut } from './decision.js';
-import type { RuleFault } from './fault.js';
+import type { Candidate, Decision, LeftOut } from './decision.js';
 import { judgeCondition } from './judge-member.js';
 import type { Bounds } from './limits.js';
 import { isAudienceOnly, loadRule } from './load-rule.js';
 import { type AudienceRow, type PackedAudience, packSlice, unpackSlice } from './packed-audience.js';
-import { fileStamp, type Rule } from './rule.js';
+import { type FaultyRule, fileStamp, type Rule } from './rule.js';
 import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
 
 /**
@@ -28,7 +27,7 @@ function mark(index: number): void {
 
 export type RuleHead =
   | { readonly name: string; readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
-  | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+  | FaultyRule;
 
 export type Looked = {
   /** Null for a list of members that rules refer to, which is no rule. */
@@ -38,7 +37,7 @@ export type Looked = {
 };
 
 /** What was decided, in sum; the decisions come packed, a block at a time. */
-export type Outcome = Omit<Decided, 'decisions'> & {
+export type Outcome = Omit<ReturnType<typeof decide>, 'decisions'> & {
   readonly leftOut: Partial<Record<LeftOut, number>>;
 };
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { AlmonerError, arrived, type Carried } from '../core/errors/error.js';
+import { AlmonerError, arrived, type Carried, hasCode } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
-import type { RuleFault } from './fault.js';
+import type { RuleFaults } from './fault.js';
 import { slicesOf } from './packed-audience.js';
 import { fileStamp, type PackedRule, type Rule } from './rule.js';
 import type { Jobs, Looked, RuleHead } from './rule-jobs.js';
@@ -52,8 +52,7 @@ export class RuleThread {
     });
     this.worker.on('message', (reply: Carried<never>) => this.take(reply));
     this.worker.on('error', (error) => {
-      const isTooLarge = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.end(isTooLarge ? tooLarge() : error);
+      this.end(hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? tooLarge() : error);
     });
     this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
     if (stop?.aborted) this.end(interrupted());
@@ -182,7 +181,7 @@ export function readRule(
   path: string,
   file: string = path,
   stop?: AbortSignal,
-): Promise<PackedRule | { readonly faults: readonly RuleFault[] }> {
+): Promise<PackedRule | RuleFaults> {
   return withRuleThread(stop, async (thread) => {
     const head = await thread.ask('load', path, file);
     if ('faults' in head) return head;

@@ -1,32 +1,26 @@
 import { stat } from 'node:fs/promises';
 import type { MemberId } from '../core/ids.js';
 import type { Written } from '../yaml/read-yaml.js';
-import type { Period } from './calendar.js';
 import type { Expression } from './expression.js';
-import type { RuleFault } from './fault.js';
+import type { RuleFaults } from './fault.js';
 import type { Audience, PackedAudience } from './packed-audience.js';
 import type { Schedule } from './schedule.js';
-import type { LIMITS, ROUNDINGS } from './schema.js';
+import type { LIMITS, ROUNDINGS, RuleInput } from './schema.js';
 
 export type Rounding = (typeof ROUNDINGS)[number];
 export type LimitName = (typeof LIMITS)[number];
 
 /** A rule that was read and checked; all of it is data that a thread can be handed. */
-export type Rule = {
+export type Rule = Readonly<Pick<RuleInput, 'name' | 'realm' | 'period' | 'op' | 'keepRuns' | 'reason'>> & {
   /** The name that people call it by; `path` is where it lies. */
   readonly file: string;
   readonly path: string;
   /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
   readonly hash: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly realm: string;
   readonly schedule: Schedule | null;
   /** The zone whose days, weeks and months count. */
   readonly zone: string;
-  readonly period: Period;
   readonly condition: PlacedExpression | null;
-  readonly op: 'credit' | 'debit' | 'transfer';
   /** The member who gives, with `transfer`. */
   readonly from: MemberId | null;
   readonly award: Award;
@@ -37,8 +31,6 @@ export type Rule = {
   readonly cut: ReadonlySet<LimitName>;
   /** A share of the audience, 0 to 1. */
   readonly maxMissing: number;
-  readonly keepRuns: number;
-  readonly reason: string;
 };
 
 export type Award =
@@ -58,7 +50,7 @@ export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
 /** The same outside of the thread that read it. */
 export type PackedRule = { readonly rule: Rule; readonly audience: PackedAudience };
 
-export type RuleResult = LoadedRule | { readonly name: string | null; readonly faults: readonly RuleFault[] };
+export type FaultyRule = RuleFaults & { readonly name: string | null };
 
 /** The expression that says how much, if there is one. */
 export function awardExpression({ award }: Rule): PlacedExpression | null {

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { isErrorCode } from '../core/errors/catalogue.js';
 import { isMemberId } from '../core/ids.js';
-import { type Candidate, type Decision, LEFT_OUT } from './decision.js';
+import { type Candidate, type Decision, isLeftOut, LEFT_OUT } from './decision.js';
 
 /**
  * A plan of a rule and, once a batch was made of it, a run. The facts that each decision rests on are frozen
@@ -109,7 +109,7 @@ function isDecision(value: unknown): value is Decision {
     isMemberId(member) &&
     typeof line === 'number' &&
     typeof tokens === 'number' &&
-    (leftOut === null || LEFT_OUT.some((why) => why === leftOut)) &&
+    (leftOut === null || isLeftOut(leftOut)) &&
     (condition === null || typeof condition === 'boolean') &&
     [detail, computed].every(isTextOrNull) &&
     isTexts(steps)

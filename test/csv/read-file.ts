@@ -45,7 +45,8 @@ async function readSource(source: Source, options: ReadingOptions): Promise<Read
       map: options.map ?? new Map(),
       limits: options.limits ?? {},
     });
-    if (!parsed.ok) return { sheet: null, through: null, rows: [], faults: parsed.faults, warnings: [] };
+    if ('faults' in parsed)
+      return { sheet: null, through: null, rows: [], faults: parsed.faults, warnings: [] };
     const caps = { maxTokensPerBatch: options.maxTokensPerBatch ?? null };
     const through = await readThrough(parsed, REALM, caps, options.again ?? null, findings);
     const rows: Row[] = [];

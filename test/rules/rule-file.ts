@@ -2,11 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RuleFault } from '../../src/rules/fault.js';
 import { loadRule } from '../../src/rules/load-rule.js';
-import type { LoadedRule, RuleResult } from '../../src/rules/rule.js';
+import type { FaultyRule, LoadedRule } from '../../src/rules/rule.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** A rule in a folder of its own, with the files beside it. */
-async function ruleFrom(text: string, files: Readonly<Record<string, string>> = {}): Promise<RuleResult> {
+async function ruleFrom(
+  text: string,
+  files: Readonly<Record<string, string>> = {},
+): Promise<LoadedRule | FaultyRule> {
   const folder = await tempFolder();
   for (const [name, content] of Object.entries({ 'audience.csv': AUDIENCE, ...files })) {
     await mkdir(dirname(join(folder, name)), { recursive: true });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadRule } from '../../src/rules/load-rule.js';
-import type { RuleResult } from '../../src/rules/rule.js';
+import type { FaultyRule, LoadedRule } from '../../src/rules/rule.js';
 import { hostileText, hostileValue } from '../support/hostile.js';
 import { yamlBomb } from '../support/yaml-bomb.js';
 
@@ -22,7 +22,7 @@ const SAMPLES = samples('.yaml').map((name) => readFileSync(join('jobs', name), 
 /** Of this process' own work, which a busy machine does not stretch. */
 const CPU_MS_MAX = 8_000;
 
-async function load(content: string | Uint8Array): Promise<RuleResult> {
+async function load(content: string | Uint8Array): Promise<LoadedRule | FaultyRule> {
   const path = join(folder, 'rule.yaml');
   writeFileSync(path, content);
   const before = process.cpuUsage();

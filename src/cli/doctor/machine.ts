@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../core/errors/error.js';
+import { hasCode, messageOf } from '../../core/errors/error.js';
 
 /** One thing that `almoner doctor` looks at. A check never throws for what it is there to find. */
 export type Check = { readonly name: string; run(): Promise<CheckResult> };
@@ -68,8 +68,7 @@ async function nearestExisting(folder: string): Promise<string> {
     return folder;
   } catch (error) {
     const parent = dirname(folder);
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!missing || parent === folder) throw error;
+    if (!hasCode(error, 'ENOENT') || parent === folder) throw error;
     return nearestExisting(parent);
   }
 }

@@ -30,6 +30,11 @@ export function isAlmonerError(error: unknown, code?: ErrorCode): error is Almon
   return error instanceof AlmonerError && (code === undefined || error.code === code);
 }
 
+/** Whether it is an error of the system with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
 /** A readable sentence from whatever was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')

@@ -102,22 +102,11 @@ export type DeadSelection =
   | { readonly orders: readonly string[] }
   | { readonly batch: string; readonly class?: ErrorCode | undefined };
 
-export type ChosenDead = {
-  readonly places: readonly OrderPlace[];
-  /** Left alone although they are in the batch. */
-  readonly discarded: number;
-  readonly doubts: number;
-};
-
 /**
  * Counts before anything is done. Named orders are taken as they are, so that each gets its own refusal; of
- * a whole batch those that a person is done with, and doubts, are left alone.
+ * a whole batch those that a person is done with, and doubts, are left alone and only counted.
  */
-export async function chooseDead(
-  scripts: ScriptClient,
-  selection: DeadSelection,
-  realm?: string,
-): Promise<ChosenDead> {
+export async function chooseDead(scripts: ScriptClient, selection: DeadSelection, realm?: string) {
   if ('orders' in selection) {
     const places = new Map<string, OrderPlace>();
     const find = orderFinder(scripts, realm);
@@ -178,19 +167,15 @@ async function* inFileOrder(a: AsyncGenerator<RowView>, b: AsyncGenerator<RowVie
   }
 }
 
-/** Where the dead letters of a batch went, once none of them is left to be mended or retried. */
-export type DeadGone = {
-  readonly discarded: number;
-  readonly replaced: number;
-  /** The batches whose rows stand in for them. */
-  readonly into: readonly string[];
-};
-
 const AT_ONCE = 64;
 
-/** Null while one is left, which is found among the first as a rule: files are mended whole. */
-export async function deadGone(ref: BatchRef): Promise<DeadGone | null> {
+/**
+ * Where the dead letters of a batch went, once none of them is left to be mended or retried. Null while one is left,
+ * which is found among the first as a rule: files are mended whole.
+ */
+export async function deadGone(ref: BatchRef) {
   const gone = { discarded: 0, replaced: 0 };
+  /** The batches whose rows stand in for them. */
   const into = new Set<string>();
   for await (const { marks, replacedBy } of deadRecords(ref)) {
     if (marks.length === 0) return null;

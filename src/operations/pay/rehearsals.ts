@@ -35,18 +35,16 @@ export async function dropOldRehearsals(app: App): Promise<void> {
     .filter(({ realm }) => realm.name === NAME && realm.realmId.startsWith(`${NAME}-`))
     .sort((a, b) => a.realm.realmId.localeCompare(b.realm.realmId));
   for (const ledger of rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1)))
-    if (!(await isInUse(ledger))) await drop(app, ledger);
+    if (!(await isInUse(ledger))) {
+      await createRealmAdmin(app.store.ledger).dropRealm(ledger.realm.realmId);
+      await dropLedger(ledger);
+    }
 }
 
 async function isInUse(ledger: RealmLedger): Promise<boolean> {
   const { here } = ledger.scripts;
   const states = await Promise.all((await listSessions(ledger)).map((entry) => here.liveness(entry)));
   return states.some((state) => state !== 'dead');
-}
-
-async function drop(app: App, ledger: RealmLedger): Promise<void> {
-  await createRealmAdmin(app.store.ledger).dropRealm(ledger.realm.realmId);
-  await dropLedger(ledger);
 }
 
 /**

@@ -98,7 +98,8 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile.settleMs);
       await letRealmGoOn(realm);
-      if (await takeOver(request, view.owner, first)) break;
+      const options = { owner: session.id, from: view.owner, ...(first && { first }) };
+      if ((await resumeBatch(ref.ledger, ref.no, null, options)).done) break;
       // Another run was quicker, or the batch is over by now.
       continue;
     }
@@ -175,11 +176,6 @@ async function watch({ ref, stop, onProgress }: RunRequest): Promise<'still' | '
     await sleep(POLL_MS);
   }
   return 'still';
-}
-
-async function takeOver({ ref, session }: RunRequest, from: string, first: First | null): Promise<boolean> {
-  const options = { owner: session.id, from, ...(first && { first }) };
-  return (await resumeBatch(ref.ledger, ref.no, null, options)).done;
 }
 
 function firstOf(orders: number): First {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
 import type { Rate } from '../../core/profile.js';
 import { openAccounts } from './accounts.js';
 import { openApiKeys } from './api-keys.js';
@@ -101,7 +101,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
         await app.listen({ host, port });
       } catch (cause) {
         disconnect();
-        if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'EADDRINUSE') throw cause;
+        if (!hasCode(cause, 'EADDRINUSE')) throw cause;
         const message = `Port ${port} on ${host} is taken by another program. The realm service was not started.`;
         throw new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });
       }

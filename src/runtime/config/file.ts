@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messageOf } from '../../core/errors/error.js';
+import { hasCode, messageOf } from '../../core/errors/error.js';
 import { readYaml, type ValuePath, valueAt, type YamlFault } from '../../yaml/read-yaml.js';
 import type { Origin, SettingPath } from './model.js';
 
@@ -23,7 +23,7 @@ export function readConfigFile(path: string, name: string): ConfigFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = hasCode(error, 'ENOENT');
     return refused(
       missing ? `${name}: there is no such file` : `${name}: the file cannot be read (${messageOf(error)})`,
     );

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
 
 /** The embedded store's folder: `<data folder>/redis`, for its owner only. */
 export type StoreFolder = {
@@ -110,8 +110,4 @@ export async function openServerLog(path: string): Promise<{ file: string; start
   if (size <= LOG_BYTES_MAX) return { file, startBytes: size };
   await rename(file, `${file}.old`).catch(() => {});
   return { file, startBytes: 0 };
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
