@@ -219,7 +219,7 @@ describe('the store is the ledger’s', () => {
   });
 
   test('nobody else names a key or calls a script', () => {
-    expect(linesWith('code', /\bkeyPrefix\b|\bscripts\s*\.\s*(script|orders|retryWhileAway)\b/)).toEqual([]);
+    expect(linesWith('code', /\bkeyPrefix\b|\bscripts\s*\.\s*(script|orders|ask)\b/)).toEqual([]);
     expect(linesWith('text', /['`]almoner:(desk|realms|archiving|\{)/)).toEqual([]);
     const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.lua') && path.includes('-'))

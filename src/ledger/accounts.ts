@@ -37,7 +37,7 @@ export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
 export async function heldOf(ledger: RealmLedger, account: string): Promise<bigint> {
   const { scripts, keyPrefix } = ledger;
   return BigInt(
-    (await scripts.retryWhileAway('read account', (redis) => redis.hget(`${keyPrefix}:held`, account))) ?? 0,
+    (await scripts.ask('read account', (redis) => redis.hget(`${keyPrefix}:held`, account))) ?? 0,
   );
 }
 
@@ -64,7 +64,7 @@ export async function overLimits(ledger: RealmLedger, ranges: readonly AccountRa
   const over: OverLimit[] = [];
   for (const [account, tokens] of sums) {
     const limit =
-      (await scripts.retryWhileAway('read limit', (redis) => redis.hget(`${keyPrefix}:limits`, account))) ??
+      (await scripts.ask('read limit', (redis) => redis.hget(`${keyPrefix}:limits`, account))) ??
       String(ACCOUNT_MOST);
     const held = await heldOf(ledger, account);
     if (held + tokens > BigInt(limit))

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ledgerId, REALMS_KEY, realmKey } from './keys.js';
+import { batchKeys, ledgerId, REALMS_KEY, realmKey } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
 
-/** The books of one realm: its key in the store and the way to call its scripts. */
+/** The ledger of one realm: its key in the store and the way to call its scripts. */
 export type RealmLedger = {
   readonly scripts: ScriptClient;
   readonly keyPrefix: string;
@@ -34,7 +34,7 @@ export function noteSeq(ledger: RealmLedger, seq: string | undefined): void {
   ledger.mark.seen = Math.max(ledger.mark.seen, Number(seq ?? 0));
 }
 
-/** What is known of a realm besides its books, so that every command can name it without a profile. */
+/** What is known of a realm besides its orders, so that every command can name it without a profile. */
 const knownRealm = z.object({
   name: z.string(),
   baseUrl: z.string(),
@@ -74,15 +74,23 @@ export function askTogether(
   return batcher.ask(order);
 }
 
+/** A batch in the store. */
+export type BatchPlace = { readonly ledger: RealmLedger; readonly no: string };
+
+/** Single facts of a batch; null for what it does not have. */
+export function batchFacts({ ledger: { scripts, keyPrefix }, no }: BatchPlace, ...fields: readonly string[]) {
+  return scripts.ask('read batch', (redis) => redis.hmget(batchKeys(keyPrefix, no).meta, ...fields));
+}
+
 /** Due times are the store's: this machine's clock may be another one, or be stepped. */
 export async function storeNowMs({ scripts }: RealmLedger): Promise<number> {
-  const [seconds, micros] = await scripts.retryWhileAway('read the clock', (redis) => redis.time());
+  const [seconds, micros] = await scripts.ask('read the clock', (redis) => redis.time());
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
 /** Notes the realm in the store; done before its first batch is opened. */
 export async function registerRealm(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.retryWhileAway('register realm', (redis) =>
+  await ledger.scripts.ask('register realm', (redis) =>
     redis.hset(REALMS_KEY, ledger.id, JSON.stringify(ledger.realm)),
   );
 }
@@ -96,12 +104,12 @@ export async function dropLedger({ scripts, keyPrefix, id }: RealmLedger): Promi
     if (keys.length > 0) await redis.unlink(...keys);
     cursor = next;
   }
-  await scripts.retryWhileAway('forget realm', () => redis.hdel(REALMS_KEY, id));
+  await scripts.ask('forget realm', () => redis.hdel(REALMS_KEY, id));
 }
 
 /** All realms that ever had a batch in this store. */
 export async function allLedgers(scripts: ScriptClient): Promise<RealmLedger[]> {
-  const entries = await scripts.retryWhileAway('list realms', (redis) => redis.hgetall(REALMS_KEY));
+  const entries = await scripts.ask('list realms', (redis) => redis.hgetall(REALMS_KEY));
   return Object.values(entries).map((json) => openLedger(scripts, knownRealm.parse(JSON.parse(json))));
 }
 

@@ -68,7 +68,7 @@ export class ScriptClient {
     argsAgain: readonly Argument[] = args,
   ): Promise<unknown> {
     let given = args;
-    return this.retryWhileAway(name, () => {
+    return this.ask(name, () => {
       const call = this.once(name, realm, given);
       given = argsAgain;
       return call;
@@ -99,7 +99,7 @@ export class ScriptClient {
     orders: readonly unknown[],
   ): Promise<(string[] | Error)[]> {
     const list = JSON.stringify(orders);
-    return this.retryWhileAway(name, async () => {
+    return this.ask(name, async () => {
       const replies: unknown = JSON.parse(String(await this.once(name, realm, [...head, list])));
       if (!Array.isArray(replies)) throw new TypeError(`expected a list from the script ${name}`);
       return replies.map((reply) => {
@@ -124,12 +124,12 @@ export class ScriptClient {
     }
   }
 
-  /** For reads, and for writes that do no harm when done twice. */
-  async retryWhileAway<T>(what: string, ask: (redis: Redis) => Promise<T>): Promise<T> {
+  /** Asked again while the store is away: for reads, and for writes that do no harm when done twice. */
+  async ask<T>(what: string, question: (redis: Redis) => Promise<T>): Promise<T> {
     const end = performance.now() + this.patienceMs;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       try {
-        return await ask(this.redis);
+        return await question(this.redis);
       } catch (error) {
         if (!isPassing(error)) throw error;
         if (performance.now() > end)

@@ -153,13 +153,13 @@ function halted({ scripts }: RealmLedger, before: number) {
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  const retryWhileAway = scripts.retryWhileAway.bind(scripts);
-  scripts.retryWhileAway = async (what, ask) => {
+  const ask = scripts.ask.bind(scripts);
+  scripts.ask = async (what, question) => {
     if (calls++ === before) {
       arrive();
       await gate;
     }
-    return retryWhileAway(what, ask);
+    return ask(what, question);
   };
   return { goOn, arrivesOr: (end: Promise<unknown>) => Promise.race([arrived, end]), calls: () => calls };
 }

@@ -46,7 +46,7 @@ export async function tidingsFor(
   const placed = await placesOf(ledger, attempts);
   for (let first = 0; first < placed.length; first += AT_ONCE) {
     const chunk = placed.slice(first, first + AT_ONCE);
-    const standings = await ledger.scripts.retryWhileAway('read orders', () =>
+    const standings = await ledger.scripts.ask('read orders', () =>
       Promise.all(chunk.map((one) => standingOf(ledger, one))),
     );
     chunk.forEach((one, i) => {
@@ -59,7 +59,7 @@ export async function tidingsFor(
 
 /** In the order in which the ledger saw them: what released a member comes before what held it next. */
 async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
-  const numbers = await ledger.scripts.retryWhileAway('list batches', (redis) =>
+  const numbers = await ledger.scripts.ask('list batches', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:batches`),
   );
   const found = await foundByFormerId(ledger, attempts, numbers);
@@ -111,7 +111,7 @@ async function doubtAll(context: Merging, no: string, intent: Intent): Promise<n
   const { scripts, keyPrefix } = context.ledger;
   const { orders } = await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
   const key = batchKeys(keyPrefix, no).attempts(intent.index);
-  await scripts.retryWhileAway('note attempt', (redis) => redis.sadd(key, intent.nonce));
+  await scripts.ask('note attempt', (redis) => redis.sadd(key, intent.nonce));
   return orders;
 }
 
@@ -164,7 +164,7 @@ async function foundByFormerId(
   numbers: Readonly<Record<string, string>>,
 ): Promise<readonly FoundAttempt[]> {
   if (attempts.every(({ intent }) => numbers[intent.batch] !== undefined)) return attempts;
-  const formers = await ledger.scripts.retryWhileAway('list batches', (redis) =>
+  const formers = await ledger.scripts.ask('list batches', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:former`),
   );
   const ids = new Map(Object.entries(numbers).map(([id, no]) => [no, batchId(id)]));

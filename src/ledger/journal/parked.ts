@@ -44,7 +44,7 @@ type ParkedBatch = {
  * were judged before are judged again at their seal.
  */
 export async function markForgotten(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.retryWhileAway('mark parked', async (redis) => {
+  await ledger.scripts.ask('mark parked', async (redis) => {
     const at = await storeNowMs(ledger);
     await redis.multi().hset(ledger.keyPrefix, 'gap', at).hincrby(ledger.keyPrefix, 'seals', 1).exec();
     for (const batch of await redis.hkeys(`${ledger.keyPrefix}:${PARKED}`))
@@ -54,14 +54,14 @@ export async function markForgotten(ledger: RealmLedger): Promise<void> {
 
 /** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
 export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
-  const at = await ledger.scripts.retryWhileAway('read loss', (redis) => redis.hget(ledger.keyPrefix, 'gap'));
+  const at = await ledger.scripts.ask('read loss', (redis) => redis.hget(ledger.keyPrefix, 'gap'));
   return at === null ? null : Number(at);
 }
 
 /** Whether payments of this batch are kept for the day it is imported again. */
 export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<boolean> {
   return (
-    (await ledger.scripts.retryWhileAway('find parked', (redis) =>
+    (await ledger.scripts.ask('find parked', (redis) =>
       redis.hexists(`${ledger.keyPrefix}:${PARKED}`, batch),
     )) === 1
   );
@@ -70,30 +70,24 @@ export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<bo
 /** The ids of all batches that payments are kept of. */
 export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<string>> {
   return new Set(
-    await ledger.scripts.retryWhileAway('list parked', (redis) =>
-      redis.hkeys(`${ledger.keyPrefix}:${PARKED}`),
-    ),
+    await ledger.scripts.ask('list parked', (redis) => redis.hkeys(`${ledger.keyPrefix}:${PARKED}`)),
   );
 }
 
 /** `here`: only those whose batch the ledger has again, by its id or by the one that 0.1.0 gave it. */
 export async function parkedAttempts(ledger: RealmLedger, here = false): Promise<ParkedBatch[]> {
   const { scripts, keyPrefix } = ledger;
-  const marks = await scripts.retryWhileAway('list parked', (redis) =>
-    redis.hgetall(`${keyPrefix}:${PARKED}`),
-  );
+  const marks = await scripts.ask('list parked', (redis) => redis.hgetall(`${keyPrefix}:${PARKED}`));
   const ids = Object.keys(marks);
   if (ids.length === 0) return [];
-  const found = await scripts.retryWhileAway('list batches', (redis) =>
+  const found = await scripts.ask('list batches', (redis) =>
     Promise.all([`${keyPrefix}:batches`, `${keyPrefix}:former`].map((key) => redis.hmget(key, ...ids))),
   );
   const wanted = ids.filter((_, i) => !here || found.some((numbers) => numbers[i] != null));
   return Promise.all(
     wanted.map(async (text) => {
       const batch = batchId(text);
-      const values = await scripts.retryWhileAway('read parked', (redis) =>
-        redis.hvals(keyOf(ledger, batch)),
-      );
+      const values = await scripts.ask('read parked', (redis) => redis.hvals(keyOf(ledger, batch)));
       return { batch, attempts: values.map(decodeParked), incomplete: marks[text] === INCOMPLETE };
     }),
   );

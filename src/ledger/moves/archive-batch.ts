@@ -6,6 +6,7 @@ import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-fi
 import { archivePath, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/earlier.js';
+import { batchFacts } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
 
 /**
@@ -23,11 +24,11 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
   const { ledger, no } = ref;
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
-  const meta = await scripts.retryWhileAway('read batch', (redis) => redis.hgetall(keys.meta));
+  const meta = await scripts.ask('read batch', (redis) => redis.hgetall(keys.meta));
   const rows = Number(meta.rows ?? 0);
   const path = archivePath(folder, ledger.id, ref.id);
   if (meta.state !== 'archived') {
-    const counters = await scripts.retryWhileAway('read batch', (redis) => redis.hgetall(keys.counters));
+    const counters = await scripts.ask('read batch', (redis) => redis.hgetall(keys.counters));
     if (!isArchivable(meta, counters)) return undefined;
     if (!(await freeUnpaid(ref, rows))) return undefined;
     const source = storeSource(ref);
@@ -121,7 +122,7 @@ const REF_BYTES = 1 + REFERENCE_HASH_BYTES;
 async function purge({ ledger, no }: BatchRef, rows: number): Promise<void> {
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
-  const purged = await scripts.retryWhileAway('read batch', (redis) => redis.hget(keys.meta, 'purged'));
+  const [purged, finishedAt] = await batchFacts({ ledger, no }, 'purged', 'finishedAt');
   if (purged === '1') return;
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const names = [
@@ -129,16 +130,15 @@ async function purge({ ledger, no }: BatchRef, rows: number): Promise<void> {
       ...recordBlocksOf(block).map((one) => keys.records(one)),
       ...indexesOf(block, rows).flatMap((index) => [keys.details(index), keys.attempts(index)]),
     ];
-    await scripts.retryWhileAway('archive', (redis) => redis.unlink(...names));
+    await scripts.ask('archive', (redis) => redis.unlink(...names));
   }
   const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
-  await scripts.retryWhileAway('archive', (redis) =>
+  await scripts.ask('archive', (redis) =>
     redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
   );
   // Read while its rows are compared with; without it they are read from the archive.
-  const end = Number(await scripts.retryWhileAway('read batch', (redis) => redis.hget(meta, 'finishedAt')));
-  await scripts.retryWhileAway('archive', (redis) => redis.pexpireat(sketch, end + LOOK_BACK_MS));
-  await scripts.retryWhileAway('archive', (redis) => redis.hset(meta, 'purged', '1'));
+  await scripts.ask('archive', (redis) => redis.pexpireat(sketch, Number(finishedAt) + LOOK_BACK_MS));
+  await scripts.ask('archive', (redis) => redis.hset(meta, 'purged', '1'));
 }
 
 function recordBlocksOf(block: number): number[] {

@@ -17,7 +17,7 @@ export type OpenBatch = {
 };
 
 export async function openBatches(ledger: RealmLedger, horizonMs: number): Promise<OpenBatch[]> {
-  return ledger.scripts.retryWhileAway('list open batches', async (redis) => {
+  return ledger.scripts.ask('list open batches', async (redis) => {
     const [numbers, nowMs] = await Promise.all([
       redis.smembers(`${ledger.keyPrefix}:open`),
       storeNowMs(ledger),
@@ -60,7 +60,7 @@ export async function overdue(
   most: number,
 ): Promise<number[]> {
   const key = batchKeys(ledger.keyPrefix, no).due;
-  return ledger.scripts.retryWhileAway('list overdue', async (redis) => {
+  return ledger.scripts.ask('list overdue', async (redis) => {
     const nowMs = await storeNowMs(ledger);
     const [late, strayed] = await Promise.all([
       redis.zrangebyscore(key, '-inf', nowMs - lateByMs, 'LIMIT', 0, most),
@@ -76,7 +76,7 @@ export async function dispatched(
   no: string,
 ): Promise<{ index: number; dueAt: number }[]> {
   const key = batchKeys(ledger.keyPrefix, no).due;
-  const flat = await ledger.scripts.retryWhileAway('list dispatched', (redis) =>
+  const flat = await ledger.scripts.ask('list dispatched', (redis) =>
     redis.zrange(key, 0, '-1', 'WITHSCORES'),
   );
   const entries: { index: number; dueAt: number }[] = [];
@@ -93,7 +93,7 @@ export async function generationsOf(
 ): Promise<number[]> {
   if (indexes.length === 0) return [];
   const key = batchKeys(ledger.keyPrefix, no).generations;
-  const found = await ledger.scripts.retryWhileAway('read generations', (redis) =>
+  const found = await ledger.scripts.ask('read generations', (redis) =>
     redis.hmget(key, ...indexes.map(String)),
   );
   return found.map((text) => Number(text ?? 0));
@@ -114,7 +114,7 @@ export async function redispatch(
 /** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
 export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
   const keys = batchKeys(ledger.keyPrefix, no);
-  await ledger.scripts.retryWhileAway('close batch', async (redis) => {
+  await ledger.scripts.ask('close batch', async (redis) => {
     const [sending, unknown] = await redis.hmget(keys.counters, 'c:s', 'c:u');
     if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${ledger.keyPrefix}:open`, no);
   });

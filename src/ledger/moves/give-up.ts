@@ -1,9 +1,9 @@
 import { membersOf } from '../../core/order.js';
 import { contentDigest } from '../../core/reference.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder } from '../plan-block.js';
-import { askScript } from '../realm-ledger.js';
+import { askScript, batchFacts } from '../realm-ledger.js';
 import type { MergeContext } from './roll-forward.js';
 import { ownReference } from './settle.js';
 
@@ -16,9 +16,7 @@ export async function giveUpBatch(
   no: string,
   why: { readonly session: string; readonly message: string; readonly at: number },
 ): Promise<{ orders: number; tokens: bigint }> {
-  const rows = await ledger.scripts.retryWhileAway('read batch', (redis) =>
-    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'rows'),
-  );
+  const [rows] = await batchFacts({ ledger, no }, 'rows');
   const detail = encodeEvent({
     event: 'concluded',
     at: why.at,

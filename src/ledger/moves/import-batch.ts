@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { PLAN_BLOCK_ROWS } from '../keys.js';
+import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, encodeManifest, type Manifest } from '../views.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
@@ -129,10 +129,7 @@ export async function dropBatch(
   blocks: number,
   claimsOf: (block: number) => Promise<BlockClaims>,
 ): Promise<void> {
-  const { meta } = batchKeys(ledger.keyPrefix, at.no);
-  const stored = Number(
-    await ledger.scripts.retryWhileAway('read batch', (redis) => redis.hget(meta, 'blocks')),
-  );
+  const stored = Number((await batchFacts({ ledger, no: at.no }, 'blocks'))[0]);
   for (let block = Math.max(blocks, stored) - 1; block >= -1; block--) {
     const { refs, replaces } = block < 0 ? NO_CLAIMS : await claimsOf(block);
     const content = { refs: unpackRefs(refs, block * PLAN_BLOCK_ROWS + 1), replaces };

@@ -107,9 +107,8 @@ export async function readPaceState(
   now: number,
 ): Promise<PaceState> {
   const key = `${ledger.keyPrefix}:pace`;
-  const [limit, limitMs, limitBy, others, othersAt, hold] = await ledger.scripts.retryWhileAway(
-    'read pace',
-    (redis) => redis.hmget(key, 'limit', 'limitMs', 'limitBy', 'others', 'othersAt', 'hold'),
+  const [limit, limitMs, limitBy, others, othersAt, hold] = await ledger.scripts.ask('read pace', (redis) =>
+    redis.hmget(key, 'limit', 'limitMs', 'limitBy', 'others', 'othersAt', 'hold'),
   );
   const learnt =
     limit == null

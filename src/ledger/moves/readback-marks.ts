@@ -1,6 +1,6 @@
 import { batchKeys } from '../keys.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { OrderRef } from './begin-sending.js';
 
 /**
@@ -16,7 +16,7 @@ export function expectedBalances(
   { scripts, keyPrefix }: RealmLedger,
   members: readonly string[],
 ): Promise<(string | null)[]> {
-  return scripts.retryWhileAway('read balances', (redis) => redis.hmget(`${keyPrefix}:expected`, ...members));
+  return scripts.ask('read balances', (redis) => redis.hmget(`${keyPrefix}:expected`, ...members));
 }
 
 /** Never over what another order has left since: this process may have been frozen, and its hold given up. */
@@ -24,7 +24,7 @@ export async function noteBalances(
   { scripts, keyPrefix }: RealmLedger,
   balances: readonly (readonly [member: string, balance: string])[],
 ): Promise<void> {
-  await scripts.retryWhileAway('note balances', (redis) =>
+  await scripts.ask('note balances', (redis) =>
     Promise.all(balances.map(([member, balance]) => redis.hsetnx(`${keyPrefix}:expected`, member, balance))),
   );
 }
@@ -38,7 +38,7 @@ export function isOvertaken(
   members: readonly string[],
   sentAt: number,
 ): Promise<boolean> {
-  return scripts.retryWhileAway('read void marks', async (redis) => {
+  return scripts.ask('read void marks', async (redis) => {
     const [marks, [unheldAt, settleMs, stepped]] = await Promise.all([
       redis.hmget(`${keyPrefix}:void`, ...members),
       redis.hmget(keyPrefix, 'unheldAt', 'settleMs', 'steppedUntil'),
@@ -54,9 +54,7 @@ export function isOvertaken(
 
 /** The store's clock went ahead: until then, by that clock, nothing of before is over. */
 export async function noteClockStep({ scripts, keyPrefix }: RealmLedger, untilMs: number): Promise<void> {
-  await scripts.retryWhileAway('note the clock', (redis) =>
-    redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)),
-  );
+  await scripts.ask('note the clock', (redis) => redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)));
 }
 
 /** What was seen is kept with the order. */
@@ -66,7 +64,7 @@ export async function noteEvent(
   event: OrderEvent,
 ): Promise<void> {
   const key = batchKeys(keyPrefix, ref.no).details(ref.index);
-  await scripts.retryWhileAway('note evidence', (redis) => redis.rpush(key, encodeEvent(event)));
+  await scripts.ask('note evidence', (redis) => redis.rpush(key, encodeEvent(event)));
 }
 
 /** Said once, kept with the batch and in its audit. */
@@ -77,7 +75,7 @@ export async function endReadback(
   at: number,
 ): Promise<boolean> {
   const keys = batchKeys(ledger.keyPrefix, no);
-  return ledger.scripts.retryWhileAway('end read-back', async (redis) => {
+  return ledger.scripts.ask('end read-back', async (redis) => {
     if ((await redis.hsetnx(keys.meta, 'readbackEnded', message)) === 0) return false;
     await redis.rpush(
       keys.audit,
@@ -89,7 +87,6 @@ export async function endReadback(
 
 /** The reason it ended, or null while it is sound. */
 export async function readbackEnded(ledger: RealmLedger, no: string): Promise<string | null> {
-  return ledger.scripts.retryWhileAway('read batch', (redis) =>
-    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'readbackEnded'),
-  );
+  const [message] = await batchFacts({ ledger, no }, 'readbackEnded');
+  return message ?? null;
 }

@@ -5,7 +5,7 @@ import { batchKeys } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { type BatchRef, batchNumber } from '../read/batches.js';
-import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { isStateCode, STATE_CODES } from '../record.js';
 import { referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
@@ -91,7 +91,7 @@ export async function discardOrder(
 
 export async function writeAudit(ref: BatchRef, entry: AuditEntry): Promise<void> {
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).audit;
-  await ref.ledger.scripts.retryWhileAway('write audit', (redis) => redis.rpush(key, JSON.stringify(entry)));
+  await ref.ledger.scripts.ask('write audit', (redis) => redis.rpush(key, JSON.stringify(entry)));
 }
 
 /** The file that a dead letter's row was put into. Of an import that was never sealed nothing is ever paid. */
@@ -101,10 +101,8 @@ type StandIn = {
   readonly cancelled: boolean;
 };
 
-export async function standIn({ scripts, keyPrefix }: RealmLedger, no: string): Promise<StandIn> {
-  const [id, state] = await scripts.retryWhileAway('find batch', (redis) =>
-    redis.hmget(batchKeys(keyPrefix, no).meta, 'id', 'state'),
-  );
+export async function standIn(ledger: RealmLedger, no: string): Promise<StandIn> {
+  const [id, state] = await batchFacts({ ledger, no }, 'id', 'state');
   return {
     batch: batchId(id ?? 'unknown'),
     unfinished: state === 'importing',

@@ -98,7 +98,7 @@ export type RealmState = {
 };
 
 export async function realmState(ledger: RealmLedger): Promise<RealmState> {
-  const [halt, breaker, disarmed] = await ledger.scripts.retryWhileAway('read realm', (redis) =>
+  const [halt, breaker, disarmed] = await ledger.scripts.ask('read realm', (redis) =>
     redis.hmget(ledger.keyPrefix, 'halt', 'breaker', 'fenceReason'),
   );
   return {
@@ -115,7 +115,7 @@ export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
 }
 
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
-  await ledger.scripts.retryWhileAway('halt realm', async (redis) => {
+  await ledger.scripts.ask('halt realm', async (redis) => {
     const nowMs = await storeNowMs(ledger);
     if ((await redis.hsetnx(ledger.keyPrefix, 'halt', JSON.stringify(why))) === 1)
       await redis.hset(ledger.keyPrefix, 'haltAt', nowMs);
@@ -124,7 +124,7 @@ export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void>
 
 /** Lets a halted realm go on; the caller has tried the key with one read first. */
 export async function releaseRealm(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.retryWhileAway('release realm', (redis) =>
+  await ledger.scripts.ask('release realm', (redis) =>
     redis.hdel(ledger.keyPrefix, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }
@@ -146,7 +146,7 @@ export async function askProbe(
 }
 
 export async function closeBreaker(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.retryWhileAway('close breaker', (redis) =>
+  await ledger.scripts.ask('close breaker', (redis) =>
     redis.hdel(ledger.keyPrefix, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }

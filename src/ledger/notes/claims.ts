@@ -15,13 +15,11 @@ const RELEASE =
 export async function claimRule(ledger: RealmLedger, rule: string, owner: string, ttlMs: number) {
   const { scripts } = ledger;
   const key = `${ledger.keyPrefix}:rules:claim:${rule}`;
-  const taken = await scripts.retryWhileAway('claim rule', (redis) =>
-    redis.set(key, owner, 'PX', ttlMs, 'NX'),
-  );
+  const taken = await scripts.ask('claim rule', (redis) => redis.set(key, owner, 'PX', ttlMs, 'NX'));
   if (taken === null) return undefined;
   return {
-    renew: () => scripts.retryWhileAway('renew claim', (redis) => redis.eval(RENEW, 1, key, owner, ttlMs)),
-    release: () => scripts.retryWhileAway('release claim', (redis) => redis.eval(RELEASE, 1, key, owner)),
+    renew: () => scripts.ask('renew claim', (redis) => redis.eval(RENEW, 1, key, owner, ttlMs)),
+    release: () => scripts.ask('release claim', (redis) => redis.eval(RELEASE, 1, key, owner)),
   };
 }
 

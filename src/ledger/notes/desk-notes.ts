@@ -41,7 +41,7 @@ export class ExpiringNotes {
   }
 
   private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
-    return this.scripts.retryWhileAway('desk session', question);
+    return this.scripts.ask('desk session', question);
   }
 }
 
@@ -58,8 +58,8 @@ export async function appendDeskAudit(
   keepMax: number,
 ): Promise<void> {
   const key = auditKey(rank);
-  await scripts.retryWhileAway('desk audit', (redis) => redis.lpush(key, line));
-  await scripts.retryWhileAway('desk audit', (redis) => redis.ltrim(key, 0, keepMax - 1));
+  await scripts.ask('desk audit', (redis) => redis.lpush(key, line));
+  await scripts.ask('desk audit', (redis) => redis.ltrim(key, 0, keepMax - 1));
 }
 
 /** Newest first, from `before` counted from the oldest end, so that new lines do not shift the pages. */
@@ -70,11 +70,9 @@ export async function readDeskAudit(
   limit: number,
 ): Promise<{ before: number; lines: string[] }> {
   const key = auditKey(rank);
-  const length = await scripts.retryWhileAway('desk audit', (redis) => redis.llen(key));
+  const length = await scripts.ask('desk audit', (redis) => redis.llen(key));
   const before = Math.min(given ?? length, length);
   const from = length - before;
-  const lines = await scripts.retryWhileAway('desk audit', (redis) =>
-    redis.lrange(key, from, from + limit - 1),
-  );
+  const lines = await scripts.ask('desk audit', (redis) => redis.lrange(key, from, from + limit - 1));
   return { before, lines };
 }

@@ -64,7 +64,7 @@ export class NoteStore<Note> {
   }
 
   private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {
-    return this.scripts.retryWhileAway(`notes in ${this.key}`, question);
+    return this.scripts.ask(`notes in ${this.key}`, question);
   }
 }
 

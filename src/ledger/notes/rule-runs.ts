@@ -30,7 +30,7 @@ export async function takeReading(
 ): Promise<boolean> {
   const { scripts, keyPrefix } = ledger;
   const keys = [`${keyPrefix}:rules:runs`, factsKey(ledger, from), factsKey(ledger, taken.id)];
-  const reply = await scripts.retryWhileAway('take run', (redis) =>
+  const reply = await scripts.ask('take run', (redis) =>
     redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
   );
   return reply === 1;
@@ -44,20 +44,20 @@ export async function putDecisions(
 ): Promise<void> {
   const { scripts } = ledger;
   const key = blockKey(ledger, id, block);
-  await scripts.retryWhileAway('keep decisions', (redis) => redis.set(key, Buffer.from(bytes)));
+  await scripts.ask('keep decisions', (redis) => redis.set(key, Buffer.from(bytes)));
 }
 
 export function readDecisions(ledger: RealmLedger, id: string, block: number): Promise<Buffer | null> {
   const { scripts } = ledger;
   const key = blockKey(ledger, id, block);
-  return scripts.retryWhileAway('read decisions', (redis) => redis.getBuffer(key));
+  return scripts.ask('read decisions', (redis) => redis.getBuffer(key));
 }
 
 export async function forgetDecisions(ledger: RealmLedger, id: string, blocks: number): Promise<void> {
   const { scripts } = ledger;
-  await scripts.retryWhileAway('forget facts', (redis) => redis.unlink(factsKey(ledger, id)));
+  await scripts.ask('forget facts', (redis) => redis.unlink(factsKey(ledger, id)));
   for (let block = 0; block < blocks; block++)
-    await scripts.retryWhileAway('forget decisions', (redis) => redis.unlink(blockKey(ledger, id, block)));
+    await scripts.ask('forget decisions', (redis) => redis.unlink(blockKey(ledger, id, block)));
 }
 
 /** What was read for a run that is not decided yet; each fact is kept as it comes, so that a kill costs none. */
@@ -75,7 +75,7 @@ export async function openFacts(ledger: RealmLedger, id: string): Promise<FactsK
   const known = new Map<string, string>();
   // Page by page: those of a large audience in one answer would hold up the process.
   for (let cursor = '', page: string[] = []; cursor !== '0'; ) {
-    [cursor, page] = await scripts.retryWhileAway('read facts', (redis) =>
+    [cursor, page] = await scripts.ask('read facts', (redis) =>
       redis.hscan(key, cursor || '0', 'COUNT', FACTS_PAGE),
     );
     for (let at = 0; at + 1 < page.length; at += 2) known.set(page[at] ?? '', page[at + 1] ?? '');
@@ -84,10 +84,10 @@ export async function openFacts(ledger: RealmLedger, id: string): Promise<FactsK
     known,
     async keep(field, value) {
       known.set(field, value);
-      await scripts.retryWhileAway('keep fact', (redis) => redis.hset(key, field, value));
+      await scripts.ask('keep fact', (redis) => redis.hset(key, field, value));
     },
     async drop() {
-      await scripts.retryWhileAway('drop facts', (redis) => redis.unlink(key));
+      await scripts.ask('drop facts', (redis) => redis.unlink(key));
     },
   };
 }
@@ -99,14 +99,10 @@ export async function lastRunNumber(
   period: string,
 ): Promise<{ readonly number: number; readonly isOpen: boolean } | null> {
   const account = accountName(rule, period);
-  const last = await scripts.retryWhileAway('read number', (redis) =>
-    redis.hget(`${keyPrefix}:rules:numbers`, account),
-  );
+  const last = await scripts.ask('read number', (redis) => redis.hget(`${keyPrefix}:rules:numbers`, account));
   if (last === null) return null;
   const [number = '', no = ''] = last.split(' ');
-  const open = await scripts.retryWhileAway('read batch', (redis) =>
-    redis.sismember(`${keyPrefix}:open`, no),
-  );
+  const open = await scripts.ask('read batch', (redis) => redis.sismember(`${keyPrefix}:open`, no));
   return { number: Number(number), isOpen: open === 1 };
 }
 

@@ -38,7 +38,7 @@ export async function earlierAddresses(ledger: RealmLedger): Promise<EarlierAddr
 export async function announceAddress(ledger: RealmLedger): Promise<void> {
   const { scripts } = ledger;
   for (const { keyPrefix } of await otherLedgers(ledger))
-    await scripts.retryWhileAway('announce address', (redis) => redis.hincrby(keyPrefix, 'seals', 1));
+    await scripts.ask('announce address', (redis) => redis.hincrby(keyPrefix, 'seals', 1));
 }
 
 /** A person has said that this address is meant beside, or instead of, those. */
@@ -49,7 +49,7 @@ export async function acceptAddresses(
 ): Promise<void> {
   const { scripts, realm } = ledger;
   for (const { baseUrl } of earlier)
-    await scripts.retryWhileAway('accept address', (redis) =>
+    await scripts.ask('accept address', (redis) =>
       redis.hset(
         keyOf(ledger),
         ledgerId({ baseUrl, realmId: realm.realmId }),
@@ -66,16 +66,14 @@ async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise
       other.realmId === realm.realmId && key !== keyPrefix && !other.rehearsal,
   );
   if (others.length === 0) return [];
-  const accepted = await scripts.retryWhileAway('read addresses', (redis) =>
-    redis.hkeys(keyOf({ keyPrefix })),
-  );
+  const accepted = await scripts.ask('read addresses', (redis) => redis.hkeys(keyOf({ keyPrefix })));
   return others.filter((other) => !accepted.includes(ledgerId(other.realm)));
 }
 
 async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
   const { scripts, keyPrefix, realm } = ledger;
   // Attempts whose batch a store that was rolled back has forgotten.
-  let open = await scripts.retryWhileAway('read parked', (redis) => redis.hlen(`${keyPrefix}:parked`));
+  let open = await scripts.ask('read parked', (redis) => redis.hlen(`${keyPrefix}:parked`));
   let [paid, tokens, lastAt]: [number, bigint, number | null] = [0, 0n, null];
   for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);

@@ -1,5 +1,5 @@
 import { batchKeys } from '../keys.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import {
   type BatchView,
   decodeManifest,
@@ -7,33 +7,24 @@ import {
   type Manifest,
   type RunSeries,
 } from '../views.js';
-import type { BatchRef } from './batches.js';
 import { histogram, series } from './snapshot.js';
 
 /** Single facts of a batch, for those who need no whole view of it. */
 
-type Place = Pick<BatchRef, 'ledger' | 'no'>;
-
-function facts({ ledger: { scripts, keyPrefix }, no }: Place, ...fields: readonly string[]) {
-  return scripts.retryWhileAway('read batch', (redis) =>
-    redis.hmget(batchKeys(keyPrefix, no).meta, ...fields),
-  );
-}
-
 /** The number of the batch with this content; null where there is none. */
 export function batchOfContent({ scripts, keyPrefix }: RealmLedger, content: string): Promise<string | null> {
-  return scripts.retryWhileAway('find batch', (redis) => redis.hget(`${keyPrefix}:content`, content));
+  return scripts.ask('find batch', (redis) => redis.hget(`${keyPrefix}:content`, content));
 }
 
 /** Null while its import is not sealed. */
 export async function sealedManifest(ledger: RealmLedger, no: string): Promise<Manifest | null> {
-  const [manifest] = await facts({ ledger, no }, 'manifest');
+  const [manifest] = await batchFacts({ ledger, no }, 'manifest');
   return manifest == null ? null : decodeManifest(manifest);
 }
 
 /** Where an import stands: null once it was cancelled. */
-export async function importState(ref: Place): Promise<'importing' | 'sealed' | null> {
-  const [state] = await facts(ref, 'state');
+export async function importState(ref: BatchPlace): Promise<'importing' | 'sealed' | null> {
+  const [state] = await batchFacts(ref, 'state');
   if (state == null) return null;
   return state === 'importing' ? state : 'sealed';
 }
@@ -41,29 +32,33 @@ export async function importState(ref: Place): Promise<'importing' | 'sealed' | 
 /** An import that was begun and never sealed; null for any other batch. */
 export type BegunImport = { readonly content: string; readonly blocks: number; readonly createdAt: number };
 
-export async function begunImport(ref: Place): Promise<BegunImport | null> {
-  const [state, content, blocks, createdAt] = await facts(ref, 'state', 'content', 'blocks', 'createdAt');
+export async function begunImport(ref: BatchPlace): Promise<BegunImport | null> {
+  const [state, content, blocks, createdAt] = await batchFacts(
+    ref,
+    'state',
+    'content',
+    'blocks',
+    'createdAt',
+  );
   if (state !== 'importing') return null;
   return { content: content ?? '', blocks: Number(blocks ?? 0), createdAt: Number(createdAt ?? 0) };
 }
 
 /** One word of each row's content; null for a batch of an older version, or one archived long ago. */
-export function readSketch({ ledger: { scripts, keyPrefix }, no }: Place): Promise<Buffer | null> {
-  return scripts.retryWhileAway('read sketch', (redis) => redis.getBuffer(batchKeys(keyPrefix, no).sketch));
+export function readSketch({ ledger: { scripts, keyPrefix }, no }: BatchPlace): Promise<Buffer | null> {
+  return scripts.ask('read sketch', (redis) => redis.getBuffer(batchKeys(keyPrefix, no).sketch));
 }
 
 /** The orders that were over and were retried, or put right by a journal, and at which number of the realm's seals. */
-export async function retriedOrders({ ledger, no }: Place): Promise<ReadonlyMap<number, number>> {
+export async function retriedOrders({ ledger, no }: BatchPlace): Promise<ReadonlyMap<number, number>> {
   const { scripts, keyPrefix } = ledger;
-  const found = await scripts.retryWhileAway('read retries', (redis) =>
-    redis.hgetall(batchKeys(keyPrefix, no).again),
-  );
+  const found = await scripts.ask('read retries', (redis) => redis.hgetall(batchKeys(keyPrefix, no).again));
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
 
 /** The number of its seal among the realm's; null where it was put back, and knew nothing when it was sealed. */
 export async function sealNumber(ledger: RealmLedger, no: string): Promise<number | null> {
-  const [seal, putBack] = await facts({ ledger, no }, 'seal', 'putBack');
+  const [seal, putBack] = await batchFacts({ ledger, no }, 'seal', 'putBack');
   return putBack === '1' ? null : Number(seal);
 }
 
@@ -71,33 +66,33 @@ export async function sealNumber(ledger: RealmLedger, no: string): Promise<numbe
  * The rows of a batch that may leave the store: it ended before that moment. Null when it is not due; one that was
  * archived but has rows left in the store is due at once.
  */
-export async function rowsToArchive(ref: Place, endedBefore: number): Promise<number | null> {
-  const [state, finishedAt, rows, purged] = await facts(ref, 'state', 'finishedAt', 'rows', 'purged');
+export async function rowsToArchive(ref: BatchPlace, endedBefore: number): Promise<number | null> {
+  const [state, finishedAt, rows, purged] = await batchFacts(ref, 'state', 'finishedAt', 'rows', 'purged');
   if (state === 'archived') return purged === '1' ? null : Number(rows);
   if (state !== 'done' && state !== 'cancelled') return null;
   return finishedAt != null && Number(finishedAt) <= endedBefore ? Number(rows) : null;
 }
 
 /** Changes whenever the view of the batch may have; and how many of its orders are dispatched and not settled. */
-export async function batchStamp({ ledger, no }: Place) {
+export async function batchStamp({ ledger, no }: BatchPlace) {
   const { scripts, keyPrefix } = ledger;
   const [stamp, dispatched] = await Promise.all([
-    facts({ ledger, no }, 'version', 'state', 'reason', 'owner', 'startedAt'),
-    scripts.retryWhileAway('list batches', (redis) => redis.zcard(batchKeys(keyPrefix, no).due)),
+    batchFacts({ ledger, no }, 'version', 'state', 'reason', 'owner', 'startedAt'),
+    scripts.ask('list batches', (redis) => redis.zcard(batchKeys(keyPrefix, no).due)),
   ]);
   return { stamp: JSON.stringify(stamp), dispatched };
 }
 
 /** The latencies of a batch in the store. */
-export async function batchLatency({ ledger, no }: Place): Promise<LatencyHistogram> {
+export async function batchLatency({ ledger, no }: BatchPlace): Promise<LatencyHistogram> {
   const { scripts, keyPrefix } = ledger;
   const { latency } = batchKeys(keyPrefix, no);
-  return histogram(await scripts.retryWhileAway('read latency', (redis) => redis.hgetall(latency)));
+  return histogram(await scripts.ask('read latency', (redis) => redis.hgetall(latency)));
 }
 
 /** The chart of a batch in the store. */
-export async function batchSeries({ ledger, no }: Place, view: BatchView): Promise<RunSeries> {
+export async function batchSeries({ ledger, no }: BatchPlace, view: BatchView): Promise<RunSeries> {
   const { scripts, keyPrefix } = ledger;
   const { run } = batchKeys(keyPrefix, no);
-  return series(await scripts.retryWhileAway('read run', (redis) => redis.hgetall(run)), view);
+  return series(await scripts.ask('read run', (redis) => redis.hgetall(run)), view);
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../../core/errors/error.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { type BatchPlace, batchFacts } from '../realm-ledger.js';
 import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
-import type { BatchRef } from './batches.js';
 
 /**
  * Where the rows of a batch are read from: the store, or its archive. Whoever shows rows reads through this
@@ -19,34 +19,28 @@ export type BatchSource = {
   run(): Promise<Record<string, string>>;
 };
 
-type Place = Pick<BatchRef, 'ledger' | 'no'>;
-
-export async function batchSource(ref: Place): Promise<BatchSource> {
-  const { scripts, keyPrefix } = ref.ledger;
-  const [state, id] = await scripts.retryWhileAway('read batch', (redis) =>
-    redis.hmget(batchKeys(keyPrefix, ref.no).meta, 'state', 'id'),
-  );
+export async function batchSource(ref: BatchPlace): Promise<BatchSource> {
+  const [state, id] = await batchFacts(ref, 'state', 'id');
   return state === 'archived' ? archiveSource(ref, id ?? '') : storeSource(ref);
 }
 
-export function storeSource({ ledger, no }: Place): BatchSource {
+export function storeSource({ ledger, no }: BatchPlace): BatchSource {
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
   return {
-    plan: (block) => scripts.retryWhileAway('read plan', (redis) => redis.getBuffer(keys.plan(block))),
-    records: (block) => scripts.retryWhileAway('read orders', (redis) => redis.hgetall(keys.records(block))),
-    details: (index) =>
-      scripts.retryWhileAway('read order', (redis) => redis.lrange(keys.details(index), 0, -1)),
-    audit: () => scripts.retryWhileAway('read audit', (redis) => redis.lrange(keys.audit, 0, -1)),
-    latency: () => scripts.retryWhileAway('read latency', (redis) => redis.hgetall(keys.latency)),
-    run: () => scripts.retryWhileAway('read run', (redis) => redis.hgetall(keys.run)),
+    plan: (block) => scripts.ask('read plan', (redis) => redis.getBuffer(keys.plan(block))),
+    records: (block) => scripts.ask('read orders', (redis) => redis.hgetall(keys.records(block))),
+    details: (index) => scripts.ask('read order', (redis) => redis.lrange(keys.details(index), 0, -1)),
+    audit: () => scripts.ask('read audit', (redis) => redis.lrange(keys.audit, 0, -1)),
+    latency: () => scripts.ask('read latency', (redis) => redis.hgetall(keys.latency)),
+    run: () => scripts.ask('read run', (redis) => redis.hgetall(keys.run)),
   };
 }
 
 /** Files that were read and checked by this process. An archive never changes. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 
-async function archiveSource({ ledger }: Place, id: string): Promise<BatchSource> {
+async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchSource> {
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const known = opened.get(path) ?? ArchiveFile.open(path);
   opened.set(path, known);

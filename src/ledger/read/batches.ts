@@ -3,14 +3,14 @@ import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
 import { decodeReason, realmState } from '../moves/steer.js';
-import { allLedgers, type RealmLedger } from '../realm-ledger.js';
+import { allLedgers, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
 import { type BatchView, decodeManifest, type Reason } from '../views.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
-export type BatchRef = { readonly ledger: RealmLedger; readonly no: string; readonly id: BatchId };
+export type BatchRef = BatchPlace & { readonly id: BatchId };
 
 /** The batch that a number stands for now, or stood for before an import was given up. */
 export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRef> {
@@ -19,15 +19,13 @@ export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRe
 
 /** After a rollback a number may stand for another batch; null where it stands for none. */
 export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchId | null> {
-  const id = await ledger.scripts.retryWhileAway('find batch', (redis) =>
-    redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'),
-  );
-  return id === null ? null : batchId(id);
+  const [id] = await batchFacts({ ledger, no }, 'id');
+  return id == null ? null : batchId(id);
 }
 
 /** All batches of a realm, oldest first. */
 export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
-  const found = await ledger.scripts.retryWhileAway('list batches', (redis) =>
+  const found = await ledger.scripts.ask('list batches', (redis) =>
     redis.hgetall(`${ledger.keyPrefix}:batches`),
   );
   return Object.entries(found)
@@ -36,9 +34,7 @@ export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
 }
 
 export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
-  return ledger.scripts.retryWhileAway('find batch', (redis) =>
-    redis.hget(`${ledger.keyPrefix}:batches`, id),
-  );
+  return ledger.scripts.ask('find batch', (redis) => redis.hget(`${ledger.keyPrefix}:batches`, id));
 }
 
 /** All batches of all realms of the store, or of one, by its name or id. */
@@ -81,11 +77,7 @@ export async function findBatch(scripts: ScriptClient, wanted: string, realm?: s
 }
 
 async function createdAt(ref: BatchRef): Promise<number> {
-  return Number(
-    await ref.ledger.scripts.retryWhileAway('read batch', (redis) =>
-      redis.hget(batchKeys(ref.ledger.keyPrefix, ref.no).meta, 'createdAt'),
-    ),
-  );
+  return Number((await batchFacts(ref, 'createdAt'))[0]);
 }
 
 export type StoredBatch = BatchView & {
@@ -100,7 +92,7 @@ export type StoredBatch = BatchView & {
 /** Undefined for a batch whose import has not been sealed. */
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
   const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
-  return ref.ledger.scripts.retryWhileAway('read batch', async (redis) => {
+  return ref.ledger.scripts.ask('read batch', async (redis) => {
     const [meta, counters, realm] = await Promise.all([
       redis.hgetall(keys.meta),
       redis.hgetall(keys.counters),
@@ -160,7 +152,7 @@ function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
 
 /** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
 export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
-  const fields = await ref.ledger.scripts.retryWhileAway('read run', (redis) =>
+  const fields = await ref.ledger.scripts.ask('read run', (redis) =>
     redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
   );
   const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));

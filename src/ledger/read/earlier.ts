@@ -69,7 +69,7 @@ export const LOOK_BACK_MS = 30 * 24 * 3600_000;
  * over and is paid, or may be, after all: what was judged at these numbers is sealed or retried at them, or not.
  */
 export async function judgedAt(ledger: RealmLedger): Promise<{ seals: string; retries: string }> {
-  const [seals, retries] = await ledger.scripts.retryWhileAway('read seals', (redis) =>
+  const [seals, retries] = await ledger.scripts.ask('read seals', (redis) =>
     redis.hmget(ledger.keyPrefix, 'seals', 'retries'),
   );
   return { seals: seals ?? '0', retries: retries ?? '0' };
@@ -83,7 +83,7 @@ export async function judgedBeside({ ledger, no }: BatchRef): Promise<string> {
   const { scripts, keyPrefix } = ledger;
   // In this order: an own retry between the two reads leaves a number that is never reached again.
   const { seals, retries } = await judgedAt(ledger);
-  const own = await scripts.retryWhileAway('read seals', (redis) =>
+  const own = await scripts.ask('read seals', (redis) =>
     redis.hget(batchKeys(keyPrefix, no).meta, 'retried'),
   );
   return `${seals} ${Number(retries) - Number(own)}`;
@@ -136,7 +136,7 @@ export type Arrivals = {
 /** By the store's clock, which may have been found stepped. */
 export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
   const { scripts, keyPrefix } = ledger;
-  const [nowMs, [stepped, settle]] = await scripts.retryWhileAway('read the clock', (redis) =>
+  const [nowMs, [stepped, settle]] = await scripts.ask('read the clock', (redis) =>
     Promise.all([storeNowMs(ledger), redis.hmget(keyPrefix, 'steppedUntil', 'settleMs')]),
   );
   const steppedMs = Number(stepped ?? 0);

@@ -51,7 +51,7 @@ export class PlanReader {
     if (known !== undefined) return (await known)[(index - 1) % PLAN_BLOCK_ROWS] ?? null;
     const { scripts, keyPrefix } = this.ledger;
     const keys = batchKeys(keyPrefix, no);
-    const reply = await scripts.retryWhileAway('read plan', (redis) =>
+    const reply = await scripts.ask('read plan', (redis) =>
       redis.multi().hget(keys.meta, 'id').hget(keys.meta, 'state').getBuffer(keys.plan(block)).exec(),
     );
     const [owner, state, bytes] = (reply ?? []).map(([, value]) => value);

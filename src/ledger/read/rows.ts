@@ -5,6 +5,7 @@ import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlanRow } from '../plan-block.js';
+import type { BatchPlace } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import type { RowView } from '../views.js';
 import { batchSource, storeSource } from './batch-source.js';
@@ -19,21 +20,16 @@ export async function rowContext(ref: BatchRef, plans: PlanReader): Promise<RowC
   return { ref, plans, cancelled: (await readBatch(ref))?.state === 'cancelled' };
 }
 
-export async function readRecord(ref: Pick<BatchRef, 'ledger' | 'no'>, index: number): Promise<OrderRecord> {
+export async function readRecord(ref: BatchPlace, index: number): Promise<OrderRecord> {
   const block = Math.floor((index - 1) / BLOCK_ORDERS);
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).records(block);
-  const stored = await ref.ledger.scripts.retryWhileAway('read order', (redis) =>
-    redis.hget(key, String(index)),
-  );
+  const stored = await ref.ledger.scripts.ask('read order', (redis) => redis.hget(key, String(index)));
   if (stored !== null) return decodeRecord(stored);
   const records = await (await batchSource(ref)).records(block);
   return decodeRecord(records[String(index)]);
 }
 
-export async function readDetails(
-  ref: Pick<BatchRef, 'ledger' | 'no'>,
-  index: number,
-): Promise<OrderEvent[]> {
+export async function readDetails(ref: BatchPlace, index: number): Promise<OrderEvent[]> {
   const stored = await storeSource(ref).details(index);
   return (stored.length > 0 ? stored : await (await batchSource(ref)).details(index)).map(decodeEvent);
 }

@@ -31,7 +31,7 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
   const [fence, { signs, nowMs }, [facts, pace]] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
-    scripts.retryWhileAway('read realm', (redis) =>
+    scripts.ask('read realm', (redis) =>
       Promise.all([
         redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
         redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
@@ -65,7 +65,7 @@ export async function readBatchStanding(
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
   const { manifest } = view;
-  const [[stoodAt], parked] = await scripts.retryWhileAway('read batch', (redis) =>
+  const [[stoodAt], parked] = await scripts.ask('read batch', (redis) =>
     Promise.all([
       redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
       redis.hexists(`${key}:parked`, ref.id),
@@ -260,7 +260,7 @@ class BatchLook {
 
   private ask<T>(question: (redis: RealmLedger['scripts']['redis']) => Promise<T>): Promise<T> {
     const { scripts } = this.ref.ledger;
-    return scripts.retryWhileAway('look at what waits', (redis) => question(redis));
+    return scripts.ask('look at what waits', (redis) => question(redis));
   }
 }
 

@@ -28,17 +28,15 @@ export async function storeInfo({ redis }: ScriptClient): Promise<{
 /** The tokens sent on the UTC day of that moment. */
 export async function tokensOfDay({ scripts, keyPrefix }: RealmLedger, atMs: number): Promise<bigint> {
   const day = utcDay(atMs);
-  return BigInt(
-    (await scripts.retryWhileAway('read day', (redis) => redis.hget(`${keyPrefix}:days`, day))) ?? 0,
-  );
+  return BigInt((await scripts.ask('read day', (redis) => redis.hget(`${keyPrefix}:days`, day))) ?? 0);
 }
 
 /** Attempts by the status of their answer. */
 export function answersByStatus({ scripts, keyPrefix }: RealmLedger): Promise<Record<string, string>> {
-  return scripts.retryWhileAway('read statuses', (redis) => redis.hgetall(`${keyPrefix}:statuses`));
+  return scripts.ask('read statuses', (redis) => redis.hgetall(`${keyPrefix}:statuses`));
 }
 
 /** Slots of the pace that were ever taken, reads included. */
 export async function slotsEverTaken({ scripts, keyPrefix }: RealmLedger): Promise<number> {
-  return Number(await scripts.retryWhileAway('read pace', (redis) => redis.hget(`${keyPrefix}:pace`, 'k')));
+  return Number(await scripts.ask('read pace', (redis) => redis.hget(`${keyPrefix}:pace`, 'k')));
 }

@@ -59,7 +59,7 @@ export async function attentionPage(
 ): Promise<number[]> {
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
   const floor = RANKS[state] * SPAN;
-  const members = await ref.ledger.scripts.retryWhileAway('list orders', (redis) =>
+  const members = await ref.ledger.scripts.ask('list orders', (redis) =>
     redis.zrangebyscore(key, `(${floor + after}`, floor + SPAN - 1, 'LIMIT', 0, limit),
   );
   return members.map(Number);
@@ -69,7 +69,7 @@ export async function attentionPage(
 export async function attentionCount(ref: BatchRef, state: UnsettledState, upTo: number): Promise<number> {
   const key = batchKeys(ref.ledger.keyPrefix, ref.no).attention;
   const floor = RANKS[state] * SPAN;
-  return ref.ledger.scripts.retryWhileAway('count orders', (redis) => redis.zcount(key, floor, floor + upTo));
+  return ref.ledger.scripts.ask('count orders', (redis) => redis.zcount(key, floor, floor + upTo));
 }
 
 export function isUnsettledState(state: string): state is UnsettledState {

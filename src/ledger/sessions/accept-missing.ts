@@ -33,7 +33,7 @@ export const REMOVED = 'removed';
 export async function lossOf(context: MergeContext, session: string): Promise<Loss> {
   const { ledger, plans } = context;
   const { run, armed, era } = await readFence(ledger);
-  const joined = await ledger.scripts.retryWhileAway('read session', (redis) =>
+  const joined = await ledger.scripts.ask('read session', (redis) =>
     redis.hget(`${ledger.keyPrefix}:joined`, session),
   );
   const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
@@ -84,8 +84,8 @@ async function uncertain(ledger: RealmLedger) {
     (await listBatches(ledger)).map(async (ref) => {
       const keys = batchKeys(keyPrefix, ref.no);
       const [state, counters] = await Promise.all([
-        scripts.retryWhileAway('read batch', (redis) => redis.hget(keys.meta, 'state')),
-        scripts.retryWhileAway('read batch', (redis) => redis.hgetall(keys.counters)),
+        scripts.ask('read batch', (redis) => redis.hget(keys.meta, 'state')),
+        scripts.ask('read batch', (redis) => redis.hgetall(keys.counters)),
       ]);
       return { ref, state, counters };
     }),

@@ -96,9 +96,7 @@ export async function forgottenRemoved(
 ): Promise<Highest> {
   if (Object.keys(removed).length === 0) return fence.missed;
   const armings = (
-    await ledger.scripts.retryWhileAway('list eras', (redis) =>
-      redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1),
-    )
+    await ledger.scripts.ask('list eras', (redis) => redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1))
   ).map((line) => {
     const [era = '', found = '0'] = line.split(' ');
     return { era, found: Number(found) };
@@ -118,7 +116,7 @@ export async function forgottenRemoved(
 }
 
 async function acceptedRemovals(ledger: RealmLedger): Promise<Highest> {
-  const note = await ledger.scripts.retryWhileAway('read accepted', (redis) =>
+  const note = await ledger.scripts.ask('read accepted', (redis) =>
     redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
   );
   return note === null ? {} : missed.parse(JSON.parse(note));
@@ -160,7 +158,7 @@ export async function arm(ledger: RealmLedger, run: string, seen: number): Promi
 
 /** Said in `status`, `doctor` and on the desk; arming takes it away. */
 export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
-  await ledger.scripts.retryWhileAway('note fence', async (redis) => {
+  await ledger.scripts.ask('note fence', async (redis) => {
     await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));
     await redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(reason));
   });

@@ -81,9 +81,7 @@ export class Session {
   /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
     const nowMs = await storeNowMs(ledger);
-    await ledger.scripts.retryWhileAway('say alive', (redis) =>
-      redis.hset(`${ledger.keyPrefix}:seen`, this.id, nowMs),
-    );
+    await ledger.scripts.ask('say alive', (redis) => redis.hset(`${ledger.keyPrefix}:seen`, this.id, nowMs));
   }
 
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
@@ -149,7 +147,7 @@ export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): P
 /** Every folder that is here and in which a session ever kept a journal for the realm. */
 export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
   const { here } = ledger.scripts;
-  const names = await ledger.scripts.retryWhileAway('list places', (redis) =>
+  const names = await ledger.scripts.ask('list places', (redis) =>
     redis.smembers(`${ledger.keyPrefix}:places`),
   );
   const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
@@ -160,7 +158,7 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
 /** Their journals' folders as seen from here: the same volume may have another path in another container. */
 export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
   const { here } = ledger.scripts;
-  const all = await ledger.scripts.retryWhileAway('list sessions', (redis) =>
+  const all = await ledger.scripts.ask('list sessions', (redis) =>
     redis.hvals(`${ledger.keyPrefix}:sessions`),
   );
   return Promise.all(
@@ -212,7 +210,7 @@ export async function readSigns(ledger: RealmLedger): Promise<Signs> {
   const { scripts, keyPrefix } = ledger;
   const [entries, [seen, nowMs]] = await Promise.all([
     listSessions(ledger),
-    scripts.retryWhileAway('read signs of life', (redis) =>
+    scripts.ask('read signs of life', (redis) =>
       Promise.all([redis.hgetall(`${keyPrefix}:seen`), storeNowMs(ledger)]),
     ),
   ]);

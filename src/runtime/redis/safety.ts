@@ -16,7 +16,7 @@ const VERSION_MIN: readonly [number, number] = [6, 2];
 /** `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. */
 /** As patient as every other call: a store that is away says nothing of its safety. */
 export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
-  return scripts.retryWhileAway('inspect the store', () => inspectStore(scripts.redis));
+  return scripts.ask('inspect the store', () => inspectStore(scripts.redis));
 }
 
 export async function inspectStore(client: Redis | Cluster): Promise<StoreFinding[]> {

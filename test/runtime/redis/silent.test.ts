@@ -42,7 +42,7 @@ describe('a store that says nothing and keeps the connection', () => {
     const { store, scripts, net } = await open();
     const first = await store.ledger.client('ID');
     net.silence();
-    await scripts.retryWhileAway('count', () => store.ledger.incr('n'));
+    await scripts.ask('count', () => store.ledger.incr('n'));
     expect(await store.ledger.client('ID')).not.toBe(first);
   });
 
@@ -51,7 +51,7 @@ describe('a store that says nothing and keeps the connection', () => {
     const patient = new ScriptClient(store.ledger, Number.POSITIVE_INFINITY, () => {});
     const closed = new Promise((resolve) => store.ledger.once('close', resolve));
     freeze(pid);
-    const name = patient.retryWhileAway('name', () => store.ledger.set('name', 'a'));
+    const name = patient.ask('name', () => store.ledger.set('name', 'a'));
     await closed;
     process.kill(pid, 'SIGCONT');
     expect(await name).toBe('OK');
@@ -61,7 +61,7 @@ describe('a store that says nothing and keeps the connection', () => {
     const { store, scripts, pid } = await open();
     freeze(pid);
     const startedAt = performance.now();
-    await expect(scripts.retryWhileAway('read', () => store.ledger.get('n'))).rejects.toMatchObject({
+    await expect(scripts.ask('read', () => store.ledger.get('n'))).rejects.toMatchObject({
       code: 'ALM_STORE_UNREACHABLE',
       exit: 5,
     });
