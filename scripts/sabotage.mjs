@@ -14,8 +14,8 @@ const SABOTAGES = [
   {
     name: 'send-before-sending',
     file: 'src/queue/send-order.ts',
-    find: '    const begun = await door.begin(ref, manifest.batch, {',
-    put: '    await this.send(row.order, nonce, terms.currency);\n    const begun = await door.begin(ref, manifest.batch, {',
+    find: '    const begun = await attempts.begin(ref, {',
+    put: '    await this.request(row.order, nonce, terms.currency);\n    const begun = await attempts.begin(ref, {',
     test: 'test/chaos/fail-points.test.ts',
     build: true,
   },

@@ -76,7 +76,7 @@ export class Recovery {
       else if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
         this.isArmed = true;
         const { context, self } = this.parts;
-        await mergeParked({ ...context, underWay: self.door.sending() });
+        await mergeParked({ ...context, underWay: self.attempts.sending() });
       } else await this.merge(fence);
       return this.isArmed;
     });

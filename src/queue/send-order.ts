@@ -43,7 +43,7 @@ export type SenderDeps = {
   readonly client: RealmClient;
   readonly pace: Pace;
   readonly plans: PlanReader;
-  readonly door: Attempts;
+  readonly attempts: Attempts;
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
   readonly batches: KnownBatches;
@@ -87,7 +87,6 @@ export class OrderSender {
 
   async send(ref: OrderRef): Promise<Delivered> {
     const { plans, profile, pace, batches } = this.parts;
-    const { readback } = this;
     if (this.parts.stopping()) return OVER;
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
@@ -100,15 +99,15 @@ export class OrderSender {
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
-      const answer = await this.parts.door.claim(ref, this.parts.owner, held);
+      const answer = await this.parts.attempts.claim(ref, this.parts.owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
-      if (answer.unknown && terms.certainty !== 'idempotent') return readback.resolve(ref, row, terms);
+      if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(ref, row, terms);
       hold = answer.hold;
     }
-    const before = held.length > 0 ? await readback.before(row.order, terms.currency) : null;
+    const before = held.length > 0 ? await this.readback.before(row.order, terms.currency) : null;
     if (before !== null && 'kind' in before) return this.unread.beforeSending(ref, row, hold, before);
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
@@ -130,14 +129,14 @@ export class OrderSender {
     before: BalancesBefore | null,
     slot: Slot,
   ): Promise<Delivered> {
-    const { door, profile } = this.parts;
-    const { keyClocks } = this;
+    const { attempts, profile } = this.parts;
     const nonce = newNonce();
     const order = orderId(manifest.batch, ref.index);
     const resends = terms.certainty === 'idempotent';
-    const known = resends ? await keyClocks.of(order) : null;
+    const known = resends ? await this.keyClocks.of(order) : null;
     const asked = { monotonic: performance.now(), wall: Date.now() };
-    const begun = await door.begin(ref, manifest.batch, {
+    const begun = await attempts.begin(ref, {
+      batch: manifest.batch,
       nonce,
       order: row.order,
       dayCap: profile.caps.maxTokensPerDay,
@@ -153,7 +152,7 @@ export class OrderSender {
     // Both clocks: one stands still while a machine sleeps, the other may be stepped.
     if (performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS) {
       slot.answered();
-      await door.takeBack(ref, nonce, begun);
+      await attempts.takeBack(ref, nonce, begun);
       return { againInMs: 0 };
     }
     const key = `${order}.${begun.keyNumber}`;
@@ -169,8 +168,8 @@ export class OrderSender {
     if (decision.next === 'paid' && before !== null)
       await this.readback.paid(ref, row.order, before, outcome.balance);
     const settled = await this.settle(ref, row, { manifest, nonce, begun, key, outcome }, decision);
-    if (decision.next === 'unknown') await keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
-    else keyClocks.forget(order);
+    if (decision.next === 'unknown') await this.keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
+    else this.keyClocks.forget(order);
     this.parts.onSettled(row.order, outcome);
     if (!settled.settled) return OVER;
     if (DEAD.includes(settled.state))
@@ -211,11 +210,10 @@ export class OrderSender {
   ): Promise<Delivered> {
     if (FENCED.includes(refusal)) return UNTIL_ARMED;
     if (earlyByMs !== undefined) return { againInMs: earlyByMs };
-    const { readback } = this;
-    if (refusal === 'key-old') return readback.giveUp(ref, row, terms, KEY_OLD);
-    if (refusal === 'clocks') return readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
+    if (refusal === 'key-old') return this.readback.giveUp(ref, row, terms, KEY_OLD);
+    if (refusal === 'clocks') return this.readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return refusal === 'unknown' ? readback.resolve(ref, row, terms) : OVER;
+    return refusal === 'unknown' ? this.readback.resolve(ref, row, terms) : OVER;
   }
 
   private decision(
@@ -248,7 +246,7 @@ export class OrderSender {
       begun.unansweredUntil !== null && decision.next === 'unknown' && outcome.kind !== 'unknown'
         ? begun.unansweredUntil
         : begun.sentAt + outcome.latencyMs;
-    return this.parts.door.settle(ref, nonce, row, {
+    return this.parts.attempts.settle(ref, nonce, row, {
       to: decision.next,
       keyNumber: decision.keyNumber,
       keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,

@@ -124,7 +124,7 @@ export class RealmWorker {
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
     this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
     const context = { ledger, plans: this.plans, termsOf: (no: string) => this.batches.termsOf(no) };
-    const door: Attempts = new Attempts({
+    const attempts: Attempts = new Attempts({
       ledger,
       journal: session.journal,
       session: session.id,
@@ -136,7 +136,7 @@ export class RealmWorker {
     this.recovery = new Recovery({
       ledger,
       context,
-      self: { session, door },
+      self: { session, attempts },
       patienceMs: this.limits.mergePatienceMs,
       onTrouble: options.onTrouble,
       onLost: (error) => options.onStalled?.(error),
@@ -145,7 +145,7 @@ export class RealmWorker {
         this.batches.clear();
       },
       retakeRun: async () => {
-        if (door.sending().size > 0) this.ownRun?.sent();
+        if (attempts.sending().size > 0) this.ownRun?.sent();
         await this.ownRun?.retake();
       },
       onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
@@ -159,7 +159,7 @@ export class RealmWorker {
       client,
       pace: this.pace,
       plans: this.plans,
-      door,
+      attempts,
       owner,
       batches: this.batches,
       evidence,

@@ -58,7 +58,7 @@ test('a sender that is lost with an order in its hands', async () => {
   await feed(ledger, no, 3, '');
   const { order } = await new PlanReader(ledger).row(no, 2);
   if (order === null) throw new Error('row 2 is an order');
-  const request = { nonce: 'n', order, dayCap: null, resend: null, before: null };
+  const request = { batch: ref.id, nonce: 'n', order, dayCap: null, resend: null, before: null };
   const begun = await beginSending(ledger, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
   expect('refusal' in begun).toBe(false);
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };

@@ -44,7 +44,7 @@ test('what was read of one store is not concluded upon in another: a store resto
         return { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 };
       },
     },
-    self: { session, door: { merging: () => Promise.resolve(), sending: () => new Set<string>() } },
+    self: { session, attempts: { merging: () => Promise.resolve(), sending: () => new Set<string>() } },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),

@@ -50,7 +50,7 @@ export function wire(
   const pace = new PausingPace(ledger, profile, gate);
   const breaker = new Breaker(ledger, client, reads, profile.attempts.backoffMs, 15 * 60_000);
   const context = { ledger, plans, termsOf: (no: string) => batches.termsOf(no) };
-  const door: Attempts = new Attempts({
+  const attempts: Attempts = new Attempts({
     ledger,
     journal: session.journal,
     session: session.id,
@@ -60,7 +60,7 @@ export function wire(
   const recovery: Recovery = new Recovery({
     ledger,
     context,
-    self: { session, door },
+    self: { session, attempts },
     patienceMs: 0,
     onTrouble: world.trouble,
     // Given up while it lived: it ends.
@@ -82,7 +82,7 @@ export function wire(
     client,
     pace,
     plans,
-    door,
+    attempts,
     owner: '',
     batches,
     evidence,

@@ -5,7 +5,9 @@ import { type Conclusion, conclude } from '../../src/ledger/moves/conclude.js';
 import { feed } from '../../src/ledger/moves/feed.js';
 import { orphan } from '../../src/ledger/moves/orphan.js';
 import { type Settled, type Settlement, settle } from '../../src/ledger/moves/settle.js';
+import { realmState } from '../../src/ledger/moves/steer.js';
 import type { OrderEvent } from '../../src/ledger/order-event.js';
+import { batchFacts } from '../../src/ledger/realm-ledger.js';
 import type { StateCode } from '../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../src/ledger/views.js';
 import { START, type TestBatch } from './ledgers-on-redis.js';
@@ -43,6 +45,7 @@ export function begin(batch: TestBatch, index: number, options: BeginOptions = {
     batch.ledger,
     { no: batch.no, index },
     {
+      batch: batch.ref.id,
       nonce: options.nonce ?? `nonce-${index}`,
       order: batch.row(index).order,
       dayCap: options.dayCap ?? null,
@@ -142,6 +145,15 @@ export function settleAs(
     refusalReason: WHY,
     ...changes,
   });
+}
+
+/** With what the settlement left of its batch, and whether it has opened the breaker. */
+export async function afterwards({ ledger, no }: TestBatch, settling: () => Promise<Settled>) {
+  const opened = async () => (await realmState(ledger)).breakerSince !== null;
+  const before = await opened();
+  const settled = await settling();
+  const [batchState] = await batchFacts({ ledger, no }, 'state');
+  return { ...settled, batchState, breakerOpened: !before && (await opened()) };
 }
 
 /** Feeds if need be, sends and settles one order. */

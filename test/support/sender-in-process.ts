@@ -38,7 +38,7 @@ export class Sender {
   alive = true;
   private readonly plans: PlanReader;
   private readonly terms: Terms;
-  private readonly door: Attempts;
+  private readonly attempts: Attempts;
   private readonly recovery: Recovery;
 
   private constructor(
@@ -52,7 +52,7 @@ export class Sender {
     this.plans = new PlanReader(ledger);
     this.terms = { certainty, currency: null, keyLifetimeMs: 1e9 };
     const context = { ledger, plans: this.plans, termsOf: () => Promise.resolve(this.terms) };
-    this.door = new Attempts({
+    this.attempts = new Attempts({
       ledger,
       journal: session.journal,
       session: session.id,
@@ -78,7 +78,7 @@ export class Sender {
     this.recovery = new Recovery({
       ledger,
       context,
-      self: { session, door: this.door },
+      self: { session, attempts: this.attempts },
       patienceMs: 0,
       onTrouble: () => {},
       onLost: () => {},
@@ -122,7 +122,8 @@ export class Sender {
       const prepared = await this.prepare(ref);
       if (prepared === undefined) return;
       const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
-      const begun = await this.door.begin(ref, this.batch.ref.id, {
+      const begun = await this.attempts.begin(ref, {
+        batch: this.batch.ref.id,
         nonce,
         order: this.batch.row(index).order,
         dayCap: null,
@@ -191,7 +192,7 @@ export class Sender {
       sent: begun.attempts,
       random: () => 0,
     });
-    await this.door.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
+    await this.attempts.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
       to: decision.next,
       keyNumber: decision.keyNumber,
       keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,

@@ -1,7 +1,6 @@
 import { membersOf } from '../../src/core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../src/core/states.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import { utcDay } from '../../src/ledger/moves/begin-sending.js';
 import { type BatchRef, listBatches } from '../../src/ledger/read/batches.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
@@ -14,6 +13,11 @@ import type { PlannedRow } from './ledgers-on-redis.js';
  * An auditor that shares nothing with the scripts: it reads plan and records, adds everything up again and
  * compares with what the ledger claims. Answers what does not tie, in words; nothing at all means it does.
  */
+
+/** The UTC day of a moment. */
+export function utcDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
 
 type Audited = {
   readonly ref: BatchRef;

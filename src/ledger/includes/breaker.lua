@@ -34,8 +34,7 @@ local function noteRefusal(T, no, class, refusals, now)
   end
 end
 
---- Whether this one has opened the breaker.
 local function noteUnknown(T, limit, now)
   unknownsForgotten = false
-  return redis.call('HINCRBY', T, 'unknowns', 1) >= limit and redis.call('HSETNX', T, 'breaker', now) == 1
+  if redis.call('HINCRBY', T, 'unknowns', 1) >= limit then redis.call('HSETNX', T, 'breaker', now) end
 end

@@ -1,5 +1,5 @@
 import { failPoint } from '../../core/fail-point.js';
-import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
+import { type OrderId, orderId } from '../../core/ids.js';
 import { contentDigest } from '../../core/reference.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
@@ -67,21 +67,16 @@ export class Attempts {
     return claim(this.parts.ledger, ref, owner, hold);
   }
 
-  async begin(
-    ref: OrderRef,
-    batch: BatchId,
-    request: Omit<BeginRequest, 'batch'>,
-  ): Promise<Begun | NotBegun> {
+  async begin(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {
     const { ledger, journal } = this.parts;
-    const asked = { ...request, batch };
     const merges = this.merges;
-    const begun = await beginSending(ledger, ref, asked);
+    const begun = await beginSending(ledger, ref, request);
     if ('refusal' in begun) {
       if (FENCED.includes(begun.refusal)) this.parts.onFenced(begun.refusal);
       return begun;
     }
     failPoint('begun');
-    const intent = intentOf(ledger.keyPrefix, ref, batch, request, begun);
+    const intent = intentOf(ledger.keyPrefix, ref, request, begun);
     this.underWay.set(request.nonce, intent);
     try {
       await journal.intent(intent);
@@ -93,7 +88,7 @@ export class Attempts {
     }
     failPoint('intent-written');
     if (merges === this.merges) return begun;
-    const again = await beginSending(ledger, ref, asked);
+    const again = await beginSending(ledger, ref, request);
     if (!('refusal' in again)) return again;
     this.isUnsent(request.nonce);
     return again;
@@ -133,7 +128,7 @@ export class Attempts {
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(this.parts.ledger, attempt);
     if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
-    return { settled: true, state: STATE_CODES[answer], batchState: '', next: [], breakerOpened: false };
+    return { settled: true, state: STATE_CODES[answer], next: [] };
   }
 
   /** Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. */
@@ -204,8 +199,7 @@ const NOT_SENT = {
 function intentOf(
   realm: string,
   ref: OrderRef,
-  batch: BatchId,
-  { nonce, order }: Pick<BeginRequest, 'nonce' | 'order'>,
+  { batch, nonce, order }: BeginRequest,
   { unansweredUntil: _, ...begun }: Begun,
 ): Intent {
   const place = { realm, batch, no: ref.no, index: ref.index };

@@ -78,7 +78,7 @@ export type BeginRequest = {
   readonly before: OrderEvent | null;
   readonly capReason: Reason;
   /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
-  readonly batch?: BatchId;
+  readonly batch: BatchId;
   /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
   readonly hold: string;
 };
@@ -99,7 +99,7 @@ export async function beginSending(
     resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
-    request.batch ?? '',
+    request.batch,
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go')
@@ -132,13 +132,4 @@ function asker({ mark }: RealmLedger): Argument[] {
 
 function knownMs(ms: number | null): number {
   return ms === null ? -1 : Math.max(0, Math.floor(ms));
-}
-
-let lastDay = { number: Number.NaN, text: '' };
-
-/** Nearly always the day that was asked for last; writing a date costs more than the rest of an attempt's line. */
-export function utcDay(ms: number): string {
-  const number = Math.floor(ms / 86_400_000);
-  if (number !== lastDay.number) lastDay = { number, text: new Date(ms).toISOString().slice(0, 10) };
-  return lastDay.text;
 }

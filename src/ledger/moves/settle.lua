@@ -19,7 +19,7 @@
        }
 
   Returns a JSON list, for each result
-    ['ok', state code, batch state, seq, next orders JSON, breaker opened '1'|''] | ['stale', record or ''] | ['error', message]
+    ['ok', state code, seq, next orders JSON] | ['stale', record or ''] | ['error', message]
 ]]
 --- @include "record"
 --- @include "tally"
@@ -43,7 +43,7 @@ local function settle(result)
     -- Only this very attempt can have left this very record.
     local left = string.sub(old, 2)
     if left ~= string.sub(new, 2) and left ~= string.sub(new, 2) .. '|' .. nonce then return { 'stale', old } end
-    return { 'ok', was[1], redis.call('HGET', B, 'state') or '', redis.call('HGET', T, 'seq') or '0', '[]', '' }
+    return { 'ok', was[1], redis.call('HGET', T, 'seq') or '0', '[]' }
   end
 
   local code = string.sub(new, 1, 1)
@@ -86,7 +86,6 @@ local function settle(result)
   if code == 'R' or code == 'X' or code == 'D' then bump(run, slice .. ':f', 1) end
   if limited > 0 then bump(run, slice .. ':l', limited) end
 
-  local opened = false
   if type(more.haltRealm) == 'string' and redis.call('HSETNX', T, 'halt', more.haltRealm) == 1 then
     redis.call('HSET', T, 'haltAt', now)
   end
@@ -97,9 +96,10 @@ local function settle(result)
     forgetUnknowns(T)
     noteRefusal(T, no, more.class, more.refusals, now)
   elseif code == 'u' or code == 'D' or more.unreached then
-    opened = noteUnknown(T, more.unknowns, now)
+    noteUnknown(T, more.unknowns, now)
   end
-  return { 'ok', code, finishIfDone(T, no) or '', seq, #handed > 0 and cjson.encode(handed) or '[]', opened and '1' or '' }
+  finishIfDone(T, no)
+  return { 'ok', code, seq, #handed > 0 and cjson.encode(handed) or '[]' }
 end
 
 local replies = each(ARGV[1], settle)

@@ -33,13 +33,7 @@ export type Settlement = Pick<
 };
 
 export type Settled =
-  | {
-      readonly settled: true;
-      readonly state: OrderState;
-      readonly batchState: string;
-      readonly next: readonly OrderRef[];
-      readonly breakerOpened: boolean;
-    }
+  | { readonly settled: true; readonly state: OrderState; readonly next: readonly OrderRef[] }
   | { readonly settled: false; readonly state: OrderState | null };
 
 /** Twenty refusals of one class in a row, or five before anything was paid, halt the batch. */
@@ -71,14 +65,8 @@ export async function settle(
     result.to === 'paid' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
   ]);
   if (reply[0] !== 'ok') return { settled: false, state: stateOfCode(reply[1]?.slice(0, 1)) };
-  noteSeq(ledger, reply[3]);
-  return {
-    settled: true,
-    state: stateOfCode(reply[1]) ?? result.to,
-    batchState: reply[2] ?? '',
-    next: handedOver(reply[4] ?? '[]'),
-    breakerOpened: reply[5] === '1',
-  };
+  noteSeq(ledger, reply[2]);
+  return { settled: true, state: stateOfCode(reply[1]) ?? result.to, next: handedOver(reply[3] ?? '[]') };
 }
 
 /** What the script needs of an order that was not simply paid. */

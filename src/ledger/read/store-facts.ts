@@ -1,4 +1,3 @@
-import { utcDay } from '../moves/begin-sending.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { ScriptClient } from '../script-client.js';
 
@@ -27,7 +26,7 @@ export async function storeInfo({ redis }: ScriptClient): Promise<{
 
 /** The tokens sent on the UTC day of that moment. */
 export async function tokensOfDay({ scripts, keyPrefix }: RealmLedger, atMs: number): Promise<bigint> {
-  const day = utcDay(atMs);
+  const day = new Date(atMs).toISOString().slice(0, 10);
   return BigInt((await scripts.ask('read day', (redis) => redis.hget(`${keyPrefix}:days`, day))) ?? 0);
 }
 

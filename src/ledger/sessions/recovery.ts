@@ -44,7 +44,7 @@ export type RecoveryDeps = {
    * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
    * fence and merges must stand there until it has.
    */
-  readonly self: { readonly session: Session; readonly door: Pick<Attempts, 'merging' | 'sending'> };
+  readonly self: { readonly session: Session; readonly attempts: Pick<Attempts, 'merging' | 'sending'> };
   /** The store may have another past by now: what was read from it before is void. */
   readonly forget: () => void;
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
@@ -85,7 +85,7 @@ export async function recover(
   const fence = await readFence(ledger);
   const current = fence.armed && fence.era === mark.era && fence.seq >= seenBefore;
   if (!current) parts.forget();
-  if (!current) await self.door.merging();
+  if (!current) await self.attempts.merging();
 
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
@@ -131,7 +131,7 @@ export async function recover(
     return { ...result, stopped };
   }
 
-  const underWay = self.door.sending();
+  const underWay = self.attempts.sending();
   const merged = await mergeTidings({ ...context, underWay }, tidings);
   if (merged.moved + merged.parked > 0)
     parts.say(

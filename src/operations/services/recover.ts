@@ -176,7 +176,7 @@ async function recoverOne(
   const { moved } = await recover({
     ledger,
     context: contextOf(ledger, profile),
-    self: { session, door: NOTHING_SENT },
+    self: { session, attempts: NOTHING_SENT },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),

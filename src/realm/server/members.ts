@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { parse as csvParser } from 'csv-parse';
 import { parse } from 'lossless-json';
-import { z } from 'zod';
-import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
+import { headerKey } from '../../csv/columns.js';
+import { readHeaderLine, splitHeader } from '../../csv/header.js';
+import { INTAKE_LIMITS, openSource } from '../../csv/open.js';
+import { isBlank, readRecords, recordFaults } from '../../csv/records.js';
+import { BrokenFile } from '../../csv/row.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { isWallet } from '../wallet.js';
 
@@ -43,19 +44,15 @@ export function seedFault(seed: MemberSeed): { column: string; message: string }
  */
 
 const FAULTS_SHOWN_MAX = 100;
-const HEADER_BYTES_MAX = 64 * 1024;
-const parsedLine = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
 
 /** The members of a file that has no fault. */
 export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSeed>> {
   const details: string[] = [];
   let found = 0;
   for await (const row of readMembersCsv(path)) {
-    if (row.fault === undefined) continue;
-    const { line, column, message } = row.fault;
+    if (typeof row !== 'string') continue;
     found += 1;
-    const place = column === null ? `line ${line}` : `line ${line}, column ${column}`;
-    if (details.length < FAULTS_SHOWN_MAX) details.push(`${place}: ${message}`);
+    if (details.length < FAULTS_SHOWN_MAX) details.push(row);
   }
   if (found > 0) {
     const count = `${found} ${found === 1 ? 'fault' : 'faults'}`;
@@ -66,85 +63,50 @@ export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSe
 }
 
 async function* seedsOf(path: string): AsyncGenerator<MemberSeed> {
-  for await (const row of readMembersCsv(path)) if (row.seed !== undefined) yield row.seed;
+  for await (const row of readMembersCsv(path)) if (typeof row !== 'string') yield row;
 }
 
-async function* readMembersCsv(path: string): AsyncGenerator<MemberRow> {
-  const delimiter = await delimiterOf(path);
-  const input = createReadStream(path);
-  const parser = csvParser({
-    bom: true,
-    info: true,
-    delimiter,
-    relax_column_count: true,
-    skip_empty_lines: true,
-  });
-  input.on('error', (error) => parser.destroy(error));
-  input.pipe(parser);
-  let header: readonly string[] | undefined;
-  const lineOfMember = new Map<string, number>();
-  try {
-    for await (const parsed of parser) {
-      const { record, info } = parsedLine.parse(parsed);
-      if (header === undefined) {
-        header = record.map((name) => name.trim());
-        const message = headerFault(header);
-        if (message === undefined) continue;
-        yield { fault: { line: info.lines, column: null, message } };
-        return;
-      }
-      const row = memberRow(header, record, info.lines);
-      const earlier = row.seed === undefined ? undefined : lineOfMember.get(row.seed.member);
-      if (earlier !== undefined) {
-        const message = `this member already stands in line ${earlier}`;
-        yield { fault: { line: info.lines, column: 'member', message } };
-        continue;
-      }
-      if (row.seed !== undefined) lineOfMember.set(row.seed.member, info.lines);
-      yield row;
-    }
-    if (header === undefined) yield { fault: { line: 1, column: null, message: 'the file is empty' } };
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('CSV_'))
-      throw error;
-    const line = 'lines' in error && typeof error.lines === 'number' ? error.lines : 0;
-    yield { fault: { line, column: null, message: messageOf(error) } };
-  } finally {
-    input.destroy();
-  }
-}
-
-/** The one of `,` `;` and tab that the header line holds most of. */
-async function delimiterOf(path: string): Promise<string> {
-  let start: string;
-  try {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES_MAX), 0, HEADER_BYTES_MAX, 0);
-      start = buffer.toString('utf8', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    const message = `The members file cannot be read: ${messageOf(cause)}. No member was loaded.`;
+/** Each line: a member, or a sentence that says what is wrong with it and where. */
+async function* readMembersCsv(path: string): AsyncGenerator<MemberSeed | string> {
+  const source = await openSource(path).catch((cause: unknown) => {
+    const why = messageOf(isAlmonerError(cause) ? (cause.cause ?? cause) : cause);
+    const message = `The members file cannot be read: ${why}. No member was loaded.`;
     const next = 'Check the name of the file and that you may read it.';
     throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { next, cause });
+  });
+  const lineOfMember = new Map<string, number>();
+  try {
+    const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
+    const { delimiter, names } = splitHeader(head, (name) => OWN_COLUMNS.includes(headerKey(name)));
+    const wrong = headerFault(names);
+    if (wrong !== undefined) {
+      yield faultAt(head.line, null, wrong);
+      return;
+    }
+    const records = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw) => {
+      if (line <= head.line || isBlank(cells)) return undefined;
+      const [odd] = recordFaults(names, line, cells, flaw);
+      if (odd !== undefined) return faultAt(line, odd.column, odd.message);
+      const row = memberRow(names, cells, line);
+      if (typeof row === 'string') return row;
+      const earlier = lineOfMember.get(row.member);
+      if (earlier !== undefined)
+        return faultAt(line, 'member', `this member already stands in line ${earlier}`);
+      lineOfMember.set(row.member, line);
+      return row;
+    });
+    for await (const block of records) yield* block;
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    yield faultAt(Math.max(1, error.finding.line), null, error.finding.message);
+  } finally {
+    await source.close();
   }
-  const line = start.split(/\r?\n/, 1)[0] ?? '';
-  const count = (delimiter: string) => line.split(delimiter).length;
-  return [';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best), ',');
 }
 
-/** One line of a members file: a member, or what is wrong with it and where. */
-type MemberRow =
-  | { readonly seed: MemberSeed; readonly fault?: undefined }
-  | { readonly fault: MembersFault; readonly seed?: undefined };
-
-type MembersFault = {
-  readonly line: number;
-  readonly column: string | null;
-  readonly message: string;
-};
+function faultAt(line: number, column: string | null, message: string): string {
+  return `line ${line}${column === null ? '' : `, column ${column}`}: ${message}`;
+}
 
 const OWN_COLUMNS = ['member', 'tokens', 'wallets', 'web3'];
 const INTEGER = /^-?[0-9]{1,16}$/;
@@ -152,7 +114,7 @@ const INTEGER = /^-?[0-9]{1,16}$/;
 const NUMBER = /^-?(0|[1-9][0-9]{0,14})$/;
 
 function headerFault(header: readonly string[]): string | undefined {
-  const names = header.map((name) => name.toLowerCase());
+  const names = header.map(headerKey);
   if (names.includes('')) return `column ${names.indexOf('') + 1} has no name`;
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return `the column ${JSON.stringify(twice)} stands there twice`;
@@ -161,25 +123,20 @@ function headerFault(header: readonly string[]): string | undefined {
   return `expected a header with member, tokens and perhaps wallets and web3; missing: ${missing.join(', ')}`;
 }
 
-function memberRow(header: readonly string[], cells: readonly string[], line: number): MemberRow {
-  const fault = (column: string | null, message: string): MemberRow => ({ fault: { line, column, message } });
-  if (cells.length !== header.length) {
-    return fault(null, `expected ${header.length} cells as in the header, got ${cells.length}`);
-  }
+function memberRow(names: readonly string[], cells: readonly string[], line: number): MemberSeed | string {
   const own = new Map<string, string>();
   const attributes = new Map<string, unknown>();
-  for (const [at, name] of header.entries()) {
+  for (const [at, name] of names.entries()) {
     const cell = (cells[at] ?? '').trim();
-    if (OWN_COLUMNS.includes(name.toLowerCase())) own.set(name.toLowerCase(), cell);
-    else if (cell !== '') attributes.set(name, attributeOf(cell));
+    if (OWN_COLUMNS.includes(headerKey(name))) own.set(headerKey(name), cell);
+    else if (cell !== '') attributes.set(name.trim(), attributeOf(cell));
   }
 
   const tokens = own.get('tokens') ?? '';
-  if (!INTEGER.test(tokens)) {
-    return fault('tokens', `expected a whole number in plain digits, got ${JSON.stringify(tokens)}`);
-  }
+  if (!INTEGER.test(tokens))
+    return faultAt(line, 'tokens', `expected a whole number in plain digits, got ${JSON.stringify(tokens)}`);
   const web3 = web3From(own.get('web3') ?? '');
-  if (typeof web3 === 'string') return fault('web3', web3);
+  if (typeof web3 === 'string') return faultAt(line, 'web3', web3);
   const wallets = (own.get('wallets') ?? '').split(/[\s|]+/).filter((wallet) => wallet !== '');
   const seed = {
     member: own.get('member') ?? '',
@@ -189,7 +146,7 @@ function memberRow(header: readonly string[], cells: readonly string[], line: nu
     attributes: Object.fromEntries(attributes),
   };
   const wrong = seedFault(seed);
-  return wrong === undefined ? { seed } : fault(wrong.column, wrong.message);
+  return wrong === undefined ? seed : faultAt(line, wrong.column, wrong.message);
 }
 
 function attributeOf(cell: string): unknown {

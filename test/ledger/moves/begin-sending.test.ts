@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { utcDay } from '../../../src/ledger/moves/begin-sending.js';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { tieUp, utcDay } from '../../support/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -3,7 +3,17 @@ import { dispatched, feed, openBatches } from '../../../src/ledger/moves/feed.js
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
+import {
+  afterwards,
+  audit,
+  begun,
+  claimFor,
+  feedAll,
+  held,
+  sendAs,
+  settleAs,
+  WHY,
+} from '../../support/order-moves.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgersOnRedis();
@@ -56,7 +66,7 @@ describe('feed', () => {
     expect(await feed(ledger, batch.no, 10, '')).toEqual([]);
     expect(await feed(ledger, batch.no, 10, '')).toEqual([]);
     await sendAs(batch, 1, 'P');
-    expect(await sendAs(batch, 2, 'R')).toMatchObject({ batchState: 'paused' });
+    expect(await afterwards(batch, () => sendAs(batch, 2, 'R'))).toMatchObject({ batchState: 'paused' });
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'paused',
       reason: WHY,

@@ -85,7 +85,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     const lost = await Session.open('worker', await tempFolder());
-    const door = new Attempts({
+    const sender = new Attempts({
       ledger,
       journal: lost.journal,
       session: lost.id,
@@ -97,12 +97,12 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     const ref = { no: batch.no, index: 1 };
     const nonce = 'of-the-lost';
     const request = { nonce, order: batch.row(1).order, dayCap: null, resend: null, before: null };
-    const begunNow = await door.begin(ref, batch.ref.id, { ...request, capReason: WHY, hold: '' });
+    const begunNow = await sender.begin(ref, { ...request, batch: batch.ref.id, capReason: WHY, hold: '' });
     if ('refusal' in begunNow) throw new Error(begunNow.refusal);
     await accept(batch, lost.id);
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt: sentAt } = begunNow;
-    const settled = await door.settle(ref, nonce, batch.row(1), {
+    const settled = await sender.settle(ref, nonce, batch.row(1), {
       ...{ to: 'paid', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
       ...{ tookMs: 5, latencyMs: 5, evidence: 'answer', dueInMs: 0, detail: null, requests: 1 },
       ...{ limited: false, errorCode: null, sliceMs: 1_000, batchCreatedAt: sentAt, haltRealm: null },

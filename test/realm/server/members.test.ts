@@ -60,7 +60,7 @@ describe('members from a CSV', () => {
         expect.stringMatching(/^line 3, column member: expected 1 to 20 decimal digits, got "abc"/),
         expect.stringMatching(/^line 4, column tokens: expected a whole number/),
         expect.stringMatching(/^line 5, column web3: expected a JSON object/),
-        expect.stringMatching(/^line 6: expected 3 cells/),
+        expect.stringMatching(/^line 6: The row has 2 cells, the header 3/),
         expect.stringMatching(/^line 7, column member: this member already stands in line 2/),
         expect.stringMatching(/^line 8, column tokens/),
       ],
@@ -69,7 +69,9 @@ describe('members from a CSV', () => {
   });
 
   it('need a header, a readable file and whole quotes', async () => {
-    await expect(load('')).rejects.toMatchObject({ details: ['line 1: the file is empty'] });
+    await expect(load('')).rejects.toMatchObject({
+      details: [expect.stringMatching(/^line 1: The file is empty/)],
+    });
     await expect(load('id,points\n1,2\n')).rejects.toMatchObject({
       details: [expect.stringMatching(/line 1: .*missing: member, tokens/)],
     });
