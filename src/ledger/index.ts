@@ -157,12 +157,7 @@ export {
 // Each move of an order, for the workers and for people.
 
 export { Attempts, FENCED } from './moves/attempts.js';
-export type {
-  Begun,
-  KeyAge,
-  NotBegun,
-  OrderRef,
-} from './moves/begin-sending.js';
+export { type Begun, claim, type KeyAge, type NotBegun, type OrderRef } from './moves/begin-sending.js';
 export { type Conclusion, conclude, type TurnDown, turnDown } from './moves/conclude.js';
 export {
   closeIfIdle,

@@ -16,11 +16,6 @@ export function ledgerId(identity: RealmIdentity): string {
   return createHash('sha256').update(`${identity.baseUrl}\n${identity.realmId}`).digest('hex').slice(0, 12);
 }
 
-/** The key from which every script derives the others. */
-export function realmKey(identity: RealmIdentity): string {
-  return `almoner:{${ledgerId(identity)}}`;
-}
-
 /** BullMQ's prefix for the queues of a realm: same slot as its ledger. */
 export function queuePrefix({ keyPrefix }: { readonly keyPrefix: string }): string {
   return `${keyPrefix}:q`;

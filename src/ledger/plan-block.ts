@@ -1,10 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import type { ErrorCode } from '../core/errors/catalogue.js';
-import { isErrorCode } from '../core/errors/catalogue.js';
+import { type ErrorCode, isErrorCode } from '../core/errors/catalogue.js';
 import { isMemberId, type OrderId, parseOrderId } from '../core/ids.js';
 import { OPS, type Order } from '../core/order.js';
 import { isTokens } from '../core/points.js';
+
+const undone = z.object({
+  shard: z.string(),
+  fieldHex: z.string(),
+  no: z.string(),
+  index: z.string(),
+  account: z.string().optional(),
+});
 
 /**
  * The plan of a batch: immutable blocks of rows, compressed, with the original cells. A block is a JSON
@@ -25,13 +32,7 @@ export type PlanRow = {
    * For an undo row: which order it undoes, where that one's reference is kept (empty without one), and the account of
    * a rule that it passed.
    */
-  readonly undoes: {
-    readonly shard: string;
-    readonly fieldHex: string;
-    readonly no: string;
-    readonly index: string;
-    readonly account?: string | undefined;
-  } | null;
+  readonly undoes: Readonly<z.infer<typeof undone>> | null;
 };
 
 /** A row that is paid by its own batch. */
@@ -85,15 +86,7 @@ const rareParts = z.object({
   f: z.tuple([z.string(), z.string()]).optional(),
   d: z.string().optional(),
   r: z.string().optional(),
-  u: z
-    .object({
-      shard: z.string(),
-      fieldHex: z.string(),
-      no: z.string(),
-      index: z.string(),
-      account: z.string().optional(),
-    })
-    .optional(),
+  u: undone.optional(),
 });
 
 export function decodePlanBlock(bytes: Buffer): PlanRow[] {

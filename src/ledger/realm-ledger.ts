@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { batchKeys, ledgerId, REALMS_KEY, realmKey } from './keys.js';
+import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
 
 /** The ledger of one realm: its key in the store and the way to call its scripts. */
@@ -44,8 +44,10 @@ const knownRealm = z.object({
 export type KnownRealm = z.infer<typeof knownRealm>;
 
 export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedger {
+  const id = ledgerId(realm);
   const mark: FenceMark = { seen: 0, era: '', session: '' };
-  return { scripts, keyPrefix: realmKey(realm), id: ledgerId(realm), realm, mark, batchers: new Map() };
+  // The key from which every script derives the others.
+  return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, batchers: new Map() };
 }
 
 /** Asks a script of the realm that answers with a list. */

@@ -41,14 +41,9 @@ export const MOVED_CODE = {
 } as const satisfies Partial<Record<OrderState, StateCode>>;
 export type MovedTo = keyof typeof MOVED_CODE;
 
-const EVIDENCES = { a: 'answer', k: 'key', r: 'readback', o: 'operator' } as const;
-export type Evidence = (typeof EVIDENCES)[keyof typeof EVIDENCES];
-export const EVIDENCE_CODE: Readonly<Record<Evidence, string>> = {
-  answer: 'a',
-  key: 'k',
-  readback: 'r',
-  operator: 'o',
-};
+const EVIDENCES = ['answer', 'key', 'readback', 'operator'] as const;
+export type Evidence = (typeof EVIDENCES)[number];
+export const EVIDENCE_CODE = { answer: 'a', key: 'k', readback: 'r', operator: 'o' } as const;
 
 export type OrderRecord = {
   readonly code: StateCode;
@@ -114,6 +109,7 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
   const [keyNumber, keyFirstAt] = decodeKey(field(1), sentAt);
   const arrives = /a(\d+)/.exec(marksText)?.[1];
   const base = {
+    ...NEVER_SENT,
     code,
     keyNumber,
     keyFirstAt,
@@ -127,23 +123,13 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     arrivesUntil: code === 'X' && arrives !== undefined ? Number(arrives) : null,
     sentAt,
   };
-  if (code === 's')
-    return {
-      ...base,
-      session: field(4),
-      nonce: field(5),
-      status: null,
-      balance: null,
-      tookMs: null,
-      evidence: null,
-    };
+  if (code === 's') return { ...base, session: field(4), nonce: field(5) };
   return {
     ...base,
     status: field(4) === '' ? null : Number(field(4)),
     balance: field(5) === '' ? null : field(5),
     tookMs: fromBase36(field(7)),
-    evidence: evidenceOf(field(8)),
-    session: null,
+    evidence: EVIDENCES.find((one) => EVIDENCE_CODE[one] === field(8)) ?? null,
     nonce: field(10) === '' ? null : field(10),
   };
 }
@@ -211,8 +197,4 @@ function toBase36(ms: number): string {
 
 export function fromBase36(text: string): number | null {
   return text === '' ? null : Number.parseInt(text, 36);
-}
-
-function evidenceOf(code: string): Evidence | null {
-  return Object.entries(EVIDENCES).find(([key]) => key === code)?.[1] ?? null;
 }

@@ -3,13 +3,7 @@ import type { OutcomeCode } from '../core/errors/orders.js';
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import {
-  type Balances,
-  noteEvent,
-  type OrderEvent,
-  type OrderRef,
-  type RealmLedger,
-} from '../ledger/index.js';
+import { type Balances, noteEvent, type OrderRef, type RealmLedger } from '../ledger/index.js';
 import type { MemberRecord, RealmClient } from '../realm/client/client.js';
 import type { ReadResult } from '../realm/client/outcomes.js';
 import type { Pace } from './pace.js';
@@ -43,20 +37,15 @@ export class Evidence {
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
   async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
-    const detail: OrderEvent = {
-      event: 'balances',
-      at: Date.now(),
-      when: 'doubt',
-      balances: await this.shown(order, currency),
-    };
-    await noteEvent(this.ledger, ref, detail);
+    const balances = await this.shown(order, currency);
+    await noteEvent(this.ledger, ref, { event: 'balances', at: Date.now(), when: 'doubt', balances });
   }
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {
     const slot = await this.pace.take();
     const result = await this.client.readMember(member, currency);
     slot?.answered(result.facts);
-    return balanceRead(result, this.profile);
+    return balanceRead(result, this.profile.statusOverrides);
   }
 }
 
@@ -76,12 +65,12 @@ export type ReadTrouble = Pick<WriteOutcome, 'message' | 'status' | 'retryAfterM
 
 function balanceRead(
   result: ReadResult<MemberRecord>,
-  { statusOverrides }: Pick<RealmProfile, 'statusOverrides'>,
+  overrides: RealmProfile['statusOverrides'],
 ): string | ReadTrouble {
   const { status, retryAfterMs } = result.facts;
   if (!result.ok) {
     const { message } = result.error;
-    return { ...judged(result, statusOverrides), message, status, retryAfterMs };
+    return { ...judged(result, overrides), message, status, retryAfterMs };
   }
   const { id, balance } = result.value;
   if (balance !== null) return balance;

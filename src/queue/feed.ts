@@ -78,11 +78,7 @@ function isHungry(batch: OpenBatch): boolean {
 
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 
-/** About a minute's worth at the pace, at least twice the concurrency, and never more than Redis likes. */
-function windowOrders({ profile, concurrency }: Size): number {
-  return Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perSecond(profile) * 60)));
-}
-
+/** Never more orders at a time than Redis likes. */
 const WINDOW_MAX = 2_000;
 
 /**
@@ -91,9 +87,9 @@ const WINDOW_MAX = 2_000;
  * everybody has something to do: twenty orders are twenty jobs. Behind a slower pace, and where orders wait
  * for each other's members, each stays alone.
  */
-export function feedWindow(size: Size): FeedWindow {
-  const { profile, concurrency } = size;
-  const orders = windowOrders(size);
+export function feedWindow({ profile, concurrency }: Size): FeedWindow {
+  // About a minute's worth at the pace, and at least twice the concurrency.
+  const orders = Math.max(2 * concurrency, Math.min(WINDOW_MAX, Math.ceil(perSecond(profile) * 60)));
   if (perSecond(profile) < FAST_PER_SECOND || profile.certainty === 'readback')
     return { orders, refillAt: 1, inAJob: () => 1 };
   return {

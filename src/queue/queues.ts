@@ -54,30 +54,12 @@ export async function addOrders(
   generation: number,
   /** How many orders a job may carry. */
   most = 1,
+  /** How long after now the job with this first order is delivered. */
+  delayMs: (first: number) => number = () => 0,
 ): Promise<void> {
-  await addJobs(queue, jobsOf(no, indexes, most), generation);
-}
-
-/** Each with a job of its own, delivered when it is due. */
-export async function addDelayed(
-  queue: Queue<OrderJob>,
-  no: string,
-  indexes: readonly number[],
-  generation: number,
-  delayMs: (index: number) => number,
-): Promise<void> {
-  await addJobs(queue, jobsOf(no, indexes, 1), generation, ({ first }) => delayMs(first));
-}
-
-async function addJobs(
-  queue: Queue<OrderJob>,
-  jobs: readonly OrderJob[],
-  generation: number,
-  delayMs: (job: OrderJob) => number = () => 0,
-): Promise<void> {
-  if (jobs.length === 0) return;
+  if (indexes.length === 0) return;
   await queue.addBulk(
-    jobs.map((data) => ({
+    jobsOf(no, indexes, most).map((data) => ({
       name: 'order',
       data,
       opts: {
@@ -85,7 +67,7 @@ async function addJobs(
         attempts: 1,
         removeOnComplete: true,
         removeOnFail: true,
-        ...(delayMs(data) > 0 && { delay: delayMs(data) }),
+        ...(delayMs(data.first) > 0 && { delay: delayMs(data.first) }),
       },
     })),
   );

@@ -98,13 +98,7 @@ export class Readback {
       readbackEnded(ledger, ref.no),
     ]);
     if (stateOf(record) !== 'unknown') return OVER;
-    const end = (conclusion: Verdict) =>
-      this.conclude(ref, row, terms, {
-        ...conclusion,
-        from: 'unknown',
-        audit: null,
-        era,
-      });
+    const end = (verdict: Verdict) => this.conclude(ref, row, terms, verdict, era);
 
     const before = readBeforeLast(details);
     if (terms.certainty !== 'readback')
@@ -170,8 +164,7 @@ export class Readback {
 
   /** Nothing can be asked any more: an unknown becomes a doubt. */
   async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
-    const conclusion = { ...toDoubt(why), from: 'unknown', audit: null } as const;
-    return this.conclude(ref, row, terms, { ...conclusion, era: this.ledger.mark.era });
+    return this.conclude(ref, row, terms, toDoubt(why), this.ledger.mark.era);
   }
 
   private notApplied(tries: number): Verdict {
@@ -191,11 +184,12 @@ export class Readback {
     ref: OrderRef,
     row: PlannedOrder,
     { currency }: Terms,
-    conclusion: Conclusion,
+    verdict: Verdict,
+    era: string,
   ): Promise<Delivered> {
-    const done = await conclude(this.ledger, ref, row, conclusion);
-    if (conclusion.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
-    return conclusion.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
+    const done = await conclude(this.ledger, ref, row, { ...verdict, from: 'unknown', audit: null, era });
+    if (verdict.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
+    return verdict.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
 }
 
@@ -203,7 +197,7 @@ const SECOND_READ_MS = 500;
 /** However long the settle time is: a delivery put off for longer would be taken for one of a stepped clock. */
 const LOOK_AGAIN_MS = 10 * 60_000;
 
-type Verdict = Omit<Conclusion, 'from' | 'sentAt' | 'audit' | 'era'>;
+type Verdict = Omit<Conclusion, 'from' | 'audit' | 'era'>;
 
 function toDoubt(message: string): Verdict {
   return {

@@ -20,19 +20,17 @@ export async function syncWakeUps(
   ledger: RealmLedger,
   connection: ConnectionOptions,
   wanted: readonly WakeUpTime[],
-): Promise<{ readonly removed: readonly string[] }> {
+): Promise<void> {
   const queue = openQueue<WakeUp>(ledger, SCHEDULES_QUEUE, connection);
   try {
-    const present = await wakeUps(queue);
-    const removed = present.filter((rule) => !wanted.some((one) => one.rule === rule));
-    for (const rule of removed) await queue.removeJobScheduler(rule);
+    for (const rule of await wakeUps(queue))
+      if (!wanted.some((one) => one.rule === rule)) await queue.removeJobScheduler(rule);
     for (const { rule, cron, timezone } of wanted)
       await queue.upsertJobScheduler(
         rule,
         { pattern: cron, tz: timezone },
         { name: 'wake', data: { rule }, opts: { removeOnComplete: true, removeOnFail: true, attempts: 1 } },
       );
-    return { removed };
   } finally {
     await queue.close();
   }

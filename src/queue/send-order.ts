@@ -1,5 +1,5 @@
 import type { WriteOutcome } from '../core/classify.js';
-import { type Decision, decide, type Resend } from '../core/decide.js';
+import { type Decision, decide } from '../core/decide.js';
 import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
@@ -9,6 +9,7 @@ import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type Attempts,
   type Begun,
+  claim,
   FENCED,
   isPlannedOrder,
   type Manifest,
@@ -86,7 +87,7 @@ export class OrderSender {
   }
 
   async send(ref: OrderRef): Promise<Delivered> {
-    const { plans, profile, pace, batches } = this.parts;
+    const { ledger, owner, plans, profile, pace, batches } = this.parts;
     if (this.parts.stopping()) return OVER;
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
@@ -99,7 +100,7 @@ export class OrderSender {
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
-      const answer = await this.parts.attempts.claim(ref, this.parts.owner, held);
+      const answer = await claim(ledger, ref, owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
@@ -159,12 +160,15 @@ export class OrderSender {
     const outcome = await this.request(row.order, key, terms.currency);
     failPoint('answered');
     slot.answered(outcome);
-    const decision = this.decision(
-      terms,
-      outcome,
-      begun,
-      begun.resend ? settleTime(begun, known, profile.settleMs) : null,
-    );
+    const decision = decide(outcome, {
+      certainty: terms.certainty,
+      attempts: profile.attempts,
+      resend: begun.resend ? settleTime(begun, known, profile.settleMs) : null,
+      keyNumber: begun.keyNumber,
+      tries: begun.tries,
+      sent: begun.attempts,
+      random: Math.random,
+    });
     if (decision.next === 'paid' && before !== null)
       await this.readback.paid(ref, row.order, before, outcome.balance);
     const settled = await this.settle(ref, row, { manifest, nonce, begun, key, outcome }, decision);
@@ -214,23 +218,6 @@ export class OrderSender {
     if (refusal === 'clocks') return this.readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
     return refusal === 'unknown' ? this.readback.resolve(ref, row, terms) : OVER;
-  }
-
-  private decision(
-    { certainty }: Terms,
-    outcome: WriteOutcome,
-    begun: Begun,
-    resend: Resend | null,
-  ): Decision {
-    return decide(outcome, {
-      certainty,
-      attempts: this.parts.profile.attempts,
-      resend,
-      keyNumber: begun.keyNumber,
-      tries: begun.tries,
-      sent: begun.attempts,
-      random: Math.random,
-    });
   }
 
   private settle(

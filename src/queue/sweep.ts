@@ -11,7 +11,7 @@ import {
   redispatch,
   storeNowMs,
 } from '../ledger/index.js';
-import { addDelayed, addOrders, carriedBy, type OrderJob, type QueueConnection } from './queues.js';
+import { addOrders, carriedBy, type OrderJob, type QueueConnection } from './queues.js';
 
 /**
  * A job that BullMQ lost, failed or ended says nothing about its order. What is due and has no live job is
@@ -57,8 +57,7 @@ export class Sweeper {
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
     const open = await redispatch(this.ledger, no, this.owner, indexes);
-    if (delayMs === undefined) await addOrders(this.queue, no, open.indexes, open.generation);
-    else await addDelayed(this.queue, no, open.indexes, open.generation, delayMs);
+    await addOrders(this.queue, no, open.indexes, open.generation, 1, delayMs);
     return open.indexes.length;
   }
 

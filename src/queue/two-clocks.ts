@@ -29,14 +29,10 @@ export class TwoClocks {
     return { storeMs: await this.storeMs(), ownMs: this.ownMs() };
   }
 
-  async elapsed(since: Moment): Promise<Elapsed> {
-    return elapsed(since, await this.now());
-  }
-
   /** Since it was asked about for the first time. */
   async since(what: string): Promise<Elapsed> {
     const start = this.starts.get(what);
-    if (start !== undefined) return this.elapsed(start);
+    if (start !== undefined) return elapsed(start, await this.now());
     this.starts.set(what, await this.now());
     return { ms: 0, agree: true };
   }

@@ -1,15 +1,14 @@
 import { backoffMs, LONGEST_PAUSE_MS } from '../core/decide.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
-import type { RealmLedger } from '../ledger/index.js';
 import {
   haltRealm,
   type Manifest,
   type OrderEvent,
   type OrderRef,
   type PlannedOrder,
+  type RealmLedger,
   readRecord,
-  type TurnDown,
   turnDown,
 } from '../ledger/index.js';
 import type { ReadTrouble } from './balances.js';
@@ -86,11 +85,7 @@ export class Unread {
     return OVER;
   }
 
-  private toldOf(
-    why: ReadTrouble,
-    tries: number,
-    dueInMs: number,
-  ): Pick<TurnDown, 'tries' | 'status' | 'errorCode' | 'silent' | 'refusalReason' | 'dueInMs'> {
+  private toldOf(why: ReadTrouble, tries: number, dueInMs: number) {
     const { status, code: errorCode } = why;
     const silent = status === null || status >= 500;
     return { tries, status, errorCode, silent, refusalReason: refusalReason(why), dueInMs };

@@ -83,7 +83,6 @@ const PROBE_EVERY_MAX_MS = 5_000;
 
 export class RealmWorker {
   readonly pace: Pace;
-  private readonly plans: PlanReader;
   private readonly queue: Queue<OrderJob>;
   private readonly deadLetters: DeadLetters;
   private readonly feeder: Feeder;
@@ -110,7 +109,7 @@ export class RealmWorker {
     const owner = run === null ? '' : session.id;
     this.ownRun = run && new OwnRun({ ...run, ledger }, session.id, options.first ?? null);
     this.limits = { ...LIMITS, ...options.limits };
-    this.plans = new PlanReader(ledger);
+    const plans = new PlanReader(ledger);
     this.pace = new Pace(ledger, profile, options.onTrouble, session.id);
     const connection = this.connection('queue');
     this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), connection);
@@ -123,7 +122,7 @@ export class RealmWorker {
     this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
     this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
-    const context = { ledger, plans: this.plans, termsOf: (no: string) => this.batches.termsOf(no) };
+    const context = { ledger, plans, termsOf: (no: string) => this.batches.termsOf(no) };
     const attempts: Attempts = new Attempts({
       ledger,
       journal: session.journal,
@@ -141,7 +140,7 @@ export class RealmWorker {
       onTrouble: options.onTrouble,
       onLost: (error) => options.onStalled?.(error),
       forget: () => {
-        this.plans.clear();
+        plans.clear();
         this.batches.clear();
       },
       retakeRun: async () => {
@@ -158,7 +157,7 @@ export class RealmWorker {
       profile,
       client,
       pace: this.pace,
-      plans: this.plans,
+      plans,
       attempts,
       owner,
       batches: this.batches,

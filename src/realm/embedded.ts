@@ -1,17 +1,7 @@
-import type { Redis } from 'ioredis';
-import type { Logger } from 'pino';
-import type { Rate } from '../core/profile.js';
 import { createRealmAdmin, type RealmAdmin } from './server/admin.js';
-import type { FaultPlan } from './server/faults.js';
-import { createRealmService } from './server/service.js';
+import { createRealmService, type RealmServiceOptions } from './server/service.js';
 
-export type EmbeddedRealmOptions = {
-  readonly redis: Redis;
-  readonly realmId: string;
-  readonly faults?: FaultPlan;
-  readonly rateLimit?: Rate;
-  readonly logger?: Logger;
-};
+export type EmbeddedRealmOptions = RealmServiceOptions & { readonly realmId: string };
 
 export type EmbeddedRealm = {
   /** Without `/api/v4`. */
@@ -30,12 +20,7 @@ export type EmbeddedRealm = {
 export async function startEmbeddedRealm(options: EmbeddedRealmOptions): Promise<EmbeddedRealm> {
   const { redis, realmId } = options;
   const admin = createRealmAdmin(redis);
-  const service = createRealmService({
-    redis,
-    logger: options.logger,
-    ...(options.faults === undefined ? {} : { faults: options.faults }),
-    ...(options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit }),
-  });
+  const service = createRealmService(options);
   const key = await admin.issueKey(realmId);
   const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -125,11 +125,7 @@ export class App {
   }
 
   private embedded(profile: RealmProfile, faults: FaultPlan | undefined): Promise<EmbeddedRealm> {
-    return startEmbeddedRealm({
-      redis: this.store.connect('realm'),
-      realmId: profile.realmId,
-      ...(faults === undefined ? {} : { faults }),
-    });
+    return startEmbeddedRealm({ redis: this.store.connect('realm'), realmId: profile.realmId, faults });
   }
 
   /** Read when it is used, so that a key mended while workers run counts at the next request. */

@@ -25,7 +25,7 @@ export async function startRealm(
   const { realmId = `realm-${process.pid}-${++count}`, ...rest } = options;
   const client = redis.client();
   const admin = auditedAdmin(client);
-  const service = createRealmService({ redis: client, logger: undefined, ...rest });
+  const service = createRealmService({ redis: client, ...rest });
   const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
   const key = await admin.issueKey(realmId);
   const call: TestRealm['call'] = (path, request = {}) =>

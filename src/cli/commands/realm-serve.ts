@@ -51,12 +51,7 @@ export const realmServe = defineCommand({
         membersFile: options.members ?? null,
       });
       if (newKey !== null) registerSecret(newKey);
-      const service = createRealmService({
-        redis: store.ledger,
-        logger,
-        ...(faults === undefined ? {} : { faults }),
-        ...(rateLimit === null ? {} : { rateLimit }),
-      });
+      const service = createRealmService({ redis: store.ledger, logger, faults, rateLimit });
       const stopped = untilStopped();
       const { url } = await service.listen({
         host: options.host ?? USUAL_HOST,

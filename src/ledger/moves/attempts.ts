@@ -12,8 +12,6 @@ import {
   type BeginRequest,
   type Begun,
   beginSending,
-  type Claim,
-  claim,
   type NotBegun,
   type OrderRef,
 } from './begin-sending.js';
@@ -61,10 +59,6 @@ export class Attempts {
   async merging(): Promise<void> {
     this.merges += 1;
     await this.parts.journal.written();
-  }
-
-  claim(ref: OrderRef, owner: string, hold: readonly string[]): Promise<Claim> {
-    return claim(this.parts.ledger, ref, owner, hold);
   }
 
   async begin(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {

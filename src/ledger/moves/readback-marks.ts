@@ -1,5 +1,6 @@
 import { batchKeys } from '../keys.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
+import { SETTLE_MS } from '../read/earlier.js';
 import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { OrderRef } from './begin-sending.js';
 
@@ -7,9 +8,6 @@ import type { OrderRef } from './begin-sending.js';
  * What read-back goes by: what each member should have, and when nothing read proves anything. That is so on a member
  * let go of in doubt, for the settle time, and in a batch, once it has ended.
  */
-
-/** As the scripts have it where no worker has noted its profile's yet. */
-const SETTLE_MS = 1_200_000;
 
 /** For each member; null where nothing is known. */
 export function expectedBalances(

@@ -42,15 +42,13 @@ export async function putDecisions(
   block: number,
   bytes: Uint8Array,
 ): Promise<void> {
-  const { scripts } = ledger;
   const key = blockKey(ledger, id, block);
-  await scripts.ask('keep decisions', (redis) => redis.set(key, Buffer.from(bytes)));
+  await ledger.scripts.ask('keep decisions', (redis) => redis.set(key, Buffer.from(bytes)));
 }
 
 export function readDecisions(ledger: RealmLedger, id: string, block: number): Promise<Buffer | null> {
-  const { scripts } = ledger;
   const key = blockKey(ledger, id, block);
-  return scripts.ask('read decisions', (redis) => redis.getBuffer(key));
+  return ledger.scripts.ask('read decisions', (redis) => redis.getBuffer(key));
 }
 
 export async function forgetDecisions(ledger: RealmLedger, id: string, blocks: number): Promise<void> {

@@ -124,7 +124,7 @@ export async function spentPlaces(
 }
 
 /** As in includes/record.lua, until a worker has noted its profile's. */
-const SETTLE_MS = 1_200_000;
+export const SETTLE_MS = 1_200_000;
 
 /** What the scripts reckon in `mayArriveUntil` (includes/record.lua), for those who only look. */
 export type Arrivals = {

@@ -1,6 +1,5 @@
 import { isErrorCode } from '../../core/errors/catalogue.js';
 import { orderId } from '../../core/ids.js';
-import type { Order } from '../../core/order.js';
 import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodeEvent, type OrderEvent } from '../order-event.js';
@@ -138,11 +137,15 @@ export function rowView(
 ): RowView {
   const state = stateOf(record, context.cancelled);
   const error = troubleOf(row, state, trouble);
+  const { op, member, recipient, tokens } = row.order ?? NO_ORDER;
   return {
     index,
     line: row.line,
     order: orderId(context.ref.id, index),
-    ...contentFields(row.order),
+    op,
+    member,
+    recipient,
+    tokens,
     reference: row.reference,
     reason: row.reason,
     state,
@@ -159,11 +162,7 @@ export function rowView(
   };
 }
 
-function contentFields(order: Order | null) {
-  return order === null
-    ? { op: null, member: null, recipient: null, tokens: null }
-    : { op: order.op, member: order.member, recipient: order.recipient, tokens: order.tokens };
-}
+const NO_ORDER = { op: null, member: null, recipient: null, tokens: null };
 
 function troubleOf(row: PlanRow, state: OrderState, trouble: Trouble | null): Trouble | null {
   if (state === 'invalid') return row.fault;

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { ORDER_STATES, type OrderState } from '../../core/states.js';
+import type { OrderState } from '../../core/states.js';
 import { latencyOfBucket } from '../moves/settle.js';
 import {
   type AuditEntry,
@@ -59,17 +59,13 @@ export async function snapshotBatch(
 }
 
 async function countRows(rows: AsyncIterable<{ state: OrderState; tokens: number | null }>) {
-  const counts = new Map<OrderState, number>();
-  const sums = new Map<OrderState, bigint>();
-  for await (const row of rows) {
-    counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
-    sums.set(row.state, (sums.get(row.state) ?? 0n) + BigInt(row.tokens ?? 0));
+  const counts: Partial<Record<OrderState, number>> = {};
+  const sums: Partial<Record<OrderState, bigint>> = {};
+  for await (const { state, tokens } of rows) {
+    counts[state] = (counts[state] ?? 0) + 1;
+    sums[state] = (sums[state] ?? 0n) + BigInt(tokens ?? 0);
   }
-  const present = ORDER_STATES.filter((state) => counts.has(state));
-  return {
-    counts: Object.fromEntries(present.map((state) => [state, counts.get(state) ?? 0])),
-    sums: Object.fromEntries(present.map((state) => [state, sums.get(state) ?? 0n])),
-  };
+  return { counts, sums };
 }
 
 export function histogram(stored: Record<string, string>): LatencyHistogram {

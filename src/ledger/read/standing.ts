@@ -85,7 +85,7 @@ export async function readBatchStanding(
     parked: parked === 1,
     planned: look.all('planned'),
     unknown: { ...look.all('unknown'), ...(await look.unknown()) },
-    doubt: { ...look.all('doubt'), sinceMs: await look.oldest('doubt') },
+    doubt: { ...look.all('doubt'), sinceMs: await look.oldestDoubt() },
     sending: await look.sending(),
     retry: await look.retry(),
     held: await look.held(),
@@ -111,11 +111,10 @@ class BatchLook {
     return { state, orders: counts[state] ?? 0, tokens: sums[state] ?? 0n, indexes: null };
   }
 
-  async oldest(state: 'doubt'): Promise<number> {
-    const { view } = this;
-    const fallback = view.startedAt ?? view.manifest.createdAt;
-    if (!this.has(state)) return fallback;
-    return oldestOf(await this.records(await this.page(state, SAMPLED_MAX)), fallback);
+  async oldestDoubt(): Promise<number> {
+    const fallback = this.view.startedAt ?? this.view.manifest.createdAt;
+    if (!this.has('doubt')) return fallback;
+    return oldestOf(await this.records(await this.page('doubt', SAMPLED_MAX)), fallback);
   }
 
   async unknown(): Promise<{ sinceMs: number; untilMs: number | null }> {
@@ -260,7 +259,7 @@ class BatchLook {
 
   private ask<T>(question: (redis: RealmLedger['scripts']['redis']) => Promise<T>): Promise<T> {
     const { scripts } = this.ref.ledger;
-    return scripts.ask('look at what waits', (redis) => question(redis));
+    return scripts.ask('look at what waits', question);
   }
 }
 

@@ -57,7 +57,6 @@ export type RecoveryDeps = {
 
 export type Recovered = {
   readonly armed: boolean;
-  readonly era: string;
   readonly seen: number;
   /** The store was found to have forgotten something. */
   readonly rolledBack: boolean;
@@ -115,7 +114,6 @@ export async function recover(
   if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
   const result = {
     armed: false,
-    era: '',
     seen,
     rolledBack,
     waitingFor: [],
@@ -169,7 +167,7 @@ export async function recover(
   mark.seen = Math.max(mark.seen, seen, fence.seq);
   for (const { head, folder, works } of ended)
     if (works) await noteMerged(folder, head.session, ledger.keyPrefix, armed.era);
-  return { ...done, armed: true, era: armed.era };
+  return { ...done, armed: true };
 }
 
 /** Before anything is merged: whoever sends by what the store says now would send what others have sent. */

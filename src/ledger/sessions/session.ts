@@ -204,9 +204,7 @@ export function entryOf({ session, ...rest }: JournalHead, journal: string): Ses
 }
 
 /** The signs of life of a realm's sending processes, and the store's time. */
-type Signs = { readonly nowMs: number; readonly signs: readonly Sign[] };
-
-export async function readSigns(ledger: RealmLedger): Promise<Signs> {
+export async function readSigns(ledger: RealmLedger) {
   const { scripts, keyPrefix } = ledger;
   const [entries, [seen, nowMs]] = await Promise.all([
     listSessions(ledger),

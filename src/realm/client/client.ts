@@ -4,7 +4,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { memberBalance } from './answer-body.js';
-import { type Credential, createCredentialReader, keyTrouble } from './credential.js';
+import { createCredentialReader } from './credential.js';
 import { exchange } from './exchange.js';
 import { createAgents, createInstances } from './http.js';
 import {
@@ -79,7 +79,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     subject: ReadSubject,
     recordOf: (raw: unknown) => T,
   ): Promise<ReadResult<T>> {
-    const key = usableKey(credential);
+    const key = credential();
     if (typeof key === 'string') return keylessRead(key);
     agents.dropStale();
     const headers = { authorization: key.authorization };
@@ -94,7 +94,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     { currency, idempotencyKey }: BalanceChange,
   ): Promise<WriteOutcome> {
     const headers = { 'idempotency-key': structuredString(idempotencyKey) };
-    const key = usableKey(credential);
+    const key = credential();
     if (typeof key === 'string') return keylessOutcome(key);
     agents.dropStale();
     const request = { url, body, headers: { authorization: key.authorization, ...headers } };
@@ -136,15 +136,6 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
       agents.close();
     },
   };
-}
-
-/** The credential, or what is wrong with it. */
-function usableKey(credential: () => Credential): Credential | string {
-  try {
-    return credential();
-  } catch (error) {
-    return keyTrouble(error);
-  }
 }
 
 /** The addresses of the five calls. Ids are digits and need no encoding; the realm id may hold anything. */

@@ -9,24 +9,23 @@ export type Credential = {
 
 const MASKED = '[key]';
 
-/** Reads the key at each use, so that a new key counts at once; the rest is made only when it changed. */
-export function createCredentialReader(readKey: () => string, scheme: string): () => Credential {
+/**
+ * Reads the key at each use, so that a new key counts at once; the rest is made only when it changed. Answers a
+ * sentence, which never holds the key, where it cannot be read or used.
+ */
+export function createCredentialReader(readKey: () => string, scheme: string): () => Credential | string {
   let lastKey: string | undefined;
   let last: Credential | undefined;
   return () => {
-    const key = readKey();
-    if (last === undefined || key !== lastKey) {
-      last = credentialOf(key, scheme);
+    try {
+      const key = readKey();
+      if (last === undefined || key !== lastKey) last = credentialOf(key, scheme);
       lastKey = key;
+      return last;
+    } catch (error) {
+      return isAlmonerError(error) ? error.message : 'The API key could not be read; nothing was sent.';
     }
-    return last;
   };
-}
-
-/** What to say when `readKey` failed or the key is unusable; never holds the key. */
-export function keyTrouble(error: unknown): string {
-  if (isAlmonerError(error)) return error.message;
-  return 'The API key could not be read; nothing was sent.';
 }
 
 function credentialOf(key: string, scheme: string): Credential {

@@ -21,7 +21,7 @@ export type Call = {
   readonly requestId: string;
 };
 
-type Handler = (call: Call, accounts: RealmAccounts, maxTokens: number) => Promise<Answer>;
+type Handler = (call: Call, accounts: RealmAccounts) => Promise<Answer>;
 
 /** Call 1: a member's data. */
 const getMember = memberCall((ids, { balance, wallets, attributes, createdAtMs }) => ({
@@ -66,12 +66,12 @@ const checkWallets: Handler = async (call, accounts) => {
 };
 
 /** Call 4: adds (positive tokens) or subtracts (negative tokens). */
-const changeBalance: Handler = async (call, accounts, maxTokens) => {
+const changeBalance: Handler = async (call, accounts) => {
   const member = readMemberId(call.memberText);
   if (!member.ok) return member.refusal;
   const body = readBody(call.contentType, call.bodyText);
   if (!body.ok) return body.refusal;
-  const tokens = readTokens(body.value, 'signed', maxTokens);
+  const tokens = readTokens(body.value, 'signed');
   if (!tokens.ok) return tokens.refusal;
   const currency = readCurrency(body.value);
   if (!currency.ok) return currency.refusal;
@@ -82,14 +82,14 @@ const changeBalance: Handler = async (call, accounts, maxTokens) => {
 };
 
 /** Call 5: moves points from the member in the path to the recipient, whole or not at all. */
-const transfer: Handler = async (call, accounts, maxTokens) => {
+const transfer: Handler = async (call, accounts) => {
   const member = readMemberId(call.memberText);
   if (!member.ok) return member.refusal;
   const body = readBody(call.contentType, call.bodyText);
   if (!body.ok) return body.refusal;
   const recipient = readRecipient(body.value);
   if (!recipient.ok) return recipient.refusal;
-  const tokens = readTokens(body.value, 'positive', maxTokens);
+  const tokens = readTokens(body.value, 'positive');
   if (!tokens.ok) return tokens.refusal;
   const currency = readCurrency(body.value);
   if (!currency.ok) return currency.refusal;

@@ -13,6 +13,8 @@ import { type Read, read, refuse, unreadable } from './answer.js';
 const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const WALLETS_MAX = 1_000;
+/** The largest amount of one change. */
+const TOKENS_MAX = 1_000_000_000_000_000;
 export const CURRENCY = 'default';
 
 export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
@@ -32,7 +34,7 @@ export function readBody(contentType: string | undefined, text: string): Read<Js
 }
 
 /** `signed`: positive adds and negative subtracts; otherwise only positive amounts make sense. */
-export function readTokens(body: JsonObject, sign: 'signed' | 'positive', maxTokens: number): Read<number> {
+export function readTokens(body: JsonObject, sign: 'signed' | 'positive'): Read<number> {
   const value = field(body, 'tokens');
   if (value === undefined) return unreadable('The field tokens is missing.', 'tokens');
   if (!isLosslessNumber(value)) {
@@ -44,9 +46,9 @@ export function readTokens(body: JsonObject, sign: 'signed' | 'positive', maxTok
   }
   const amount = digits.length > 17 ? Number.POSITIVE_INFINITY : Math.abs(Number(digits));
   if (amount === 0) return unreadable('tokens must not be zero.', 'tokens');
-  if (amount > maxTokens) {
+  if (amount > TOKENS_MAX) {
     return unreadable(
-      `tokens must be between -${maxTokens} and ${maxTokens}, got ${shorten(digits)}.`,
+      `tokens must be between -${TOKENS_MAX} and ${TOKENS_MAX}, got ${shorten(digits)}.`,
       'tokens',
     );
   }

@@ -11,7 +11,6 @@ export type Serving = {
   readonly accounts: RealmAccounts;
   readonly running: RunningKeys;
   readonly dice: FaultDice | null;
-  readonly maxTokens: number;
   readonly logger: Logger | undefined;
 };
 
@@ -38,7 +37,7 @@ export async function serveCall(serving: Serving, route: Route, call: Call, wire
 
 async function answerCall(serving: Serving, route: Route, call: Call): Promise<Answer> {
   try {
-    return await route.handle(call, serving.accounts, serving.maxTokens);
+    return await route.handle(call, serving.accounts);
   } catch (error) {
     const write = route.method === 'PATCH';
     const about = { requestId: call.requestId, operation: route.operationId, error: messageOf(error) };

@@ -16,12 +16,10 @@ export type RealmServiceOptions = {
    * hand in one that resends nothing.
    */
   readonly redis: Redis;
-  readonly logger: Logger | undefined;
-  readonly faults?: FaultPlan;
+  readonly logger?: Logger;
+  readonly faults?: FaultPlan | undefined;
   /** Requests allowed per realm in a sliding window; left out: no limit. */
-  readonly rateLimit?: Rate;
-  /** Largest amount of one change. */
-  readonly maxTokens?: number;
+  readonly rateLimit?: Rate | null;
 };
 
 export type RealmService = {
@@ -30,7 +28,6 @@ export type RealmService = {
   close(): Promise<void>;
 };
 
-const MAX_TOKENS_USUAL = 1_000_000_000_000_000;
 const STORE_ANSWER_MS = 10_000;
 const CLOSE_GRACE_MS = 3_000;
 
@@ -69,7 +66,6 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
       accounts: openAccounts(redis),
       running: new RunningKeys(),
       dice: options.faults === undefined ? null : createFaultDice(options.faults, () => performance.now()),
-      maxTokens: options.maxTokens ?? MAX_TOKENS_USUAL,
       logger: options.logger,
     },
   });

@@ -24,7 +24,7 @@ it('every move stays in one slot: the service works on a Redis Cluster', async (
   await untilReady(cluster, 10_000, 'the cluster');
   const admin = auditedAdmin(cluster);
   const rateLimit = { requests: 100, windowMs: 60_000 };
-  const service = createRealmService({ redis: cluster, logger: undefined, rateLimit });
+  const service = createRealmService({ redis: cluster, rateLimit });
   const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => service.close());
 
