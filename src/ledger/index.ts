@@ -3,7 +3,7 @@
  * scripts and state letters can change here alone.
  */
 
-// The books of a realm and the way to them.
+// The ledger of a realm and the way to it.
 
 export { BLOCK_ORDERS, ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
@@ -103,7 +103,7 @@ export {
   type OrderRecord,
 } from './record.js';
 
-// A plan on its way into the books, and what it is compared with.
+// A plan on its way into the ledger, and what it is compared with.
 
 export {
   ACCOUNT_MOST,
@@ -158,7 +158,7 @@ export {
 
 export { Attempts, FENCED } from './moves/attempts.js';
 export { type Begun, claim, type KeyAge, type NotBegun, type OrderRef } from './moves/begin-sending.js';
-export { type Conclusion, conclude, type TurnDown, turnDown } from './moves/conclude.js';
+export { type Conclusion, conclude, turnDown } from './moves/conclude.js';
 export {
   closeIfIdle,
   dispatched,

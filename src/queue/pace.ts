@@ -110,14 +110,7 @@ export class Pace {
   }
 
   private slot(slot: string): Slot {
-    let told = false;
-    return {
-      answered: (answer) => {
-        if (told) return;
-        told = true;
-        this.note(slot, answer);
-      },
-    };
+    return { answered: (answer) => this.note(slot, answer) };
   }
 
   private note(slot: string, answer: Answer | undefined): void {

@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
 import { park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
-import type { PlannedOrder } from '../plan-block.js';
+import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
 import {
@@ -140,39 +140,33 @@ export class Attempts {
 
   private async settleUnsent(ref: OrderRef, { batch, nonce }: Intent, begun: Begun): Promise<void> {
     const row = await this.parts.context.plans.row(ref.no, ref.index);
-    if (row.order === null) return;
+    if (!isPlannedOrder(row)) return;
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
-    await settle(
-      this.parts.ledger,
-      ref,
-      nonce,
-      { ...row, order: row.order },
-      {
-        ...NOT_SENT,
-        detail: {
-          event: 'attempt',
-          at: Date.now(),
-          key: `${orderId(batch, ref.index)}.${keyNumber}`,
-          attempt: nonce,
-          kind: 'not-sent',
-          code: null,
-          message: 'taken back before anything of it left',
-          status: null,
-          phase: 'none',
-          requestId: null,
-          latencyMs: 0,
-          body: '',
-        },
-        to: begun.resend ? 'unknown' : 'planned',
-        keyNumber,
-        keyFirstAt,
-        attempts,
-        tries,
-        sentAt: firstSentAt,
-        tookMs: (unansweredUntil ?? firstSentAt) - firstSentAt,
-        batchCreatedAt: begun.sentAt,
+    await settle(this.parts.ledger, ref, nonce, row, {
+      ...NOT_SENT,
+      detail: {
+        event: 'attempt',
+        at: Date.now(),
+        key: `${orderId(batch, ref.index)}.${keyNumber}`,
+        attempt: nonce,
+        kind: 'not-sent',
+        code: null,
+        message: 'taken back before anything of it left',
+        status: null,
+        phase: 'none',
+        requestId: null,
+        latencyMs: 0,
+        body: '',
       },
-    );
+      to: begun.resend ? 'unknown' : 'planned',
+      keyNumber,
+      keyFirstAt,
+      attempts,
+      tries,
+      sentAt: firstSentAt,
+      tookMs: (unansweredUntil ?? firstSentAt) - firstSentAt,
+      batchCreatedAt: begun.sentAt,
+    });
   }
 }
 

@@ -28,20 +28,17 @@ export async function giveUpBatch(
   const { certainty } = await termsOf(no);
   let [orders, tokens] = [0, 0n];
   for (let block = 0; block * PLAN_BLOCK_ROWS < Number(rows); block++) {
-    const list = (await plans.block(no, block)).flatMap((row, offset) =>
-      !isPlannedOrder(row)
-        ? []
-        : [
-            block * PLAN_BLOCK_ROWS + offset + 1,
-            row.order.tokens,
-            // Nobody can speak for what may have been sent to them.
-            certainty === 'readback' ? membersOf(row.order).join(' ') : '',
-            [
-              ...(ownReference(row) ?? []),
-              ...(row.reference === null ? [] : [contentDigest(row.order)]),
-            ].join(':'),
-          ],
-    );
+    const list = (await plans.block(no, block)).flatMap((row, offset) => {
+      if (!isPlannedOrder(row)) return [];
+      const reference = ownReference(row);
+      return [
+        block * PLAN_BLOCK_ROWS + offset + 1,
+        row.order.tokens,
+        // Nobody can speak for what may have been sent to them.
+        certainty === 'readback' ? membersOf(row.order).join(' ') : '',
+        reference === null ? '' : [...reference, contentDigest(row.order)].join(':'),
+      ];
+    });
     if (list.length === 0) continue;
     const [count = '0', sum = '0'] = await askScript(ledger, 'give-up', [no, why.session, detail, ...list]);
     orders += Number(count);

@@ -7,7 +7,7 @@ import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, encodeManifest, type Manifest } from '../views.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
-/** A batch on its way into the books: opened, filled block by block (see put-block.ts), then sealed or dropped. */
+/** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
 
 export type Opened = {
   readonly status: 'new' | 'taken-over' | 'sealed' | 'id-taken';

@@ -43,7 +43,7 @@ export async function retryOrder(
   ]);
   if (status === 'ok') return 'ok';
   if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
-  return why === 'moved' ? why : { why: retryRefusal(why, more) };
+  return why === 'moved' ? why : { why: deadRefusal(why, more) };
 }
 
 async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> {
@@ -51,7 +51,8 @@ async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> 
   return standInText(no === null ? { batch, unfinished: false } : await standIn(ledger, no));
 }
 
-function retryRefusal(why: string, more: string): string {
+/** Why a dead letter is neither retried nor discarded. */
+function deadRefusal(why: string, more: string): string {
   switch (why) {
     case 'discarded':
       return 'it was discarded';
@@ -85,8 +86,7 @@ export async function discardOrder(
     encodeEvent({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
   ]);
   if (status === 'ok') return 'ok';
-  if (code === 'D') return { why: 'it is in doubt; resolve it first with `almoner doubt resolve`' };
-  return { why: `it is ${isStateCode(code) ? STATE_CODES[code] : code}, not a dead letter` };
+  return { why: deadRefusal(code, '') };
 }
 
 export async function writeAudit(ref: BatchRef, entry: AuditEntry): Promise<void> {

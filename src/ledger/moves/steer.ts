@@ -129,14 +129,7 @@ export async function releaseRealm(ledger: RealmLedger): Promise<void> {
   );
 }
 
-type ProbeTurn = 'closed' | 'probe' | 'wait' | 'halted';
-
-export async function askProbe(
-  ledger: RealmLedger,
-  everyMs: number,
-  haltAfterMs: number,
-  why: Reason,
-): Promise<ProbeTurn> {
+export async function askProbe(ledger: RealmLedger, everyMs: number, haltAfterMs: number, why: Reason) {
   const reply = await ledger.scripts.script('probe', ledger.keyPrefix, [
     everyMs,
     haltAfterMs,

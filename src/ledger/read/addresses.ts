@@ -4,11 +4,11 @@ import { allLedgers, type RealmLedger } from '../realm-ledger.js';
 import { listBatches, readBatch } from './batches.js';
 
 /**
- * Books belong to an address and a realm id. The same id under another spelling of its address, or at a new
- * domain, opens new books, in which nothing of the earlier payments is known: files, references, limits and
+ * A ledger belongs to an address and a realm id. The same id under another spelling of its address, or at a new
+ * domain, opens a new ledger, in which nothing of the earlier payments is known: files, references, limits and
  * periods would all be paid a second time. So whoever pays is stopped until a person has said that the address
- * is meant; that is kept with the new books, once for each earlier address. Going back to the earlier one is
- * asked for likewise, because its books know nothing of what was paid since.
+ * is meant; that is kept with the new ledger, once for each earlier address. Going back to the earlier one is
+ * asked for likewise, because its ledger knows nothing of what was paid since.
  */
 export type EarlierAddress = {
   readonly baseUrl: string;
@@ -19,7 +19,7 @@ export type EarlierAddress = {
   readonly lastAt: number | null;
 };
 
-/** Where this realm id was paid, or may still be, in other books of the store that nobody has accepted yet. */
+/** Where this realm id was paid, or may still be, in other ledgers of the store that nobody has accepted yet. */
 export async function earlierAddresses(ledger: RealmLedger): Promise<EarlierAddress[]> {
   const found: EarlierAddress[] = [];
   for (const other of await otherLedgers(ledger)) {
@@ -30,7 +30,7 @@ export async function earlierAddresses(ledger: RealmLedger): Promise<EarlierAddr
 }
 
 /**
- * Raises the seal number of the other books. Who is about to seal reads its own number, announces itself, looks at the
+ * Raises the seal number of the other ledgers. Who is about to seal reads its own number, announces itself, looks at the
  * others, and seals at that number or begins anew. So of two at once one is refused: an announcement after the
  * other's seal is followed by a look that finds it; one between the other's number and seal makes it begin anew; and
  * both cannot come before the other's number. Nothing is held that a crash could leave behind.

@@ -1,5 +1,5 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -113,7 +113,10 @@ export class ArchiveFile {
       throw missing(this.path, error);
     });
     try {
-      return decodeChunk(await readExactly(file, offset, length));
+      const bytes = Buffer.alloc(length);
+      const { bytesRead } = await file.read(bytes, 0, length, offset);
+      if (bytesRead !== length) throw new Error('the archive is shorter than it was');
+      return decodeChunk(bytes);
     } finally {
       await file.close();
     }
@@ -130,13 +133,6 @@ function decodeChunk(bytes: Buffer): ArchiveChunk {
   const end = 4 + bytes.readUInt32BE(0);
   const rest: unknown = JSON.parse(inflateRawSync(bytes.subarray(end)).toString('utf8'));
   return { plan: bytes.subarray(4, end), ...chunkRest.parse(rest) };
-}
-
-async function readExactly(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  const { bytesRead } = await file.read(bytes, 0, length, offset);
-  if (bytesRead !== length) throw new Error('the archive is shorter than it was');
-  return bytes;
 }
 
 function missing(path: string, error: unknown): AlmonerError {

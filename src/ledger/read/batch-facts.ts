@@ -7,6 +7,7 @@ import {
   type Manifest,
   type RunSeries,
 } from '../views.js';
+import { storeSource } from './batch-source.js';
 import { histogram, series } from './snapshot.js';
 
 /** Single facts of a batch, for those who need no whole view of it. */
@@ -84,15 +85,11 @@ export async function batchStamp({ ledger, no }: BatchPlace) {
 }
 
 /** The latencies of a batch in the store. */
-export async function batchLatency({ ledger, no }: BatchPlace): Promise<LatencyHistogram> {
-  const { scripts, keyPrefix } = ledger;
-  const { latency } = batchKeys(keyPrefix, no);
-  return histogram(await scripts.ask('read latency', (redis) => redis.hgetall(latency)));
+export async function batchLatency(place: BatchPlace): Promise<LatencyHistogram> {
+  return histogram(await storeSource(place).latency());
 }
 
 /** The chart of a batch in the store. */
-export async function batchSeries({ ledger, no }: BatchPlace, view: BatchView): Promise<RunSeries> {
-  const { scripts, keyPrefix } = ledger;
-  const { run } = batchKeys(keyPrefix, no);
-  return series(await scripts.ask('read run', (redis) => redis.hgetall(run)), view);
+export async function batchSeries(place: BatchPlace, view: BatchView): Promise<RunSeries> {
+  return series(await storeSource(place).run(), view);
 }

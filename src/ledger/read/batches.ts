@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
-import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../../core/states.js';
+import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
@@ -49,7 +50,9 @@ export async function everyBatch(scripts: ScriptClient, realm?: string): Promise
 export async function findBatch(scripts: ScriptClient, wanted: string, realm?: string): Promise<BatchRef> {
   const all = await everyBatch(scripts, realm);
   if (wanted === 'last') {
-    const stamped = await Promise.all(all.map(async (ref) => ({ ref, at: await createdAt(ref) })));
+    const stamped = await Promise.all(
+      all.map(async (ref) => ({ ref, at: Number((await batchFacts(ref, 'createdAt'))[0]) })),
+    );
     const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
     if (newest === undefined)
       throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
@@ -74,10 +77,6 @@ export async function findBatch(scripts: ScriptClient, wanted: string, realm?: s
       },
     );
   return match;
-}
-
-async function createdAt(ref: BatchRef): Promise<number> {
-  return Number((await batchFacts(ref, 'createdAt'))[0]);
 }
 
 export type StoredBatch = BatchView & {
@@ -108,14 +107,15 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
     }
     const archived = meta.state === 'archived';
-    const stored = stateOf((archived ? meta.ended : meta.state) ?? '');
+    const stored = batchState.parse(archived ? meta.ended : meta.state);
     const halt = realm.disarmed ?? realm.halt;
     const halted = halt !== null && (stored === 'running' || stored === 'planned');
+    const reason = halted ? halt : decodeReason(meta.reason);
     const twice = twiceOf(meta.second ?? '');
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
-      reason: namedOrNull(halted ? halt : decodeReason(meta.reason), ref.id),
+      reason: reason && namedReason(reason, ref.id),
       counts,
       sums,
       requests: Number(meta.requests ?? 0),
@@ -134,6 +134,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
   });
 }
 
+const batchState = z.enum(BATCH_STATES);
 const NAMED_MAX = 5;
 
 /** As the scripts keep them: `<index>:<nonce>:<how sure> …`. */
@@ -157,16 +158,6 @@ export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number
   );
   const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));
   return new Set(slices).size * sliceMs;
-}
-
-function stateOf(text: string): BatchState {
-  const state = BATCH_STATES.find((known) => known === text);
-  if (state === undefined) throw new Error(`unknown batch state ${JSON.stringify(text)}`);
-  return state;
-}
-
-function namedOrNull(reason: Reason | null, id: BatchId): Reason | null {
-  return reason === null ? null : namedReason(reason, id);
 }
 
 /** The next step is told with the batch's own id, ready to be copied. */

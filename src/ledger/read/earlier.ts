@@ -10,7 +10,7 @@ import type { BatchRef } from './batches.js';
 
 /** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
 
-/** Why a row may not speak of an order: the books have it no more, it is in this state, or another row does already. */
+/** Why a row may not speak of an order: the ledger has it no more, it is in this state, or another row does already. */
 export type EarlierWhy =
   | 'gone'
   | 'archived'

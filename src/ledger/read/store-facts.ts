@@ -1,7 +1,7 @@
 import type { RealmLedger } from '../realm-ledger.js';
 import type { ScriptClient } from '../script-client.js';
 
-/** How the store is, and what a realm's books count over their whole life. */
+/** How the store is, and what a realm's ledger counts over its whole life. */
 
 /** Whether the store answers now: the one question that is not asked again. */
 export function pingStore({ redis }: ScriptClient): Promise<boolean> {

@@ -8,7 +8,7 @@ import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import { writeAudit } from '../moves/retry.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { sendingOf } from './adopt-orphans.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
 import { forgetSession } from './session.js';
@@ -82,12 +82,9 @@ async function uncertain(ledger: RealmLedger) {
   const { scripts, keyPrefix } = ledger;
   const found = await Promise.all(
     (await listBatches(ledger)).map(async (ref) => {
-      const keys = batchKeys(keyPrefix, ref.no);
-      const [state, counters] = await Promise.all([
-        scripts.ask('read batch', (redis) => redis.hget(keys.meta, 'state')),
-        scripts.ask('read batch', (redis) => redis.hgetall(keys.counters)),
-      ]);
-      return { ref, state, counters };
+      const [state = null] = await batchFacts(ref, 'state');
+      const { counters } = batchKeys(keyPrefix, ref.no);
+      return { ref, state, counters: await scripts.ask('read batch', (redis) => redis.hgetall(counters)) };
     }),
   );
   return found.filter(

@@ -10,7 +10,7 @@ import type { Reason } from '../views.js';
 export type Fence = {
   readonly run: string;
   readonly armed: boolean;
-  /** Nothing was ever sent from these books, as far as they know. */
+  /** Nothing was ever sent from this ledger, as far as it knows. */
   readonly untouched: boolean;
   readonly era: string;
   readonly seq: number;
