@@ -56,25 +56,18 @@ export type RealmWorkerOptions = {
   readonly onOutcome?: (outcome: WriteOutcome) => void;
   /** The process does not take work although there is some; only a new one would. */
   readonly onStalled?: (error: AlmonerError) => void;
-  readonly limits?: Partial<WorkerLimits>;
+  readonly limits?: Partial<typeof LIMITS>;
 };
 
 /** How long a worker waits for what. */
-export type WorkerLimits = {
+const LIMITS = {
   /** How long BullMQ believes in a delivery without a sign of life. Nothing safe rests on it. */
-  readonly lockMs: number;
-  /** Work waiting, none taken, for so long: the process ends. */
-  readonly stalledMs: number;
-  /** How long other processes may take to merge their journals before the batches are shown as halted. */
-  readonly mergePatienceMs: number;
-  /** Open for so long, the breaker halts the realm. */
-  readonly breakerHaltMs: number;
-};
-
-const LIMITS: WorkerLimits = {
   lockMs: 30_000,
+  /** Work waiting, none taken, for so long: the process ends. */
   stalledMs: 60_000,
+  /** How long other processes may take to merge their journals before the batches are shown as halted. */
   mergePatienceMs: 15_000,
+  /** Open for so long, the breaker halts the realm. */
   breakerHaltMs: 15 * 60_000,
 };
 
@@ -91,7 +84,7 @@ export class RealmWorker {
   private readonly sender: OrderSender;
   private readonly recovery: Recovery;
   private readonly watchdog: Watchdog;
-  private readonly limits: WorkerLimits;
+  private readonly limits: typeof LIMITS;
   private readonly rounds: Rounds;
   private readonly connections: QueueConnection[] = [];
   private readonly batches: KnownBatches;

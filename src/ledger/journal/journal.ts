@@ -17,17 +17,13 @@ import { encodeEntry, type Intent, type JournalHead, type JournalResult } from '
  * A write or fsync that failed is final. The kernel may have thrown the pages away and report success the
  * next time, so nothing is tried again: every intent is refused from then on, and `onFailure` ends the process.
  */
-export type JournalLimits = {
+export const JOURNAL_LIMITS = {
   /** A file larger than this is followed by a new one. */
-  readonly fileBytesMax: number;
-  /** The whole folder; older files of ended sessions go first. */
-  readonly folderBytesMax: number;
-};
-
-export const JOURNAL_LIMITS: JournalLimits = {
   fileBytesMax: 4 * 1024 * 1024,
+  /** The whole folder; older files of ended sessions go first. */
   folderBytesMax: 64 * 1024 * 1024,
 };
+export type JournalLimits = Readonly<typeof JOURNAL_LIMITS>;
 
 /** How long a result waits for an intent to ride along with. */
 const RESULT_PATIENCE_MS = 10;
