@@ -85,9 +85,16 @@ export function readYaml(
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  // The package compares every key of a map with every other: repeated ones are found below instead.
-  const options = { lineCounter: lines, intAsBigInt: true, prettyErrors: false, uniqueKeys: false };
-  const document = parseDocument(text, options);
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    intAsBigInt: true,
+    prettyErrors: false,
+    // The package compares every key of a map with every other: repeated ones are found below instead.
+    uniqueKeys: false,
+    // Whatever a %YAML directive says: 0100 is no octal number, 1:00 no sixty.
+    version: '1.2',
+    schema: 'core',
+  });
   const said = [...document.errors, ...document.warnings].slice(0, FAULTS_MAX);
   const faults = said.map(({ name, message, pos }): YamlFault => {
     return { ...at(pos[0]), what: name === 'YAMLWarning' ? 'warning' : 'syntax', path: [], detail: message };
@@ -135,7 +142,7 @@ const FAULTS_MAX = 20;
 const PAST_LIMIT = new Error('past a limit of YAML');
 
 function pairIn(map: unknown, name: unknown): { readonly key: unknown; readonly value: unknown } | undefined {
-  return isMap(map) ? map.items.find(({ key }) => isScalar(key) && nameOf(key) === name) : undefined;
+  return isMap(map) ? map.items.findLast(({ key }) => isScalar(key) && nameOf(key) === name) : undefined;
 }
 
 /** A field's name as it is written: an id needs no quotes. */

@@ -5,7 +5,6 @@ import {
   highest,
   type JournalFiles,
   listJournals,
-  type Removed,
   readHead,
   readMerged,
   readRemoved,
@@ -21,11 +20,11 @@ export async function journalOf(
   { keyPrefix }: RealmLedger,
   entry: Place,
   files?: JournalFiles,
-  floorOf: (folder: string) => Promise<Removed> = readRemoved,
 ): Promise<SessionJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
-  const removed = await floorOf(entry.journal);
+  // Read after the files were listed: what was removed before that is noted by then.
+  const removed = await readRemoved(entry.journal);
   return readSessionJournal(found.files, keyPrefix, removed.files[entry.id] ?? 0);
 }
 
@@ -76,13 +75,6 @@ export async function localJournals(
     }
   }
   candidates.delete(own.id);
-  const floors = new Map<string, Promise<Removed>>();
-  // After the files were listed, and once a folder: what was removed before the list is noted by then.
-  const floorOf = (folder: string) => {
-    const known = floors.get(folder) ?? readRemoved(folder);
-    floors.set(folder, known);
-    return known;
-  };
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
@@ -93,7 +85,7 @@ export async function localJournals(
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
-    const journal = await journalOf(ledger, entry, files, floorOf);
+    const journal = await journalOf(ledger, entry, files);
     if (journal === undefined) {
       if (state === 'dead') missing.push(entry);
       continue;

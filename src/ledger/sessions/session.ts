@@ -80,8 +80,9 @@ export class Session {
 
   /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
-    const nowMs = await storeNowMs(ledger);
-    await ledger.scripts.ask('say alive', (redis) => redis.hset(`${ledger.keyPrefix}:seen`, this.id, nowMs));
+    await ledger.scripts.ask('say alive', async (redis) =>
+      redis.hset(`${ledger.keyPrefix}:seen`, this.id, await storeNowMs(ledger)),
+    );
   }
 
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
@@ -100,7 +101,6 @@ export class Session {
 
   private boundJournals(): Promise<number> {
     const { journal: folder } = this.entry;
-    const listed = listJournals(folder);
     return boundJournals({
       folder,
       session: this.id,
@@ -108,7 +108,8 @@ export class Session {
       bytesMax: this.limits.folderBytesMax,
       eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
       isDead: async (session) => {
-        const files = (await listed).find((one) => one.session === session);
+        // Listed anew: the file with its head may have gone since the last question.
+        const files = (await listJournals(folder)).find((one) => one.session === session);
         const head = files && (await readHead(files));
         return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
       },

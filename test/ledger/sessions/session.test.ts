@@ -1,7 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { listJournals, noteMerged, noteRemoved } from '../../../src/ledger/journal/folder.js';
 import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { storeNowMs } from '../../../src/ledger/realm-ledger.js';
+import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
+import { journalIntent } from '../../support/journal-lines.js';
 import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { claimFor, feedAll, held } from '../../support/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -58,4 +63,72 @@ describe('the register of sessions', () => {
     expect(await readBatch(other.ref)).toMatchObject({ state: 'running' });
     expect(await tieUp(ledger)).toEqual([]);
   });
+});
+
+describe('journals of sessions that are over', () => {
+  /** A session that is over and has left a file for each of its intents, and one more. */
+  async function over(folder: string, keyPrefix: string, intents: number): Promise<Session> {
+    const session = await Session.open('worker', folder, {
+      limits: { fileBytesMax: 100, folderBytesMax: 1 << 30 },
+    });
+    await session.journal.works(keyPrefix);
+    for (let index = 1; index <= intents; index++)
+      await session.journal.intent({ ...journalIntent(index), realm: keyPrefix });
+    await session.close();
+    return session;
+  }
+  const filesOf = async ({ id, entry }: Session) =>
+    (await listJournals(entry.journal)).find(({ session }) => session === id)?.files ?? [];
+
+  test('all go at once where the budget asks for it', async () => {
+    const folder = await tempFolder();
+    const dead = await over(folder, 'almoner:{0123456789ab}', 9);
+    expect(await filesOf(dead)).toHaveLength(10);
+    await noteMerged(dead.entry.journal, dead.id, 'almoner:{0123456789ab}', 'e1');
+    const limits = { fileBytesMax: 4096, folderBytesMax: 1 };
+    const next = await Session.open('worker', folder, { limits });
+    expect(await filesOf(dead)).toEqual([]);
+    await next.close();
+  });
+
+  test('are whole also where a file goes, in order, while they are read', async () => {
+    const ledger = await bench.ledger();
+    const folder = await tempFolder();
+    const sessions = [await over(folder, ledger.keyPrefix, 2), await over(folder, ledger.keyPrefix, 2)];
+    for (const one of sessions) await one.register(ledger);
+    class Removing extends Here {
+      private asked = 0;
+      override async liveness(entry: Parameters<Here['liveness']>[0]) {
+        this.asked += 1;
+        const second =
+          this.asked === 2 ? sessions.find(({ entry: { socket } }) => socket === entry.socket) : undefined;
+        const [first] = second === undefined ? [] : await filesOf(second);
+        if (second !== undefined && first !== undefined) {
+          const seqs = { [ledger.keyPrefix]: { e1: 1 } };
+          const removal = { seqs, files: { [second.id]: first.number } };
+          await noteRemoved(second.entry.journal, 'cccccccccccc', removal, () => Promise.resolve(false));
+          await rm(first.path);
+        }
+        return super.liveness(entry);
+      }
+    }
+    const here = new Removing(folder);
+    Object.assign(ledger.scripts, { here });
+    const { ended } = await localJournals(ledger, { id: '', journal: '' }, { era: 'e1', seq: 5 }, false);
+    expect(ended.map(({ whole }) => whole)).toEqual([true, true]);
+  });
+});
+
+test('a sign of life that had to wait is as old as the moment it was written', async () => {
+  const ledger = await bench.ledger();
+  const { redis } = ledger.scripts;
+  const session = await Session.open('worker', await tempFolder());
+  await redis.config('SET', 'min-replicas-to-write', 1);
+  const said = session.sayAlive(ledger);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const backAt = await storeNowMs(ledger);
+  await redis.config('SET', 'min-replicas-to-write', 0);
+  await said;
+  expect(Number(await redis.hget(`${ledger.keyPrefix}:seen`, session.id))).toBeGreaterThanOrEqual(backAt);
+  await session.close();
 });

@@ -250,6 +250,18 @@ describe('the file itself', () => {
     expect(faultsOf({ yaml })[0]).toContain(message);
   });
 
+  test('a directive does not turn numbers into others', () => {
+    const caps = 'maxTokensPerDay: 0100000, maxTokensPerOrder: 1:00, maxTokensPerBatch: 1_000';
+    const realm = `realms: { a: { baseUrl: https://a.example, realmId: a, keyEnv: K, ${caps} } }`;
+    const faults = faultsOf({ yaml: realm });
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual([
+      'realms.a.maxTokensPerOrder',
+      'realms.a.maxTokensPerBatch',
+    ]);
+    const asked = faultsOf({ yaml: `%YAML 1.1\n---\n${realm}` });
+    expect(asked.map((fault) => fault.replace('line 3', 'line 1'))).toEqual(faults);
+  });
+
   test('an alias bomb and a huge file are refused at once', () => {
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 12; level += 1) {
