@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { appendDeskAudit, readDeskAudit, type ScriptClient } from '../ledger/index.js';
-import type { AuditPage } from './api/index.js';
+import { isoTime } from '../words/spelling.js';
+import { AuditPage } from './api/overview.js';
 import { ACCESSES, type Access } from './http/access/tokens.js';
 
 /**
@@ -10,13 +11,7 @@ import { ACCESSES, type Access } from './http/access/tokens.js';
  */
 const KEEP_MAX = 10_000;
 
-const entry = z.object({
-  at: z.number(),
-  who: z.string(),
-  what: z.string(),
-  why: z.string().nullable(),
-  batch: z.string().nullable(),
-});
+const entry = AuditPage.shape.entries.element.extend({ at: z.number() });
 export type DeskAuditEntry = z.infer<typeof entry>;
 
 export class AuditTrail {
@@ -41,7 +36,7 @@ export class AuditTrail {
       entries.push(next);
     }
     return {
-      entries: entries.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+      entries: entries.map((one) => ({ ...one, at: isoTime(one.at) })),
       next: parts.some(({ before }) => before > 0) ? parts.map(({ before }) => before).join('.') : null,
     };
   }

@@ -58,7 +58,7 @@ export function openDesk(app: App, options: DeskOptions) {
     explaining: new Line(1),
     tokens,
     sessions,
-    guard: new Guard({ tokens, sessions, wrongTokens, localToken: options.localToken }),
+    guard: new Guard(tokens, sessions, wrongTokens, options.localToken),
     audit,
     wrongTokens,
     board,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
-import type { explainMember } from '../operations/rules/explain.js';
+import { type explainMember, factsOf } from '../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../operations/rules/list.js';
 import { findRunOf } from '../operations/rules/plan.js';
 import { isEdited } from '../operations/rules/run.js';
@@ -24,21 +24,12 @@ export async function ruleRows(app: App, cwd: string): Promise<RuleRow[]> {
 }
 
 export function explainReply({ meta, explained }: Awaited<ReturnType<typeof explainMember>>): ExplainReply {
-  const { decision, condition, award, columns, cells, balance, wallet } = explained;
+  const { decision, condition, award } = explained;
   return {
     run: meta.id,
     rule: meta.rule,
     ...awardOf(decision),
-    facts: {
-      row: Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])),
-      member: json(explained.member),
-      web3: json(explained.web3),
-      balance,
-      wallet,
-      condition,
-      award,
-      steps: decision.steps,
-    },
+    facts: { ...factsOf(explained), condition, award, steps: decision.steps },
   };
 }
 
@@ -134,8 +125,4 @@ function nextRuns({ schedule, next }: ListedRule): string[] {
     time = nextTime(schedule, time);
   }
   return times;
-}
-
-function json(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : JSON.parse(text);
 }

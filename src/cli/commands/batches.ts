@@ -145,7 +145,6 @@ export const pause = storeCommand({
       ],
       next: `almoner resume ${status.batch}, or almoner cancel ${status.batch}`,
     });
-    return 0;
   },
 });
 
@@ -169,7 +168,6 @@ export const resume = storeCommand({
       ],
       next: batchNext(status),
     });
-    return 0;
   },
 });
 
@@ -190,7 +188,7 @@ export const cancel = storeCommand({
         text: `The import ${released.batch} had not finished. It is taken back: nothing of it was sent, and its references are free.`,
         next: 'import the file again when it is meant after all',
       });
-      return 0;
+      return;
     }
     const { changed, status } = await cancelBatch(ref, by);
     output.print({
@@ -203,7 +201,6 @@ export const cancel = storeCommand({
       ],
       next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
     });
-    return 0;
   },
 });
 

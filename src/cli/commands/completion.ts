@@ -4,9 +4,6 @@ import { loadCommand, TABLE } from '../frame/table.js';
 
 const GLOBAL = ['--json', '--help', '--config', '--realm', '--log-level'];
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-type Shell = (typeof SHELLS)[number];
-
 export const completion: Command = defineCommand({
   name: 'completion',
   description: 'Prints a completion script for bash, zsh or fish.',
@@ -16,9 +13,10 @@ export const completion: Command = defineCommand({
     'almoner completion fish > ~/.config/fish/completions/almoner.fish',
   ],
   async run({ args, output }) {
-    const shell = SHELLS.find((known) => known === args.shell);
-    if (shell === undefined)
-      throw usage(`expected one of ${SHELLS.join(', ')}, got ${JSON.stringify(args.shell)}`);
+    const { shell } = args;
+    const scriptOf = SHELLS.get(shell);
+    if (scriptOf === undefined)
+      throw usage(`expected one of ${[...SHELLS.keys()].join(', ')}, got ${JSON.stringify(shell)}`);
     const commands = await Promise.all(
       TABLE.map(async (entry) => {
         const loaded = entry.name === 'completion' ? null : await loadCommand(entry);
@@ -26,9 +24,8 @@ export const completion: Command = defineCommand({
         return { name: entry.name, summary: entry.summary, options: [...own, ...GLOBAL] };
       }),
     );
-    const script = completionScript(shell, commands);
+    const script = scriptOf(commands);
     output.print({ json: { shell, script }, text: script });
-    return 0;
   },
 });
 
@@ -39,16 +36,11 @@ type Completable = {
   readonly options: readonly string[];
 };
 
-function completionScript(shell: Shell, commands: readonly Completable[]): string {
-  switch (shell) {
-    case 'bash':
-      return bash(commands);
-    case 'zsh':
-      return `#compdef almoner\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
-    case 'fish':
-      return fish(commands);
-  }
-}
+const SHELLS = new Map<string, (commands: readonly Completable[]) => string>([
+  ['bash', bash],
+  ['zsh', (all) => `#compdef almoner\nautoload -U +X bashcompinit && bashcompinit\n${bash(all)}`],
+  ['fish', fish],
+]);
 
 /** First words, second words by first word, options by whole name; anything else completes files. */
 function bash(commands: readonly Completable[]): string {

@@ -123,12 +123,11 @@ export const discard = storeCommand({
   arguments: ORDERS,
   options: { ...DEAD_OPTIONS, ...REASON },
   examples: ['almoner dead discard 7k3m9q2x4v8w-17 --reason "left the community"'],
-  run: (context) => {
-    const { output, args, options } = context;
+  run: ({ output, args, options, global }) => {
     const selection = readSelection(args.ORDER, options);
     const why = needReason(options.reason);
     return async (app) => {
-      const chosen = await chooseDead(app.scripts, selection, context.global.realm);
+      const chosen = await chooseDead(app.scripts, selection, global.realm);
       if (chosen.places.length === 0)
         throw usage(
           'There is no dead letter to discard. Nothing was done.',

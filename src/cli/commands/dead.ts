@@ -27,14 +27,13 @@ export const list = storeCommand({
     all: flag('also those that were discarded or put into another file'),
   },
   examples: ['almoner dead list --batch last', 'almoner dead list --class ALM_REFUSED_NOT_FOUND'],
-  run: (context) => {
-    const { output, options } = context;
+  run: ({ output, options, global }) => {
     const wanted = readClass(options.class);
     return async (app) => {
       const summary = new LetterSummary();
       const orders: DeadLetter[] = [];
       const { batch, state, all } = options;
-      const filter = { batch, realm: context.global.realm, class: wanted, state, all };
+      const filter = { batch, realm: global.realm, class: wanted, state, all };
       let hidden = 0;
       for await (const letter of deadLetters(app.scripts, { ...filter, all: true })) {
         if (letter.marks.length > 0 && !all) {
@@ -56,7 +55,6 @@ export const list = storeCommand({
         ],
         next: summary.count === 0 && hidden > 0 ? allOf(batch) : nextOfList(summary),
       });
-      return 0;
     };
   },
 });
@@ -103,7 +101,6 @@ export const show = storeCommand({
       ],
       next: first === null ? null : [first, ...others.map((way) => `      ${way}`)].join('\n'),
     });
-    return 0;
   },
 });
 
@@ -116,12 +113,11 @@ export const exportRows = storeCommand({
     out: text('FILE', 'where to write it (default: dead-BATCH.csv here)'),
   },
   examples: ['almoner dead export --batch last --out mended.csv'],
-  run: (context) => {
-    const { output, options, cwd } = context;
+  run: ({ output, options, cwd, global }) => {
     const { batch } = options;
     if (batch === undefined) throw usage('Name the batch with --batch. Nothing was done.');
     return async (app) => {
-      const ref = await findBatch(app.scripts, batch, context.global.realm);
+      const ref = await findBatch(app.scripts, batch, global.realm);
       const name = options.out ?? `dead-${ref.id}.csv`;
       const { written, file } = await writeRows(resolve(cwd, name), (add) => exportDead(ref, add));
       const { rows } = written;
@@ -139,7 +135,6 @@ export const exportRows = storeCommand({
             ? null
             : `mend the rows, then almoner run ${name}; it replaces them, so nobody is paid twice`,
       });
-      return 0;
     };
   },
 });

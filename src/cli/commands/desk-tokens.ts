@@ -25,7 +25,6 @@ export const add = storeCommand({
       text: [`${args.NAME} may use the desk as ${role}.`, `Token (shown this once): ${token}`],
       next: 'hand it over; it is typed into the desk’s login form, or sent as `Authorization: Bearer`.',
     });
-    return 0;
   },
 });
 
@@ -50,7 +49,6 @@ export const list = storeCommand({
             ),
       next: tokens.length === 0 ? 'almoner desk token add NAME --role viewer|operator' : null,
     });
-    return 0;
   },
 });
 
@@ -69,6 +67,5 @@ export const revoke = storeCommand({
       json: { name, revoked: true },
       text: `${name} can no longer use the desk; their open pages are signed out.`,
     });
-    return 0;
   },
 });

@@ -54,7 +54,6 @@ export const list = storeCommand({
       text: summary.count === 0 ? 'There are no doubts.' : summary.lines('doubt'),
       next: summary.count === 0 ? null : nextOfList(summary),
     });
-    return 0;
   },
 });
 
@@ -93,7 +92,6 @@ export const show = storeCommand({
           ? `almoner doubt resolve ${doubt.order} --paid|--unpaid --reason …`
           : `almoner status ${doubt.batch}; where it stands still, almoner doubt raise ${doubt.order} --reason …`,
     });
-    return 0;
   },
 });
 
@@ -139,8 +137,7 @@ export const raise = storeCommand({
   arguments: { ORDER: argumentList('order ids, as `almoner status BATCH` and results.csv name them') },
   options: REASON,
   examples: ['almoner doubt raise 7k3m9q2x4v8w-17 --reason "the realm is gone for good"'],
-  run: (context) => {
-    const { output, args, options, global } = context;
+  run: ({ output, args, options, global }) => {
     if (args.ORDER.length === 0) throw usage('Name the orders. Nothing was done.');
     const why = needReason(options.reason);
     return async (app) => {
@@ -181,8 +178,7 @@ export const resolve = storeCommand({
     'almoner doubt resolve 7k3m9q2x4v8w-17 --paid --reason "seen in the upstream log"',
     'almoner doubt resolve --file reports/7k3m9q2x4v8w/doubt.csv --reason "checked with support"',
   ],
-  run: (context) => {
-    const { output, args, options, cwd, global } = context;
+  run: ({ output, args, options, cwd, global }) => {
     const asked = readAsked(args.ORDER, options);
     const why = needReason(options.reason);
     return async (app) => {

@@ -50,7 +50,6 @@ export const init = defineCommand({
           ? 'mend that, then almoner doctor'
           : 'almoner rehearse jobs/first-airdrop.csv',
     });
-    return 0;
   },
 });
 

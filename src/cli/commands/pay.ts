@@ -1,7 +1,7 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
-import { type Planned, planFile, writeFaultsFile } from '../../operations/pay/plan-file.js';
+import { type Planned, planDocument, planFile, writeFaultsFile } from '../../operations/pay/plan-file.js';
 import { dropOldRehearsals, rehearsalProfile } from '../../operations/pay/rehearsals.js';
 import { type PayRequest, payPlan, type Watch } from '../../operations/pay/run-batch.js';
 import { importBatch } from '../../operations/pay/store-batch.js';
@@ -18,7 +18,7 @@ import { argument, FIRST, flag, wholeNumber } from '../frame/options.js';
 import { PLAN_OPTIONS, planRequest, readBatchId, retyped, SEND_OPTIONS } from '../frame/plan-options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext, unsentNext } from '../text/batch-text.js';
-import { findingLines, planDocument, planLines, refusedNext } from '../text/preview-text.js';
+import { findingLines, planLines, refusedNext } from '../text/preview-text.js';
 
 /** Paying from a file: looking at it, running it, rehearsing it, handing it to the workers. */
 const FILE = { FILE: argument('CSV file, or - for standard input') } as const;

@@ -34,7 +34,7 @@ export const member = storeCommand({
           json: { ...head, web3: plainJson(raw) },
           text: [`Web3 data of member ${id}, ${realmTitle(profile)}`, prettyJson(raw)],
         });
-        return 0;
+        return;
       }
       const { balance, raw } = await reads.member(id);
       output.print({
@@ -46,7 +46,6 @@ export const member = storeCommand({
         ],
         next: balance === null ? 'name the place of the balance with `balancePath` in the profile.' : null,
       });
-      return 0;
     };
   },
 });
@@ -86,7 +85,6 @@ export const wallets = storeCommand({
             ? null
             : "the realm's reply could not be read for some wallets; ask about them one at a time.",
       });
-      return 0;
     };
   },
 });

@@ -72,7 +72,6 @@ export const realmServe = defineCommand({
       });
       await stopped;
       await service.close();
-      return 0;
     } finally {
       await store.close();
     }

@@ -38,7 +38,6 @@ export const report = storeCommand({
       ],
       next: `open ${folder}/report.html`,
     });
-    return 0;
   },
 });
 
@@ -48,8 +47,7 @@ export const history = storeCommand({
   arguments: { MEMBER: argument('the member id: decimal digits') },
   options: { since: text('DATE', 'only from this day or time on, such as 2026-05-01 (UTC), or 30d, 12h') },
   examples: ['almoner history 119876543210987654', 'almoner history 119876543210987654 --since 30d'],
-  run: (context) => {
-    const { output, args, options } = context;
+  run: ({ output, args, options, global }) => {
     const member = args.MEMBER;
     if (!isMemberId(member)) throw notAMemberId(member);
     const since = readSince(options.since, Date.now());
@@ -59,7 +57,7 @@ export const history = storeCommand({
         (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`,
       );
       const orders = await memberHistory(app.scripts, member, {
-        realm: context.global.realm,
+        realm: global.realm,
         since,
         onScanned: ({ rows, ofRows }) => tell(rows, ofRows),
       });
@@ -73,7 +71,6 @@ export const history = storeCommand({
         ],
         next: orders.length === 0 ? null : 'almoner dead show ORDER tells what one of them met',
       });
-      return 0;
     };
   },
 });
@@ -134,7 +131,6 @@ export const undo = storeCommand({
         ? 'nothing: the realm of a rehearsal is its own, so the file is only to be looked at'
         : nextOfUndo(undone, name, ref.id),
     });
-    return 0;
   },
 });
 

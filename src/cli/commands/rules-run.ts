@@ -1,6 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchStatus } from '../../operations/batches/batch-status.js';
-import type { Planned } from '../../operations/pay/plan-file.js';
 import { openRule } from '../../operations/rules/files.js';
 import { findRunOf } from '../../operations/rules/plan.js';
 import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/run.js';
@@ -11,7 +10,7 @@ import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { grouped } from '../../words/spelling.js';
-import type { CommandBase, ExitStatus } from '../frame/command.js';
+import type { CommandBase } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
 import { FIRST, flag, NEW_ADDRESS, optionalArgument, text, usage, YES } from '../frame/options.js';
@@ -87,11 +86,22 @@ export const run = storeCommand({
       );
       await confirmTotal(planned.preview.payableTokens, options.yes, false);
     }
-    return payRuleRun(context, app, realm, run, planned, {
-      edited,
-      import: options.import,
-      first: options.first ?? null,
-    });
+    const told = { plan: run.id, rule: run.rule, period: run.period, edited };
+    if (options.import) {
+      const { ref, existing } = await importRun(app, realm, run, planned);
+      const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+      output.print({
+        json: { ...status, ...told, workers },
+        text: batchLines(status, output.colours),
+        next: batchNext(status),
+      });
+      return 0;
+    }
+    const { first = null } = options;
+    const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
+      payRun(app, realm, run, planned, { ...watch, first }),
+    );
+    return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
   },
 });
 
@@ -163,47 +173,9 @@ async function fromPlan(
       `No plan is called ${JSON.stringify(id)}. Nothing was enqueued.`,
     );
   const { profile, run } = found;
-  return { realm: await app.realm(profile), run, edited: await editedSince(context, app, run, file) };
-}
-
-async function editedSince(
-  context: CommandBase,
-  app: App,
-  run: RunMeta,
-  file: string | undefined,
-): Promise<boolean> {
-  if (file === undefined) return isEdited(run);
+  const realm = await app.realm(profile);
+  if (file === undefined) return { realm, run, edited: await isEdited(run) };
   const { rule } = await openRule(app.config, context.cwd, file);
-  if (rule.name === run.rule) return rule.hash !== run.ruleHash;
+  if (rule.name === run.rule) return { realm, run, edited: rule.hash !== run.ruleHash };
   throw usage(`Plan ${run.id} is one of the rule ${run.rule}, and ${file} is the rule ${rule.name}.`);
-}
-
-type Options = { readonly edited: boolean; readonly import: boolean; readonly first: number | null };
-
-/** Pays a rule's batch in this process, or hands it to the workers, and says how it stands. */
-async function payRuleRun(
-  context: CommandBase,
-  app: App,
-  realm: OpenRealm,
-  run: RunMeta,
-  planned: Planned,
-  options: Options,
-): Promise<ExitStatus> {
-  const { output } = context;
-  const told = { plan: run.id, rule: run.rule, period: run.period, edited: options.edited };
-  if (options.import) {
-    const { ref, existing } = await importRun(app, realm, run, planned);
-    const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
-    output.print({
-      json: { ...status, ...told, workers },
-      text: batchLines(status, output.colours),
-      next: batchNext(status),
-    });
-    return 0;
-  }
-  const { first } = options;
-  const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
-    payRun(app, realm, run, planned, { ...watch, first }),
-  );
-  return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
 }

@@ -36,7 +36,6 @@ export const list = storeCommand({
             ? 'write one into jobs/; docs/rules.md shows how'
             : 'almoner rules plan FILE',
     });
-    return 0;
   },
 });
 
@@ -161,7 +160,6 @@ export const explain = storeCommand({
       ],
       next: meta.batch === null ? null : `almoner history ${args.MEMBER}`,
     });
-    return 0;
   },
 });
 

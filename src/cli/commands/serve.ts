@@ -57,7 +57,6 @@ export const serve = storeCommand({
       await serving.close();
       signals.release();
     }
-    return 0;
   },
 });
 

@@ -34,6 +34,5 @@ export const worker = storeCommand({
       json: { stopped: true, realms },
       text: 'The worker has stopped; nothing is being sent by it.',
     });
-    return 0;
   },
 });

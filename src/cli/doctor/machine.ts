@@ -11,16 +11,11 @@ export type CheckResult =
   | { readonly state: 'warning' | 'failed'; readonly message: string; readonly remedy: string };
 
 export const ok = (message: string): CheckResult => ({ state: 'ok', message });
-export const warning = (message: string, remedy: string): CheckResult => ({
-  state: 'warning',
-  message,
-  remedy,
-});
-export const failed = (message: string, remedy: string): CheckResult => ({
-  state: 'failed',
-  message,
-  remedy,
-});
+const found =
+  (state: 'warning' | 'failed') =>
+  (message: string, remedy: string): CheckResult => ({ state, message, remedy });
+export const warning = found('warning');
+export const failed = found('failed');
 
 const MAJOR = 20;
 const MINOR = 19;

@@ -1,6 +1,5 @@
 import { isAlmonerError } from '../../core/errors/error.js';
-import type { Waiting } from '../../core/waiting.js';
-import { allWaiting, type BatchWaiting } from '../../operations/batches/waiting.js';
+import { allWaiting } from '../../operations/batches/waiting.js';
 import { journalsHere, type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
 import { riskOf } from '../../operations/services/store-safety.js';
 import type { App } from '../../runtime/app.js';
@@ -40,10 +39,7 @@ async function journals(app: App): Promise<CheckResult> {
   const { dataFolder, limits } = app.config;
   const here = await journalsHere(dataFolder);
   const size = `${here.sessions} journals, ${Math.ceil(here.bytes / 1024)} kB of at most ${limits.journalMegabytes} MB`;
-  return judgeJournals(await recoveryState(app), size);
-}
-
-function judgeJournals(realms: readonly RealmRecovery[], size: string): CheckResult {
+  const realms = await recoveryState(app);
   const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
   const stuck = shut.filter(
     ({ reason, sessions }) => reason !== null || sessions.some(({ liveness }) => liveness === 'elsewhere'),
@@ -90,20 +86,17 @@ function realmLine({ realm, sessions, reason }: RealmRecovery): string {
 
 /** Whether orders stand still, and for what; processes that are lost with orders in their hands above all. */
 async function waiting(app: App): Promise<CheckResult> {
-  return judgeWaiting((await allWaiting(app)).filter(({ rehearsal }) => !rehearsal));
-}
-
-function judgeWaiting(batches: readonly BatchWaiting[]): CheckResult {
+  const batches = (await allWaiting(app)).filter(({ rehearsal }) => !rehearsal);
   const all = batches.flatMap(({ batch, waiting }) => waiting.map((one) => ({ batch, ...one })));
   // What ends by itself is said, and is no fault.
   const wants = all.filter(({ next }) => next !== null);
   const [first] = [...wants.filter(({ session }) => session !== null), ...wants];
-  const lines = all.map(waitingLine).join('\n');
+  const lines = all
+    .map(
+      (one) => `batch ${one.batch}: ${one.orders} orders, ${one.tokens} tokens (${one.why}). ${one.message}`,
+    )
+    .join('\n');
   if (all.length === 0) return ok('no order stands still');
   if (first?.next == null) return ok(lines);
   return (first.session === null ? warning : failed)(lines, `Run \`${first.next}\`.`);
-}
-
-function waitingLine({ batch, why, orders, tokens, message }: Waiting & { readonly batch: string }): string {
-  return `batch ${batch}: ${orders} orders, ${tokens} tokens (${why}). ${message}`;
 }

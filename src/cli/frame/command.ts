@@ -48,7 +48,8 @@ export type CommandDescription<A extends ArgumentSpecs, O extends OptionSpecs> =
   /** `skipInvalid` is typed `--skip-invalid`. */
   readonly options?: O;
   readonly examples?: readonly string[];
-  run(context: CommandContext<A, O>): Promise<ExitStatus>;
+  /** Ends with 0 where nothing else is said. */
+  run(context: CommandContext<A, O>): Promise<ExitStatus> | Promise<void>;
 };
 
 /** A command whose own types are sealed inside it: the frame hands over text and gets an exit status. */
@@ -76,10 +77,10 @@ export function defineCommand<const A extends ArgumentSpecs, const O extends Opt
     arguments: argumentSpecs ?? {},
     options: optionSpecs ?? {},
     examples,
-    start(base, given) {
+    async start(base, given) {
       const args = readAll(argumentSpecs, (spec, name) => spec.read(given.arguments[name] ?? []));
       const options = readAll(optionSpecs, (spec, name) => spec.read(given.options[name], flagOf(name)));
-      return run({ ...base, args, options });
+      return (await run({ ...base, args, options })) ?? 0;
     },
   };
 }

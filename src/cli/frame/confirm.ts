@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 
 /**
@@ -15,32 +15,33 @@ export async function confirmTotal(total: bigint, yes: boolean, fileIsStdin: boo
         : 'There is no terminal to ask on. Nothing was enqueued and nothing was sent.',
       { next: 'Pass --yes, best together with --expect-rows and --expect-tokens.' },
     );
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const typed = (
-      await lines.question(`Type the total (${total}) to go on, anything else to stop: `)
-    ).trim();
-    if (typed.replaceAll(/[,.' ]/g, '') === String(total)) return;
-    throw new AlmonerError(
-      'ALM_CLI_NOT_CONFIRMED',
-      'That is not the total. Nothing was enqueued and nothing was sent.',
-    );
-  } finally {
-    lines.close();
-  }
+  const typed = await answerTo(`Type the total (${total}) to go on, anything else to stop: `);
+  if (typed.replaceAll(/[,.' ]/g, '') === String(total)) return;
+  throw new AlmonerError(
+    'ALM_CLI_NOT_CONFIRMED',
+    'That is not the total. Nothing was enqueued and nothing was sent.',
+  );
 }
 
 /** Asks for a yes to what the refusal says; without a terminal and without --yes the refusal stands. */
 export async function confirmRisk(refusal: AlmonerError, yes: boolean): Promise<void> {
   if (yes) return;
   if (process.stdin.isTTY !== true) throw refusal;
+  const [said] = refusal.message.split(' Nothing was done.');
+  const typed = await answerTo(
+    `${[said, ...refusal.details].join('\n  ')}\nType yes to go on, anything else to stop: `,
+  );
+  if (typed.toLowerCase() !== 'yes') throw refusal;
+}
+
+function answerTo(question: string): Promise<string> {
+  return onTerminal(async (lines) => (await lines.question(question)).trim());
+}
+
+async function onTerminal<T>(work: (lines: Interface) => Promise<T>): Promise<T> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const [said] = refusal.message.split(' Nothing was done.');
-    const typed = await lines.question(
-      `${[said, ...refusal.details].join('\n  ')}\nType yes to go on, anything else to stop: `,
-    );
-    if (typed.trim().toLowerCase() !== 'yes') throw refusal;
+    return await work(lines);
   } finally {
     lines.close();
   }
@@ -49,21 +50,16 @@ export async function confirmRisk(refusal: AlmonerError, yes: boolean): Promise<
 /** Questions on a terminal, each with a default that Enter takes. */
 type Ask = (question: string, usual: string, valid: (answer: string) => string | null) => Promise<string>;
 
-export async function withQuestions<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const ask: Ask = async (question, usual, valid) => {
-    for (;;) {
-      const shown = usual === '' ? '' : ` [${usual}]`;
-      const typed = (await lines.question(`${question}${shown}: `)).trim();
-      const answer = typed === '' ? usual : typed;
-      const fault = valid(answer);
-      if (fault === null) return answer;
-      process.stderr.write(`  ${fault}\n`);
-    }
-  };
-  try {
-    return await work(ask);
-  } finally {
-    lines.close();
-  }
+export function withQuestions<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  return onTerminal((lines) =>
+    work(async (question, usual, valid) => {
+      for (;;) {
+        const shown = usual === '' ? '' : ` [${usual}]`;
+        const answer = (await lines.question(`${question}${shown}: `)).trim() || usual;
+        const fault = valid(answer);
+        if (fault === null) return answer;
+        process.stderr.write(`  ${fault}\n`);
+      }
+    }),
+  );
 }

@@ -14,7 +14,7 @@ import {
 /** How long a command of a person waits for a store that does not answer; a worker waits for ever. */
 const PATIENCE_MS = 15_000;
 
-type Work = (app: App) => Promise<ExitStatus>;
+type Work = (app: App) => Promise<ExitStatus> | Promise<void>;
 
 type StoreCommand<A extends ArgumentSpecs, O extends OptionSpecs> = Omit<CommandDescription<A, O>, 'run'> & {
   readonly patienceMs?: number;
@@ -31,7 +31,10 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
   const clientName = description.name.replaceAll(' ', '-');
   return defineCommand({
     ...description,
-    run: async (context) => withApp(context, clientName, await run(context), patienceMs),
+    async run(context) {
+      const work = await run(context);
+      return withApp(context, clientName, async (app) => (await work(app)) ?? 0, patienceMs);
+    },
   });
 }
 

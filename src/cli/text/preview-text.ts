@@ -7,8 +7,6 @@ import { counted, duration, grouped, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
-export { planDocument } from '../../operations/pay/plan-file.js';
-
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
@@ -19,7 +17,7 @@ export function planLines(
   const ops = (['credit', 'debit', 'transfer'] as const)
     .filter((op) => totals.orders[op] > 0)
     .map((op) => `${grouped(totals.orders[op])} ${op} (${grouped(totals.tokens[op])} tokens)`);
-  const lines: [string, string][] = [
+  const facts: Facts = [
     ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
     ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
     ['Currency', profile.currency ?? 'the realm’s default'],
@@ -31,13 +29,9 @@ export function planLines(
     ],
     ['Orders', ops.join(' · ') || 'none'],
     ['Members', grouped(totals.members)],
-    ...(preview.duplicates > 0
-      ? [['Duplicates', duplicateWords(plan.spent, preview.duplicates)] satisfies [string, string]]
-      : []),
+    preview.duplicates > 0 && ['Duplicates', duplicateWords(plan.spent, preview.duplicates)],
     ['To pay', toPayWords(plan.existing, preview)],
-    ...(preview.dayLeft === null
-      ? []
-      : [['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`] satisfies [string, string]]),
+    preview.dayLeft !== null && ['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`],
     [
       'Pace',
       `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
@@ -45,10 +39,16 @@ export function planLines(
     ['Books', `${ledger}; ${pastWords(preview.past)}`],
     ['Batch', batchWords(plan)],
   ];
+  return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
+}
+
+/** Names with their values; false where there is nothing to say. */
+export type Facts = readonly (readonly [name: string, value: string] | false)[];
+
+export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Colours): string[] {
   return [
-    ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
-    ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
-    ...netEffectLines(totals.busiest),
+    ...(rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
+    ...facts.flatMap((fact) => (fact === false ? [] : [`  ${fact[0].padEnd(11)}${fact[1]}`])),
   ];
 }
 

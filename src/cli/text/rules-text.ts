@@ -1,12 +1,13 @@
 import type { RealmProfile } from '../../core/profile.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import type { Explained } from '../../operations/rules/explain.js';
+import { type Explained, factsOf } from '../../operations/rules/explain.js';
 import { spellMoment } from '../../rules/calendar.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
 import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { duration, grouped } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
+import { type Facts, factLines } from './preview-text.js';
 
 /** A plan of a rule with all its decisions, in words and as JSON. */
 export type DecidedRun = PlannedRun & { readonly decisions: readonly Decision[] };
@@ -52,7 +53,7 @@ export function ruleLines(
   batch: Planned | null,
   colours: Colours,
 ): string[] {
-  const lines: [string, string][] = [
+  const facts: Facts = [
     ['Rule', `${meta.rule}, period ${meta.period} (${spellMoment(meta.at, meta.zone)})`],
     [
       'Realm',
@@ -68,19 +69,14 @@ export function ruleLines(
       'Awards',
       `${colours.bold(grouped(meta.awards))} members, ${colours.bold(grouped(BigInt(meta.tokens)))} tokens`,
     ],
-    ...(batch === null
-      ? []
-      : [
-          [
-            'To pay',
-            `${grouped(batch.preview.requests)} requests, about ${duration(batch.preview.seconds * 1000)}`,
-          ] satisfies [string, string],
-        ]),
+    batch !== null && [
+      'To pay',
+      `${grouped(batch.preview.requests)} requests, about ${duration(batch.preview.seconds * 1000)}`,
+    ],
     ['Plan', meta.id],
   ];
   return [
-    ...(profile.rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
-    ...lines.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    ...factLines(facts, profile, colours),
     ...histogramLines(decisions),
     ...awardLines(decisions),
     ...leftOutLines(decisions),
@@ -209,18 +205,7 @@ export function explanationLines(explained: Explained): string[] {
   ];
 }
 
-/** Facts as JSON again, digit by digit where JSON.parse keeps them. */
 export function explanationDocument(explained: Explained) {
-  const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
-  return {
-    ...explained.decision,
-    facts: {
-      row: Object.fromEntries(explained.columns.map((name, at) => [name, explained.cells[at] ?? ''])),
-      member: json(explained.member),
-      balance: explained.balance,
-      web3: json(explained.web3),
-      wallet: explained.wallet,
-    },
-    expressions: { condition: explained.condition, award: explained.award },
-  };
+  const { decision, condition, award } = explained;
+  return { ...decision, facts: factsOf(explained), expressions: { condition, award } };
 }

@@ -3,13 +3,11 @@ import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, type BatchView, type Manifest, readBatch } from '../../ledger/index.js';
-import { isOver, type Standing } from '../../operations/batches/batch-status.js';
-import { isoTime } from '../../words/spelling.js';
+import { digitsOf, isOver, type Standing, toldOf } from '../../operations/batches/batch-status.js';
 import type { BatchReply, BatchSummary } from '../api/index.js';
 
 /** What of a manifest is shown. */
 export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
-  const { credit, debit, transfer } = manifest.tokens;
   return {
     realmId: manifest.realmId,
     baseUrl: manifest.baseUrl,
@@ -17,7 +15,7 @@ export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
     currency: manifest.currency,
     header: manifest.header,
     orders: manifest.orders,
-    tokens: { credit: String(credit), debit: String(debit), transfer: String(transfer) },
+    tokens: digitsOf(manifest.tokens),
     members: manifest.members,
     duplicates: manifest.duplicates,
     invalid: manifest.invalid,
@@ -54,34 +52,18 @@ export function batchSummary(
     readonly nowMs: number;
   },
 ): BatchSummary {
-  const { manifest, counts, sums } = view;
-  const { waiting } = more;
-  const state = more.still?.state ?? view.state;
+  const { waiting, nowMs } = more;
+  const told = toldOf(view, more.still);
+  const { state } = told;
   const perSecond = state === 'running' ? more.perSecond : null;
   return {
-    batch: manifest.batch,
-    realm: manifest.realm,
-    rehearsal: manifest.rehearsal,
-    state,
-    reason: more.still?.reason ?? view.reason,
-    source: manifest.source,
-    rows: manifest.rows,
-    counts,
-    tokens: Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, String(sum)])),
-    requests: view.requests,
-    retries: view.retries,
-    rateLimited: view.rateLimited,
+    ...told,
     perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
     allowedPerSecond: allowedPerSecond(more.profile),
-    etaSeconds: etaSeconds({ state, open: openCount(counts), perSecond, waiting, nowMs: more.nowMs }),
+    etaSeconds: etaSeconds({ state, open: openCount(view.counts), perSecond, waiting, nowMs }),
     waiting,
-    notes: view.notes ?? [],
-    mode: manifest.mode,
-    createdAt: isoTime(manifest.createdAt),
-    createdBy: manifest.createdBy,
-    startedAt: isoTime(view.startedAt),
-    finishedAt: isoTime(view.finishedAt),
-    archived: view.archived,
+    mode: view.manifest.mode,
+    createdBy: view.manifest.createdBy,
   };
 }
 

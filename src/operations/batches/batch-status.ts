@@ -21,9 +21,40 @@ import { deadGone } from '../dead/dead-letters.js';
 import { haltedHere, type OwnedBatch } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
 
+/** How a batch stands, as `run`, `import`, `rehearse` and `status` tell it. */
 export type BatchStatus = Awaited<ReturnType<typeof batchStatus>>;
 
-/** The one shape in which a batch's standing is told: `run`, `import`, `rehearse`, `status`, the desk. */
+/** What commands and desk alike tell of a batch. */
+export function toldOf(view: BatchView, still: Standing | null) {
+  const { manifest, requests, retries, rateLimited, archived } = view;
+  return {
+    batch: manifest.batch,
+    realm: manifest.realm,
+    rehearsal: manifest.rehearsal,
+    state: still?.state ?? view.state,
+    reason: still?.reason ?? view.reason,
+    source: manifest.source,
+    rows: manifest.rows,
+    counts: view.counts,
+    tokens: digitsOf(view.sums),
+    requests,
+    retries,
+    rateLimited,
+    /** What must be known beside the numbers. */
+    notes: view.notes ?? [],
+    archived,
+    createdAt: isoTime(manifest.createdAt),
+    startedAt: isoTime(view.startedAt),
+    finishedAt: isoTime(view.finishedAt),
+  };
+}
+
+/** Sums as the digits that JSON can carry. */
+export function digitsOf<S extends Readonly<Partial<Record<string, bigint>>>>(sums: S) {
+  const entries = Object.entries(sums).map(([name, sum]) => [name, String(sum)]);
+  return Object.fromEntries(entries) as { readonly [name in keyof S]: string };
+}
+
 export async function batchStatus(
   ref: BatchRef,
   more: { existing?: boolean; report?: string | null; config?: Config } = {},
@@ -37,40 +68,22 @@ export async function batchStatus(
         next: 'Import the file again, or `almoner cancel` it.',
       },
     );
-  const { manifest } = view;
   const [still, waiting] = await Promise.all([
     standsStill(ref, view, more.config),
     waitingOf(ref, more.config, view),
   ]);
-  const state = still?.state ?? view.state;
+  const told = toldOf(view, still);
   return {
-    batch: manifest.batch,
-    realm: manifest.realm,
-    rehearsal: manifest.rehearsal,
+    ...told,
     existing: more.existing ?? false,
-    state,
-    reason: still?.reason ?? view.reason,
-    rows: manifest.rows,
-    counts: view.counts,
-    tokens: Object.fromEntries(Object.entries(view.sums).map(([state, sum]) => [state, String(sum)])),
-    requests: view.requests,
-    retries: view.retries,
-    rateLimited: view.rateLimited,
-    etaSeconds: await eta(ref, view, state, waiting),
+    etaSeconds: await eta(ref, view, told.state, waiting),
     /** Every order that is neither final nor moving, by why. */
     waiting,
     report: more.report ?? null,
     /** Null where there are no dead letters, or some of them may still be retried or mended. */
     deadGone: hasDead(view) ? await deadGone(ref) : null,
-    /** What must be known beside the numbers. */
-    notes: view.notes ?? [],
-    source: manifest.source,
     /** The label of --again. */
-    again: manifest.again,
-    archived: view.archived,
-    createdAt: isoTime(manifest.createdAt),
-    startedAt: isoTime(view.startedAt),
-    finishedAt: isoTime(view.finishedAt),
+    again: view.manifest.again,
   };
 }
 
@@ -133,8 +146,8 @@ async function eta(
 export function exitOf(status: BatchStatus): ExitStatus {
   const { state, reason, counts } = status;
   if (state === 'halted' || state === 'paused') return reason?.code === 'ALM_BATCH_INTERRUPTED' ? 130 : 5;
-  const ends = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
-  const bad = ends.some((name) => (counts[name] ?? 0) > 0);
+  const states = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
+  const bad = states.some((name) => (counts[name] ?? 0) > 0);
   return bad || state === 'cancelled' ? 4 : 0;
 }
 

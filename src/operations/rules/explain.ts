@@ -17,6 +17,14 @@ import { findRunOf } from './plan.js';
 export type Explained = RunEntry &
   Pick<RunMeta, 'condition' | 'award'> & { readonly columns: readonly string[] };
 
+/** The facts as JSON again, digit by digit where JSON.parse keeps them. */
+export function factsOf({ columns, cells, member, web3, balance, wallet }: Explained) {
+  const json = (text: string | null): Record<string, unknown> | null =>
+    text === null ? null : JSON.parse(text);
+  const row = Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? '']));
+  return { row, member: json(member), web3: json(web3), balance, wallet };
+}
+
 /** A past decision, from the frozen facts. */
 export async function explainMember(
   app: App,

@@ -16,15 +16,15 @@ export type Layered = {
 type Tree = { [name: string]: unknown };
 
 /** The environment variables that set one setting each. */
-const SETTINGS: readonly { name: string; path: SettingPath; read: (text: string) => unknown }[] = [
-  { name: 'REDIS_URL', path: ['redisUrl'], read: asText },
-  { name: 'ALMONER_DATA', path: ['dataFolder'], read: asText },
-  { name: 'ALMONER_REPORTS', path: ['reportsFolder'], read: asText },
-  { name: 'ALMONER_JOBS', path: ['jobsFolder'], read: asText },
-  { name: 'ALMONER_LOG_LEVEL', path: ['logLevel'], read: asText },
-  { name: 'ALMONER_OPERATOR', path: ['operator'], read: asText },
-  { name: 'ALMONER_RETENTION_DAYS', path: ['retentionDays'], read: asNumber },
-  { name: 'ALMONER_ACCEPT_RISKS', path: ['risks'], read: asList },
+const SETTINGS: readonly { name: string; setting: string; read?: (text: string) => unknown }[] = [
+  { name: 'REDIS_URL', setting: 'redisUrl' },
+  { name: 'ALMONER_DATA', setting: 'dataFolder' },
+  { name: 'ALMONER_REPORTS', setting: 'reportsFolder' },
+  { name: 'ALMONER_JOBS', setting: 'jobsFolder' },
+  { name: 'ALMONER_LOG_LEVEL', setting: 'logLevel' },
+  { name: 'ALMONER_OPERATOR', setting: 'operator' },
+  { name: 'ALMONER_RETENTION_DAYS', setting: 'retentionDays', read: asNumber },
+  { name: 'ALMONER_ACCEPT_RISKS', setting: 'risks', read: asList },
 ];
 
 /** The variables that describe one realm, by the setting of its profile that each one makes. */
@@ -44,13 +44,6 @@ const KNOWN = [
   CONFIG_VARIABLE,
 ];
 
-const FLAGS: readonly { key: Exclude<keyof ConfigFlags, 'config'>; name: string }[] = [
-  { key: 'logLevel', name: '--log-level' },
-  { key: 'dataFolder', name: '--data' },
-  { key: 'reportsFolder', name: '--out' },
-  { key: 'jobsFolder', name: '--jobs' },
-];
-
 export function layer(
   file: ConfigFile,
   env: NodeJS.ProcessEnv,
@@ -64,19 +57,13 @@ export function layer(
     if (put(tree, path, value)) over.set(JSON.stringify(path), origin);
   };
 
-  for (const { name, path, read } of SETTINGS) {
+  for (const { name, setting, read } of SETTINGS) {
     const text = variable(env, name);
-    if (text !== undefined) set(path, read(text), { from: 'environment', name });
+    if (text !== undefined) set([setting], read?.(text) ?? text, { from: 'environment', name });
   }
   if (useRealm) layRealm(tree, env, set, faults);
-  for (const { key, name } of FLAGS)
-    if (flags[key] !== undefined) set([key], flags[key], { from: 'flag', name });
-
-  return {
-    tree,
-    faults,
-    origin: (path) => nearest(over, path) ?? file.origin(path),
-  };
+  if (flags.logLevel !== undefined) set(['logLevel'], flags.logLevel, { from: 'flag', name: '--log-level' });
+  return { tree, faults, origin: (path) => nearest(over, path) ?? file.origin(path) };
 }
 
 /**
@@ -199,10 +186,6 @@ export function unknownVariables(env: NodeJS.ProcessEnv, named: ReadonlySet<stri
     .filter((name) => !KNOWN.includes(name) && !named.has(name))
     .sort()
     .map((name) => `${name}: not a variable that almoner knows${didYouMean(name, KNOWN)} (environment)`);
-}
-
-function asText(text: string): string {
-  return text;
 }
 
 function asNumber(text: string): string | number {

@@ -5,9 +5,6 @@ import type { Limits, LogLevel } from './settings.js';
 export type ConfigFlags = {
   readonly config?: string | undefined;
   readonly logLevel?: string | undefined;
-  readonly dataFolder?: string | undefined;
-  readonly reportsFolder?: string | undefined;
-  readonly jobsFolder?: string | undefined;
 };
 
 /** Where a secret other than a realm's key is; like a key it is read when it is used. */

@@ -91,17 +91,11 @@ export function createClient(target: Target, purpose: Purpose, connectionName: s
         // ioredis resends a command whose connection closed; the ledger asks again itself, with its nonce.
         ...(purpose === 'ledger' ? { enableOfflineQueue: false, retryDelayOnFailover: 0 } : {}),
       });
-      return presentAsRedis(cluster);
+      // Cluster answers to every command of Redis, and almoner uses commands, events, duplicate, quit and
+      // disconnect only. One type for all forms keeps the layers above from knowing which one is in use.
+      return cluster as unknown as Redis;
     }
   }
-}
-
-/**
- * Cluster answers to every command of Redis, and almoner uses commands, events, duplicate, quit and
- * disconnect only. One type for all forms keeps the layers above from knowing which one is in use.
- */
-function presentAsRedis(cluster: Cluster): Redis {
-  return cluster as unknown as Redis;
 }
 
 /** Neither a refused login nor a certificate mends itself by waiting. */

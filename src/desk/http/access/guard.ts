@@ -17,14 +17,6 @@ export type Visitor = {
   readonly session: DeskSession | null;
 };
 
-export type GuardOptions = {
-  readonly tokens: Tokens;
-  readonly sessions: Sessions;
-  readonly wrongTokens: WrongTokens;
-  /** Made for this start on loopback where no token is configured; kept in memory only. */
-  readonly localToken: string | null;
-};
-
 /** What is known only once the port is bound. */
 export type Reached = {
   readonly hosts: ReadonlySet<string>;
@@ -39,8 +31,13 @@ const ANY_HOST = new Set(['/health', '/ready', '/metrics']);
 export class Guard {
   private readonly local: Identity | null;
 
-  constructor(private readonly options: GuardOptions) {
-    const { localToken } = options;
+  /** `localToken`: made for this start on loopback where no token is configured; kept in memory only. */
+  constructor(
+    private readonly tokens: Tokens,
+    private readonly sessions: Sessions,
+    private readonly wrongTokens: WrongTokens,
+    localToken: string | null,
+  ) {
     this.local =
       localToken === null ? null : { name: LOCAL_NAME, role: 'operator', tokenHash: hashOf(localToken) };
   }
@@ -81,15 +78,15 @@ export class Guard {
   /** Whose token it is; null when it is nobody's, and an error when too many such came from there. */
   async identify(token: string, address: string): Promise<Identity | null> {
     if (this.local !== null && isSame(hashOf(token), this.local.tokenHash)) return this.local;
-    const identity = await this.options.tokens.identify(token);
+    const identity = await this.tokens.identify(token);
     if (identity !== null) return identity;
-    const seconds = await this.options.wrongTokens.note(address);
+    const seconds = await this.wrongTokens.note(address);
     if (seconds > 0) throw new TooManyTries(seconds);
     return null;
   }
 
   async stillHolds(identity: Identity): Promise<boolean> {
-    if (identity.name !== LOCAL_NAME) return this.options.tokens.stillHolds(identity);
+    if (identity.name !== LOCAL_NAME) return this.tokens.stillHolds(identity);
     return this.local !== null && isSame(this.local.tokenHash, identity.tokenHash);
   }
 
@@ -101,10 +98,10 @@ export class Guard {
       return identity === null ? null : { identity, session: null };
     }
     const cookie = readCookie(header, reached.cookie);
-    const session = cookie === null ? null : await this.options.sessions.find(cookie);
+    const session = cookie === null ? null : await this.sessions.find(cookie);
     if (session === null) return null;
     if (await this.stillHolds(session)) return { identity: session, session };
-    await this.options.sessions.end(session);
+    await this.sessions.end(session);
     return null;
   }
 }

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
+import { digitsOf } from '../../../operations/batches/batch-status.js';
 import { type Planned, planDocument, planFile } from '../../../operations/pay/plan-file.js';
 import { importBatch, standing } from '../../../operations/pay/store-batch.js';
 import { mergeIfRestored } from '../../../operations/services/recover.js';
@@ -158,7 +159,7 @@ function planReply(planned: Planned, profile: Parameters<typeof planDocument>[1]
   const { tokens, payable, books, dayLeft, netEffects } = document;
   return {
     ...document,
-    tokens: { credit: `${tokens.credit}`, debit: `${tokens.debit}`, transfer: `${tokens.transfer}` },
+    tokens: digitsOf(tokens),
     payable: { orders: payable.orders, tokens: String(payable.tokens) },
     books: { ...books, tokens: String(books.tokens), lastAt: isoTime(books.lastAt) },
     dayLeft: dayLeft === null ? null : String(dayLeft),

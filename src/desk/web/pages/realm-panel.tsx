@@ -2,7 +2,7 @@ import { duration, grouped } from '../../../words/spelling.js';
 import type { RealmCard } from '../../api/index.js';
 import { AllowedKey, PaceChart } from '../parts/charts.js';
 import { RehearsalChip, Time } from '../parts/marks.js';
-import { Notice, Panel, Prose } from '../parts/panel.js';
+import { Notice, Panel, Prose, Said } from '../parts/panel.js';
 
 /** One realm: pace used against allowed, what waits, and why it stands still. */
 export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
@@ -21,10 +21,7 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
     >
       {realm.halt !== null && (
         <Notice tone="bad">
-          <b>
-            Halted: <Prose text={realm.halt.message} />
-          </b>{' '}
-          <Prose text={realm.halt.next} />
+          <Said message={`Halted: ${realm.halt.message}`} next={realm.halt.next} />
         </Notice>
       )}
       {realm.fence !== null && !realm.fence.armed && (
