@@ -5,7 +5,7 @@ import { startArchiving } from '../operations/services/archive.js';
 import { startSchedules } from '../operations/services/schedules.js';
 import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
-import { type DeskAddress, deskAddress } from './http/access/address.js';
+import { deskAddress } from './http/access/address.js';
 import { newToken, Tokens } from './http/access/tokens.js';
 import { createDesk } from './http/server.js';
 import { startNotices } from './notify/targets.js';
@@ -38,7 +38,9 @@ const WEB_FOLDER = fileURLToPath(new URL('./web', import.meta.url));
 export async function startServing(app: App, options: ServeOptions): Promise<Serving> {
   const address = deskAddress(options);
   const empty = await new Tokens(app.scripts).isEmpty();
-  const token = empty && isOnlyLocal(address) ? newToken() : null;
+  // Behind a proxy loopback is the whole world.
+  const isOnlyLocal = address.loopback && address.publicUrl === null;
+  const token = empty && isOnlyLocal ? newToken() : null;
   if (token !== null) registerSecret(token);
   const stop = new AbortController();
   const { version, cwd } = options;
@@ -66,9 +68,4 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
     await server.close();
     throw error;
   }
-}
-
-/** Behind a proxy loopback is the whole world. */
-function isOnlyLocal({ loopback, publicUrl }: DeskAddress): boolean {
-  return loopback && publicUrl === null;
 }

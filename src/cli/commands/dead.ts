@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
+import { oneLine } from '../../core/one-line.js';
 import { DEAD_STATES } from '../../core/states.js';
 import { findBatch } from '../../ledger/index.js';
 import { chooseBatches, findOrder } from '../../operations/batches/find-orders.js';
@@ -14,7 +15,7 @@ import { writeRows } from '../../report/whole-file.js';
 import { counted } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, choice, flag, text, usage } from '../frame/options.js';
-import { detailLines, headLines, heldLine, LetterSummary, oneLine } from '../text/order-text.js';
+import { detailLines, headLines, heldLine, LetterSummary } from '../text/order-text.js';
 
 /** The dead letters: orders that ended without being paid. */
 export const list = storeCommand({

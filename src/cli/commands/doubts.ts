@@ -1,4 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
+import { oneLine } from '../../core/one-line.js';
 import { readDecisions } from '../../csv/decisions.js';
 import type { ScriptClient } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
@@ -25,14 +26,7 @@ import { confirmRisk } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, argumentList, flag, needReason, REASON, text, usage } from '../frame/options.js';
 import { batchLines } from '../text/batch-text.js';
-import {
-  detailLines,
-  headLines,
-  LetterSummary,
-  oneLine,
-  refusalLines,
-  slowProgress,
-} from '../text/order-text.js';
+import { detailLines, headLines, LetterSummary, refusalLines, slowProgress } from '../text/order-text.js';
 
 /** The doubts: orders of which nobody can prove whether they were paid. */
 export const list = storeCommand({

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { isMemberId } from '../../core/ids.js';
+import { oneLine } from '../../core/one-line.js';
 import { findBatch, PlanReader } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
@@ -9,7 +10,7 @@ import { writeRows } from '../../report/whole-file.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, BATCH, flag, notAMemberId, text, usage } from '../frame/options.js';
-import { oneLine, slowProgress } from '../text/order-text.js';
+import { slowProgress } from '../text/order-text.js';
 
 /** What the books remember: reports, a member's history, and the file that takes a batch back. */
 export const report = storeCommand({

@@ -25,7 +25,7 @@ export const recover = storeCommand({
     context.output.print({
       json: { ...result, waiting: lost },
       text: [...lines(result), ...lost.map(lostLine)],
-      ...next(result, lost),
+      next: nextOf(result, lost),
     });
     return result.realms.every(isFine) ? 0 : 5;
   },
@@ -96,21 +96,19 @@ function lostLine({ orders, tokens, message }: Waiting): string {
   return `${orders} orders, ${tokens} tokens stand still. ${message}`;
 }
 
-function next({ realms }: RecoverResult, lost: readonly Waiting[]): { next?: string } {
+function nextOf({ realms }: RecoverResult, lost: readonly Waiting[]): string | null {
   const stopped = realms.find(
     (realm) => !isFine(realm) && realm.losses.some(({ session }) => session === REMOVED),
   );
-  if (stopped?.reason != null) return { next: stopped.reason.next };
+  if (stopped?.reason != null) return stopped.reason.next;
   const missing = realms.flatMap(({ sessions }) => sessions).filter(({ liveness }) => liveness !== 'alive');
   if (missing.length > 0)
-    return {
-      next: 'almoner recover on the machine of each session; where its disk is lost, almoner recover --accept-missing SESSION',
-    };
-  if (!realms.every(isFine)) return { next: 'let the frozen process go on (kill -CONT), or end it' };
-  const ends = lost.find((one) => one.next !== null)?.next ?? null;
-  if (ends !== null) return { next: ends };
+    return 'almoner recover on the machine of each session; where its disk is lost, almoner recover --accept-missing SESSION';
+  if (!realms.every(isFine)) return 'let the frozen process go on (kill -CONT), or end it';
+  const ends = lost.find(({ next }) => next !== null);
+  if (ends !== undefined) return ends.next;
   const forgotten = realms.flatMap(({ parked }) => parked.map(({ batch }) => batch));
-  return forgotten.length === 0 ? {} : { next: runAgain(forgotten) };
+  return forgotten.length === 0 ? null : runAgain(forgotten);
 }
 
 /** Journals know a batch by its id: one that was given a name is found under that name only. */

@@ -48,10 +48,6 @@ export class Progress extends LiveLine {
   }
 
   showBatch(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
-    this.show(this.line(view, lastTrouble, waiting));
-  }
-
-  private line(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): string {
     const { counts, manifest } = view;
     const open = openCount(counts);
     const settled = manifest.rows - open;
@@ -63,7 +59,7 @@ export class Progress extends LiveLine {
     if (first !== undefined) this.recent.length = 0;
     const seconds = etaSeconds({ state: view.state, open, perSecond, waiting, nowMs: Date.now() });
     const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
-    return [
+    const words = [
       `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)}%`,
       `${grouped(settled)}/${grouped(manifest.rows)}`,
       // Before the numbers, which stand still meanwhile: a narrow terminal cuts the end off.
@@ -75,7 +71,8 @@ export class Progress extends LiveLine {
       `${requestsPerSecond < 10 ? `${(requestsPerSecond * 60).toFixed(0)}/min` : `${requestsPerSecond.toFixed(0)}/s`} of ${formatRate(this.rate)}`,
       ...(seconds !== null && seconds > 0 ? [`${duration(seconds * 1000)} to go`] : []),
       ...(lastTrouble?.code == null ? [] : [`last: ${lastTrouble.code}`]),
-    ].join('  ');
+    ];
+    this.show(words.join('  '));
   }
 
   private pace(settled: number, requests: number): { perSecond: number; requestsPerSecond: number } {

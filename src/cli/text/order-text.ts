@@ -1,3 +1,4 @@
+import { oneLine } from '../../core/one-line.js';
 import type { OrderEvent } from '../../ledger/index.js';
 import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
@@ -125,9 +126,4 @@ export function detailLines(detail: OrderEvent): string[] {
     case 'discarded':
       return [`  ${at}  discarded by ${detail.who}: ${detail.why}`];
   }
-}
-
-/** An answer's body is somebody else's text: it must neither break the layout nor steer the terminal. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
 }

@@ -16,7 +16,6 @@ import type { PlanReply } from '../api/index.js';
 export type Upload = {
   readonly id: string;
   readonly name: string;
-  readonly who: string;
   readonly path: string;
   readonly faultsPath: string;
   readonly bytes: number;
@@ -66,8 +65,8 @@ export class Uploads {
     await this.removeOld();
   }
 
-  async receive(body: Readable, told: { name: string; who: string; length: number | null }): Promise<Upload> {
-    if (told.length !== null && told.length > this.limits.bytesMax) throw tooLarge(this.limits);
+  async receive(body: Readable, name: string, length: number | null): Promise<Upload> {
+    if (length !== null && length > this.limits.bytesMax) throw tooLarge(this.limits);
     if (this.uploads.size + this.receiving >= this.limits.filesMax)
       throw new AlmonerError(
         'ALM_DESK_UPLOAD_TOO_LARGE',
@@ -90,10 +89,9 @@ export class Uploads {
       this.receiving -= 1;
     }
     const faultsPath = join(this.folder, `${id}.faults.csv`);
-    const { name, who } = told;
     const { bytes } = watch;
     const planning = new Line(1);
-    const upload = { id, name, who, path, faultsPath, bytes, receivedAt: Date.now(), planning };
+    const upload = { id, name, path, faultsPath, bytes, receivedAt: Date.now(), planning };
     this.uploads.set(id, upload);
     return upload;
   }

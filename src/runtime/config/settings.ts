@@ -5,10 +5,12 @@ import { CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { readStoreAddress } from '../redis/address.js';
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
 const REALM_ID = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
 const POINT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The characters of an HTTP token; empty means that the key stands alone in the header. */
 const AUTH_SCHEME = /^[A-Za-z0-9!#$&'*+.^_`|~-]{0,32}$/;
+const WEB_URL = 'expected a URL that starts with https:// or http://, without user name and password';
 const BALANCE_PATH = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){0,7}$/;
 const STATUS = /^[1-5][0-9][0-9]$/;
 
@@ -23,7 +25,7 @@ const timeoutMs = (defaultMs: number) => wholeNumber(1, 10 * MINUTE_MS).default(
 
 const notifications = block({
   webhook: block({
-    url: url('a URL that starts with https:// or http://, without user name and password', isPlainWebUrl),
+    url: z.string({ error: WEB_URL }).refine(isPlainWebUrl, { error: WEB_URL }),
     secretEnv: envName.optional(),
     secretFile: path('a file').optional(),
   }).optional(),
@@ -118,11 +120,6 @@ function path(what: string) {
   return z.string({ error }).refine((text) => text.trim() !== '' && !/\0|^~[^/]/.test(text), { error });
 }
 
-function url(what: string, accepts: (text: string) => boolean) {
-  const error = `expected ${what}`;
-  return z.string({ error }).refine(accepts, { error });
-}
-
 /** Text that a parser turns into a value, with the parser's own fault as the message. */
 function parsed<T>(what: string, parse: (text: string) => { value: T } | { fault: string }) {
   return z.string({ error: `expected ${what}` }).transform((text, context): T => {
@@ -141,9 +138,6 @@ function block<const T extends z.core.$ZodShape>(shape: T) {
 }
 
 const RISK = /^[a-z][a-z0-9-]{1,63}$/;
-
-/** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
-const REALM_NAME = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -191,7 +185,7 @@ export const configSchema = block({
   retentionDays: wholeNumber(0, 3_650).default(30),
   limits: limits.prefault({}),
   realms: z
-    .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_NAME), realmSchema, {
+    .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_ID), realmSchema, {
       error: (issue) =>
         issue.code === 'invalid_type' ? 'expected a block of realms by their names' : undefined,
     })

@@ -13,8 +13,10 @@ export type StoreFinding = {
 /** GETDEL, ZADD with GT, and BullMQ's own recommendation. */
 const VERSION_MIN: readonly [number, number] = [6, 2];
 
-/** `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. */
-/** As patient as every other call: a store that is away says nothing of its safety. */
+/**
+ * `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. It is as patient as
+ * every other call: a store that is away says nothing of its safety.
+ */
 export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
   return scripts.ask('inspect the store', () => inspectStore(scripts.redis));
 }

@@ -18,8 +18,7 @@ const FAILED_STARTS_MAX = 2;
 const LOG_LINES_SHOWN = 5;
 
 /**
- * Makes sure that the folder's server runs, and returns its pid: it adopts one that is there, whoever
- * started it, or starts one. Any number of commands may do so at once, and nobody takes a lock, which a
+ * Makes sure that the folder's server runs: it adopts one that is there, whoever started it, or starts one. Any number of commands may do so at once, and nobody takes a lock, which a
  * kill -9 could leave behind: each may start a server, and all but one end at once, because the port is
  * bound before the append-only file is opened.
  */
@@ -27,7 +26,7 @@ export async function ensureServer(
   folder: StoreFolder,
   logger: Logger,
   options: { limitMs?: number; signal?: AbortSignal } = {},
-): Promise<number> {
+): Promise<void> {
   let attempt: StartAttempt | null = null;
   let failedStarts = 0;
   let limitMs = options.limitMs ?? START_LIMIT_MS;
@@ -35,7 +34,8 @@ export async function ensureServer(
   for (;;) {
     options.signal?.throwIfAborted();
     const probe = await probePort(folder.port, folder.password);
-    if (probe.kind === 'ours' && !probe.loading) return await written(folder, probe.pid);
+    // The pid file names the server that answered, not the one that was started, which may have lost the race.
+    if (probe.kind === 'ours' && !probe.loading) return replaceFile(pidFile(folder), `${probe.pid}\n`);
     if (probe.kind === 'foreign') throw portTaken(folder, probe.seen);
     if (probe.kind === 'ours') limitMs = LOADING_LIMIT_MS;
 
@@ -49,12 +49,6 @@ export async function ensureServer(
     if (performance.now() - startedAt > limitMs) throw await noAnswer(folder, probe, limitMs);
     await sleep(ASK_EVERY_MS);
   }
-}
-
-/** The pid file names the server that answered, not the one that was started, which may have lost the race. */
-async function written(folder: StoreFolder, pid: number): Promise<number> {
-  await replaceFile(pidFile(folder), `${pid}\n`);
-  return pid;
 }
 
 export function pidFile(folder: StoreFolder): string {

@@ -98,7 +98,7 @@ export class Guard {
       return identity === null ? null : { identity, session: null };
     }
     const cookie = readCookie(header, reached.cookie);
-    const session = cookie === null ? null : await this.sessions.find(cookie);
+    const session = cookie === null ? null : await this.sessions.touch(hashOf(cookie));
     if (session === null) return null;
     if (await this.stillHolds(session)) return { identity: session, session };
     await this.sessions.end(session);

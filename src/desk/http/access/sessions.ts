@@ -33,11 +33,7 @@ export class Sessions {
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
   }
 
-  /** The session of a cookie, kept alive by being asked for. */
-  find(cookie: string): Promise<DeskSession | null> {
-    return this.touch(hashOf(cookie));
-  }
-
+  /** The session under the hash of its cookie, kept alive by being asked for. */
   async touch(key: string): Promise<DeskSession | null> {
     const json = await this.notes.touch(key);
     if (json === null) return null;

@@ -34,14 +34,13 @@ export const IMPORT_ROUTES = [
     file: 'text/csv',
     reply: UploadReply,
     audit: ({ query }) => ({ what: `uploaded ${baseName(query.name)}`, batch: null }),
-    async handle({ uploads }, { query, visitor, raw }) {
+    async handle({ uploads }, { query, raw }) {
       if (!(raw.body instanceof Readable))
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
           'Expected the file itself as text/csv. Nothing was kept.',
         );
-      const told = { name: baseName(query.name), who: visitor.identity.name, length: raw.contentLength };
-      const { id, name, bytes } = await uploads.receive(raw.body, told);
+      const { id, name, bytes } = await uploads.receive(raw.body, baseName(query.name), raw.contentLength);
       return { upload: id, name, bytes };
     },
   }),
