@@ -5,7 +5,14 @@ const GAINS = 1;
 const LOSES = 2;
 
 /** A member's part in the file. */
-export type MemberEffect = { readonly member: string; readonly rows: number; readonly net: bigint };
+export type MemberEffect = {
+  readonly member: string;
+  readonly rows: number;
+  readonly firstLine: number;
+  readonly net: bigint;
+  readonly gains: boolean;
+  readonly loses: boolean;
+};
 
 /**
  * Every member a file touches and what happens to it, exact, in 31 bytes and an index slot each. The id is
@@ -93,8 +100,15 @@ export class Members {
   }
 
   effectOf(entry: number): MemberEffect {
-    const net = this.#largeNet.get(entry) ?? BigInt(this.#net.get(entry));
-    return { member: this.idOf(entry), rows: this.rowsOf(entry), net };
+    const signs = this.#signs.get(entry);
+    return {
+      member: this.idOf(entry),
+      rows: this.rowsOf(entry),
+      firstLine: this.firstLineOf(entry),
+      net: this.#largeNet.get(entry) ?? BigInt(this.#net.get(entry)),
+      gains: (signs & GAINS) !== 0,
+      loses: (signs & LOSES) !== 0,
+    };
   }
 
   #addNet(entry: number, delta: number): void {

@@ -141,12 +141,12 @@ export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): 
 function unknownField(file: string, source: YamlSource, path: ValuePath, key: string): RuleFault {
   const name = spell([...path, key]);
   const near = FIELDS.filter((field) => distance(field.toLowerCase(), key.toLowerCase()) <= 2);
-  const hint = near[0] === undefined || near[0] === key ? '' : ` Did you mean \`${near[0]}\`?`;
+  const hint = key === '' || near[0] === undefined || near[0] === key ? '' : ` Did you mean \`${near[0]}\`?`;
   return {
     file,
     ...source.placeOfKey([...path, key]),
     code: 'ALM_RULE_UNKNOWN_FIELD',
-    message: `${name}: no rule has this field here.${hint}`,
+    message: `${name || 'a field without a name'}: no rule has this field here.${hint}`,
   };
 }
 

@@ -47,12 +47,12 @@ export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' |
   };
 }
 
-/** The next round number, so that the axis has numbers people like. */
+/** The next round number, so that the axis has numbers people like; the half of it is whole where orders are counted. */
 export function roundTop(value: number): number {
-  if (value <= 0) return 1;
+  if (value <= 0) return 2;
   const unit = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * unit >= value) ?? 10;
-  return step * unit;
+  const steps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8].map((step) => step * unit);
+  return steps.find((top) => top >= value && (top < 1 || top % 2 === 0)) ?? 10 * unit;
 }
 
 function axis(value: number): string {
@@ -136,7 +136,7 @@ export function latencyChart(latency: Buckets): (Columns & { readonly within: st
   return {
     within,
     label: `${counted(answers, 'answer')}: ${within}.`,
-    from: reach(percentile(shown, 0)),
+    from: duration(latency[first - 1]?.upToMs ?? 0),
     to: reach(percentile(shown, 1)),
     columns: shown.map(({ upToMs, count }) => ({
       key: upToMs,
@@ -179,7 +179,7 @@ export function drawStates(counts: StateCounts) {
     const width = ((raw[at] ?? 0) * 1_000) / all;
     end += width;
     const size = { width: Math.max(width - gap, 1).toFixed(2), height: '10' };
-    return { title: `${state}: ${grouped(count)}`, css: `f-${state}`, x, y: '0', ...size };
+    return { title: `${state}: ${counted(count, 'row')}`, css: `f-${state}`, x, y: '0', ...size };
   });
   const label = present.map(({ state, count }) => `${state} ${grouped(count)}`).join(', ');
   return { rects, label: rows === 0 ? 'No rows' : `Rows by state: ${label}` };

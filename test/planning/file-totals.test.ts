@@ -23,7 +23,7 @@ describe('a survey', () => {
       payable: 15n,
       members: 3,
       busiestRows: 3,
-      busiest: [{ member: '11', rows: 3, net: -4n }],
+      busiest: [{ member: '11', rows: 3, firstLine: 2, net: -4n, gains: true, loses: true }],
     });
     expect(codes(warnings)).toEqual(['ALM_PLAN_MEMBER_REPEATED', 'ALM_PLAN_MEMBER_GAINS_AND_LOSES']);
     expect(warnings[0]?.message).toContain('1 member stands in more than one row: 11 on lines 2 and 3');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { binned, roundTop } from '../../src/words/charts.js';
+import { binned, latencyChart, roundTop } from '../../src/words/charts.js';
 import { duration, grouped, rateWords } from '../../src/words/spelling.js';
 
 test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
@@ -37,5 +37,17 @@ test('numbers, durations and rates are spelled for people', () => {
     '1 d 1 h',
   ]);
   expect(rateWords({ requests: 24, windowMs: 60_000 })).toBe('24 a minute');
-  expect([0, 7, 24, 83, 101].map(roundTop)).toEqual([1, 8, 25, 100, 150]);
+  // The half of it stands beside the axis: there are no half requests.
+  expect([0, 1, 7, 15, 24, 83, 101].map(roundTop)).toEqual([2, 2, 8, 20, 30, 100, 150]);
+  expect(roundTop(0.24)).toBe(0.25);
+});
+
+test('answers by time are shown from the bound below the quickest to that of the slowest', () => {
+  const empty = { upToMs: 20, count: 0 };
+  const answers = [
+    { upToMs: 30, count: 14 },
+    { upToMs: 50, count: 3 },
+  ];
+  expect(latencyChart([empty, ...answers])).toMatchObject({ from: '20 ms', to: '50 ms' });
+  expect(latencyChart(answers)).toMatchObject({ from: '0 ms', to: '50 ms' });
 });
