@@ -63,8 +63,6 @@ export async function doubtEvidence(
       now: now?.[role] ?? null,
     };
   });
-  const from = isoTime(sentAt);
-  const open = ['planned', 'sending', 'unknown'];
   return {
     ...deadLetter(ref, row),
     /** What to look for upstream. */
@@ -72,11 +70,19 @@ export async function doubtEvidence(
     members,
     /** Why the balance now is not known; null where it was read. */
     notRead,
-    /** Orders on the same members that were sent later or are still to be sent. */
-    later: others.filter(({ at, state }) => at > from || open.includes(state)),
+    later: laterOrders(others, sentAt),
     looksLike: verdictOf(members),
     history,
   };
+}
+
+/** Orders on the same members that were sent later, or in the same moment, or are still to be sent. */
+export function laterOrders<T extends Pick<Touching, 'at' | 'state'>>(
+  others: readonly T[],
+  sentAt: number,
+): T[] {
+  const open = ['planned', 'sending', 'unknown'];
+  return others.filter(({ at, state }) => at >= isoTime(sentAt) || open.includes(state));
 }
 
 /** All other orders of the realm that touch the members of this one. */
