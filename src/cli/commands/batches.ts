@@ -31,11 +31,11 @@ export const status = storeCommand({
   description:
     'All batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
-  options: { watch: flag('stay and show the progress until it ends') },
+  options: { watch: flag('stay and show the progress until it ends, of the last batch where none is named') },
   examples: ['almoner status', 'almoner status last --watch'],
   run: (context) => async (app) => {
     const { output, args, options } = context;
-    if (args.BATCH === undefined) {
+    if (args.BATCH === undefined && !options.watch) {
       const batches = await allStatuses(app, context.global.realm);
       const [workers, pace, unfinished] = await Promise.all([
         countWorkers(app),
@@ -49,7 +49,7 @@ export const status = storeCommand({
       });
       return 0;
     }
-    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const ref = await findBatch(app.scripts, args.BATCH ?? 'last', context.global.realm);
     if (options.watch) {
       const signals = listenForStop();
       const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);

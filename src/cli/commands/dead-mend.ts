@@ -1,3 +1,4 @@
+import type { ExitStatus } from '../../core/errors/entry.js';
 import type { BatchRef } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn, profileOfBatch } from '../../operations/batches/batch-realm.js';
 import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
@@ -8,7 +9,7 @@ import { needRunnable, runExisting } from '../../operations/pay/run-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { counted, grouped } from '../../words/spelling.js';
-import type { CommandBase, ExitStatus } from '../frame/command.js';
+import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argumentList, flag, NEW_ADDRESS, needReason, REASON, text, usage } from '../frame/options.js';
 import { whilePaying } from '../frame/while-paying.js';

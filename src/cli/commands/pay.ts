@@ -1,3 +1,4 @@
+import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
@@ -11,7 +12,7 @@ import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import type { Plan } from '../../planning/plan.js';
 import { parseFaults } from '../../realm/server/faults.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import type { CommandBase, CommandContext, ExitStatus } from '../frame/command.js';
+import type { CommandBase, CommandContext } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, FIRST, flag, wholeNumber } from '../frame/options.js';

@@ -20,6 +20,7 @@ export const member = storeCommand({
   options: { web3: flag('read the web3 data instead of the record') },
   examples: ['almoner member 119876543210987654', 'almoner member 119876543210987654 --web3'],
   patienceMs: PATIENCE_MS,
+  archives: false,
   run: async (context) => {
     const { args, options, output } = context;
     const { id } = args;
@@ -62,6 +63,7 @@ export const wallets = storeCommand({
     'almoner wallets --file wallets.txt',
   ],
   patienceMs: PATIENCE_MS,
+  archives: false,
   run: async (context) => {
     const { args, options, output } = context;
     const listed = options.file === undefined ? [] : walletsIn(await contentOf(options.file));

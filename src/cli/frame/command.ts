@@ -1,11 +1,9 @@
-import type { ExitCode } from '../../core/errors/entry.js';
+import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Config, ConfigInput } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { ArgumentSpec, OptionSpec } from './options.js';
 import type { Output } from './output.js';
-
-export type ExitStatus = 0 | ExitCode;
 
 /** Options that every command takes. */
 export type GlobalOptions = {

@@ -1,3 +1,4 @@
+import type { ExitStatus } from '../../core/errors/entry.js';
 import { archiveInPassing } from '../../operations/services/archive.js';
 import { App } from '../../runtime/app.js';
 import {
@@ -7,7 +8,6 @@ import {
   type CommandContext,
   type CommandDescription,
   defineCommand,
-  type ExitStatus,
   type OptionSpecs,
 } from './command.js';
 
@@ -18,6 +18,8 @@ type Work = (app: App) => Promise<ExitStatus> | Promise<void>;
 
 type StoreCommand<A extends ArgumentSpecs, O extends OptionSpecs> = Omit<CommandDescription<A, O>, 'run'> & {
   readonly patienceMs?: number;
+  /** Batches whose time is over are archived behind a command, unless it says that it changes nothing. */
+  readonly archives?: boolean;
   /** What is wrong with the words typed is said here; the store is opened for what is returned. */
   run(context: CommandContext<A, O>): Work | Promise<Work>;
 };
@@ -26,6 +28,7 @@ type StoreCommand<A extends ArgumentSpecs, O extends OptionSpecs> = Omit<Command
 export function storeCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>({
   run,
   patienceMs,
+  archives,
   ...description
 }: StoreCommand<A, O>): Command {
   const clientName = description.name.replaceAll(' ', '-');
@@ -33,7 +36,7 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
     ...description,
     async run(context) {
       const work = await run(context);
-      return withApp(context, clientName, async (app) => (await work(app)) ?? 0, patienceMs);
+      return withApp(context, clientName, async (app) => (await work(app)) ?? 0, patienceMs, archives);
     },
   });
 }
@@ -44,12 +47,13 @@ export async function withApp<T>(
   name: string,
   work: (app: App) => Promise<T>,
   patienceMs = PATIENCE_MS,
+  archives = true,
 ): Promise<T> {
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
     const done = await work(app);
-    await archiveInPassing(app);
+    if (archives) await archiveInPassing(app);
     return done;
   } finally {
     await app.close();

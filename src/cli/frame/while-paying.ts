@@ -1,3 +1,4 @@
+import type { ExitStatus } from '../../core/errors/entry.js';
 import type { Rate } from '../../core/profile.js';
 import { type BatchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import type { Watch } from '../../operations/pay/run-batch.js';
@@ -5,7 +6,7 @@ import type { App } from '../../runtime/app.js';
 import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
 import { counted } from '../../words/spelling.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
-import type { CommandBase, ExitStatus } from './command.js';
+import type { CommandBase } from './command.js';
 import { Progress } from './progress.js';
 
 /** Shows the progress of paying on stderr; Ctrl-C lets what is being sent finish, and nothing else is sent. */

@@ -4,6 +4,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { AlmonerError } from '../../core/errors/error.js';
+import { BOARD_PATH } from './access/door.js';
 
 /**
  * The built pages, read into memory once: a request can only name what is in the table, so there is no path
@@ -53,7 +54,7 @@ export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<strin
 }
 
 /** Under these roots whatever is not served is no page, and not for strangers. */
-const NO_PAGES = ['/api', '/metrics', '/queues'];
+const NO_PAGES = ['/api', '/metrics', BOARD_PATH];
 
 /** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
 export async function servePages(app: FastifyInstance, folder: string): Promise<void> {

@@ -13,14 +13,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { DEAD_QUEUE, ORDERS_QUEUE, openQueue } from '../../queue/queues.js';
 import type { App } from '../../runtime/app.js';
+import { BOARD_PATH } from './access/door.js';
 import { loadStaticFiles } from './pages.js';
-
-/**
- * Puts bull-board's pages and its reading routes under one path. Not @bull-board/fastify: that one registers
- * every route, those that change queues included, serves a page that asks another host for its fonts, and is
- * pinned to another version of the board than its pages. Here what changes something does not exist.
- */
-const BOARD_PATH = '/queues';
 
 const texts = z.record(z.string(), z.string()).catch({});
 
@@ -102,6 +96,10 @@ async function pageOf({ handler }: AppViewRoute, { uiConfig, views }: Board): Pr
 /**
  * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
  * to an order is done through the ledger. The answer closes the queues.
+ *
+ * Its pages and reading routes stand under one path. Not @bull-board/fastify: that one registers
+ * every route, those that change queues included, serves a page that asks another host for its fonts, and is
+ * pinned to another version of the board than its pages. Here what changes something does not exist.
  */
 export async function serveQueueBoard(server: FastifyInstance, app: App): Promise<() => Promise<void>> {
   const connection = app.store.connect('board');

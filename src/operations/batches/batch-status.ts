@@ -1,4 +1,4 @@
-import type { ExitCode } from '../../core/errors/entry.js';
+import type { ExitStatus } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
@@ -150,8 +150,6 @@ export function exitOf(status: BatchStatus): ExitStatus {
   const bad = states.some((name) => (counts[name] ?? 0) > 0);
   return bad || state === 'cancelled' ? 4 : 0;
 }
-
-type ExitStatus = 0 | ExitCode;
 
 /** What a person should know of the pace of a realm, in sentences; empty when everything is as configured. */
 async function paceNotes(app: App, profile: RealmProfile): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { almoner } from '../../support/almoner.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../../support/realm-and-operator.js';
 
 let world: RealmAndOperator;
@@ -70,4 +71,17 @@ test('a batch past its retention is archived in passing; report, status, history
   const undone = await json('run', 'undo.csv', '--yes');
   expect(undone.told, undone.stderr).toMatchObject({ counts: { paid: ROWS } });
   for (const { member } of members) expect(await world.admin.balance('town', member)).toBe(100);
+}, 120_000);
+
+test('commands that say they change nothing leave batches whose time is over to the others', async () => {
+  world = await startRealmAndOperator({ members });
+  await world.file('week.csv', csv);
+  expect((await world.run('run', 'week.csv', '--yes')).status).toBe(4);
+  const env = { ...world.env, ALMONER_RETENTION_DAYS: '0' };
+  const ask = async (...args: string[]) => (await almoner(args, { cwd: world.folder, env })).status;
+  const archives = () => readdir(join(world.folder, 'data', 'archive')).catch(() => []);
+  expect([await ask('member', members[0]?.member ?? ''), await ask('wallets', 'wa')]).toEqual([0, 0]);
+  expect(await archives()).toEqual([]);
+  expect(await ask('status')).toBe(0);
+  expect(await archives()).toHaveLength(1);
 }, 120_000);

@@ -58,6 +58,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ];
 
+export const BOARD_PATH = '/queues';
+
 /** The queue board sets styles inline and names its base; scripts stay as strict as elsewhere. */
 const BOARD_POLICY = POLICY.map((rule) => {
   if (rule.startsWith('style-src')) return "style-src 'self' 'unsafe-inline'";
@@ -65,7 +67,7 @@ const BOARD_POLICY = POLICY.map((rule) => {
 });
 
 export function securityHeaders(route: string, encrypted: boolean): Readonly<Record<string, string>> {
-  const board = route === '/queues' || route.startsWith('/queues/');
+  const board = route === BOARD_PATH || route.startsWith(`${BOARD_PATH}/`);
   return {
     'content-security-policy': (board ? BOARD_POLICY : POLICY).join('; '),
     'x-content-type-options': 'nosniff',
