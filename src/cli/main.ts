@@ -2,7 +2,6 @@
 import type { ExitStatus } from '../core/errors/entry.js';
 import { AlmonerError, isAlmonerError, messageOf } from '../core/errors/error.js';
 import { createRedactor } from '../runtime/redaction.js';
-import type {} from './frame/command.js';
 import { createContext } from './frame/context.js';
 import { hasOption, locate } from './frame/locate.js';
 import { usage } from './frame/options.js';
