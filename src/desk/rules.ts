@@ -99,7 +99,7 @@ function ruleRow(rule: ListedRule, text: RuleRow['text']): RuleRow {
     rule: rule.rule,
     file: basename(rule.file),
     realm: rule.realm ?? '',
-    reason: null,
+    reason: rule.reason,
     schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
     nextRuns: nextRuns(rule),
     state: STATES[rule.state],

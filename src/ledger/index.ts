@@ -20,7 +20,7 @@ export { syncFolder } from './sync-folder.js';
 
 // Batches: finding, reading and steering them.
 
-export { type Archived, archiveBatch } from './moves/archive-batch.js';
+export { archiveBatch } from './moves/archive-batch.js';
 export {
   askProbe,
   cancelBatch,
@@ -200,8 +200,8 @@ export { mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
 export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './journal/parked.js';
 export type { MergeContext } from './moves/roll-forward.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
-export { arm, disarm, type Fence, type Rollback, readFence, sayDisarmed } from './sessions/fence.js';
-export { Here, type Liveness } from './sessions/liveness.js';
+export { arm, disarm, type Fence, readFence, sayDisarmed } from './sessions/fence.js';
+export { Here } from './sessions/liveness.js';
 export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
 export {
   givenUp,

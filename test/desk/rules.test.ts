@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,6 +27,7 @@ const rules = z.object({
       rule: z.string(),
       state: z.string(),
       file: z.string(),
+      reason: z.string().nullable(),
       nextRuns: z.array(z.string()),
       text: z.object({ content: z.string(), hash: z.string() }).nullable(),
     }),
@@ -57,6 +59,9 @@ describe('rules at the desk', () => {
   test('are listed with their state and next runs, and no path of the machine', async () => {
     const reply = await desk.call('/api/rules');
     const listed = rules.parse(reply.json()).rules;
+    expect(listed.map(({ reason }) => reason)).toEqual(
+      listed.map(({ file }) => /^reason: (.*)$/m.exec(readFileSync(join('jobs', file), 'utf8'))?.[1]),
+    );
     expect(listed.map(({ rule, state }) => [rule, state])).toEqual([
       ['missed-days', 'ready'],
       ['weekly-thanks', 'waits'],

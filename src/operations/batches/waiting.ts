@@ -57,8 +57,6 @@ export async function waitingOfAll(
   );
 }
 
-export type BatchWaiting = Awaited<ReturnType<typeof allWaiting>>[number];
-
 /** Every batch of the store of which something stands still. */
 export async function allWaiting(app: App) {
   const refs = await everyBatch(app.scripts);

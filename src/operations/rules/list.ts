@@ -12,6 +12,8 @@ export type ListedRule = {
   readonly rule: string;
   readonly realm: string | null;
   readonly file: string;
+  /** What stands beside each of its orders; null where its file is gone or faulty. */
+  readonly reason: string | null;
   readonly schedule: Schedule | null;
   /** `manual` has no schedule; `waits` and `changed` need a person's go; `gone` has no file any more. */
   readonly state: 'manual' | 'approved' | 'waits' | 'changed' | 'unsynced' | 'gone' | 'faulty';
@@ -57,6 +59,7 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       rule: rule.name,
       realm: profile?.name ?? rule.realm,
       file,
+      reason: rule.reason,
       schedule: rule.schedule,
       state,
       next:
@@ -90,7 +93,14 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   return listed;
 }
 
-const BLANK = { schedule: null, next: null, lastScheduled: null, lastRun: null, faults: [] } as const;
+const BLANK = {
+  reason: null,
+  schedule: null,
+  next: null,
+  lastScheduled: null,
+  lastRun: null,
+  faults: [],
+} as const;
 
 function stateOf(entry: ScheduledRule | undefined, hash: string): ListedRule['state'] {
   if (entry === undefined) return 'unsynced';

@@ -48,7 +48,7 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
       <Facts
         facts={[
           ['Realm', rule.realm === '' ? 'not known' : rule.realm],
-          ['Reason', rule.reason ?? 'none'],
+          ['Reason', rule.reason ?? 'not known'],
           ['File', <span class="mono wrap">{rule.file}</span>],
           [
             'Schedule',
