@@ -83,6 +83,7 @@ export const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
 const SLOW_DOWN: ReadonlySet<number> = new Set([421, 425, 429]);
 const CONFLICT: ReadonlySet<number> = new Set([408, 409, 423, 424]);
 
+/** What a first attempt proves. A resend under the same key proves less: see `classifyResend` in decide.ts. */
 export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): Classification {
   switch (facts.ended) {
     case 'no-key':

@@ -15,7 +15,7 @@ const SPELLINGS = {
 export type Column = keyof typeof SPELLINGS;
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
-const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
+export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 type OwnColumn = (typeof OWN_COLUMNS)[number];
 
 const COLUMNS = Object.keys(SPELLINGS).filter(isColumn);

@@ -1,5 +1,6 @@
 import { defuse } from '../core/formula-cells.js';
 import type { OrderState } from '../core/states.js';
+import { OWN_COLUMNS } from '../csv/columns.js';
 import type { AuditEntry, Manifest, RowView } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
 
@@ -56,13 +57,12 @@ export const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
   duplicate: 'duplicate',
 };
 
-const ADDED_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 /** The column is left empty for a person to fill with `paid` or `unpaid`; `doubt resolve --file` reads it. */
 const DECISION_COLUMN = 'decision';
 
 export function fileHeader(file: ReportFile, manifest: Manifest): string {
   const decision = file === 'doubt' ? [DECISION_COLUMN] : [];
-  return csvLine([...manifest.header, ...ADDED_COLUMNS, ...decision], manifest.delimiter);
+  return csvLine([...manifest.header, ...OWN_COLUMNS, ...decision], manifest.delimiter);
 }
 
 export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): string {

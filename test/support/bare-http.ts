@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
 /** One exchange with nothing between the test and the socket: no retries, no redirects, no decoding. */
@@ -29,6 +30,8 @@ export function bareHttp(url: string, options: BareRequest = {}): Promise<BareRe
     headers['content-length'] = String(Buffer.byteLength(body));
     headers['content-type'] ??= 'application/json';
   }
+  // One signal ends all requests of a test, and there may be many.
+  if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     const sent = request(
       url,

@@ -7,7 +7,7 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] state it must be in: 'u' or 'D'  ARGV[4] new state code: P, X, w or D
   ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
   ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
-  ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index]|null, balance: '', tries: n|null,
+  ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index, account]|null, balance: '', tries: n|null,
     settleMs: for how long after its last attempt a request may arrive (where a person's word ends it)|null}
   ARGV[11] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
     marked void, it proves nothing

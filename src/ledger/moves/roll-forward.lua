@@ -15,7 +15,7 @@
   ARGV[1] batch no  ARGV[2] batch id  ARGV[3] index  ARGV[4] nonce  ARGV[5] attempts  ARGV[6] tokens
   ARGV[7] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
   ARGV[8] due at, ms from now  ARGV[9] detail JSON, with the nonce in it ('' while it is under way)
-  ARGV[10] JSON {ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index]|null,
+  ARGV[10] JSON {ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
     honoured: the realm answers a key again, answered: the journal has an answer to it, requests, retries, limited}
 

@@ -12,7 +12,7 @@
     10 requests  11 retries  12 rate limits met   counters to add
     13 what only some need: {
          ref: [shard, field hex] | null           the order's own reference, released when it ends unpaid
-         undoes: [shard, field hex, no, index] | null   the reference that a paid undo frees
+         undoes: [shard, field hex, no, index, account] | null   the reference that a paid undo frees
          class: error code or ''                  for the breaker
          unreached: true                          the connection did not come about
          haltRealm: reason JSON | null, refusals: {reason, inARow, beforePaid} | null, unknowns: n

@@ -7,6 +7,7 @@ import { shown } from './describe.js';
 import { isBlock } from './file.js';
 import { didYouMean, type Layered } from './layers.js';
 import type { Origin, SettingPath } from './model.js';
+import { DEFAULT_BACKOFF, DEFAULT_RATE } from './settings.js';
 
 /** What people put into files most often and must not. */
 const KEY_ITSELF = /^(api[-_]?key|key|token|secret|password|authorization)$/i;
@@ -142,17 +143,21 @@ function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: strin
 }
 
 function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
-  const rate = parseRate(typeof realm.rate === 'string' ? realm.rate : '20/min');
-  if (!('rate' in rate) || rate.rate === null || typeof realm.rateReserve !== 'number') return;
-  if (realm.rateReserve >= rate.rate.requests)
+  const { rate } =
+    typeof realm.rate === 'string' ? { rate: null, ...parseRate(realm.rate) } : { rate: DEFAULT_RATE };
+  if (rate === null || typeof realm.rateReserve !== 'number') return;
+  if (realm.rateReserve >= rate.requests)
     fault(
       [...at, 'rateReserve'],
-      `expected less than the ${rate.rate.requests} requests of the rate, got ${realm.rateReserve}`,
+      `expected less than the ${rate.requests} requests of the rate, got ${realm.rateReserve}`,
     );
 }
 
 function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
-  const { backoffMs = 1_000, backoffMaxMs = 60_000 } = isBlock(realm.attempts) ? realm.attempts : {};
+  const { backoffMs, backoffMaxMs } = {
+    ...DEFAULT_BACKOFF,
+    ...(isBlock(realm.attempts) ? realm.attempts : {}),
+  };
   if (typeof backoffMs !== 'number' || typeof backoffMaxMs !== 'number') return;
   if (backoffMaxMs < backoffMs)
     fault(

@@ -18,6 +18,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** For how long a request may still arrive, where nobody says otherwise. */
 export const SETTLE_MS = 20 * MINUTE_MS;
+export const DEFAULT_RATE = { requests: 20, windowMs: MINUTE_MS };
+export const DEFAULT_BACKOFF = { backoffMs: 1_000, backoffMaxMs: MINUTE_MS };
 
 const tokensCap = wholeNumber(1, Number.MAX_SAFE_INTEGER).nullable().default(null);
 const envName = pattern('the name of an environment variable', ENV_NAME);
@@ -51,7 +53,7 @@ export const realmSchema = block({
   rate: parsed(RATE_EXPECTED, (text) => {
     const result = parseRate(text);
     return 'fault' in result ? result : { value: result.rate };
-  }).default({ requests: 20, windowMs: MINUTE_MS }),
+  }).default(DEFAULT_RATE),
   rateReserve: wholeNumber(0, 1_000_000).default(0),
   timeouts: block({
     connectMs: timeoutMs(10_000),
@@ -61,8 +63,8 @@ export const realmSchema = block({
   }).prefault({}),
   attempts: block({
     max: wholeNumber(1, 100).default(5),
-    backoffMs: wholeNumber(1, DAY_MS).default(1_000),
-    backoffMaxMs: wholeNumber(1, DAY_MS).default(MINUTE_MS),
+    backoffMs: wholeNumber(1, DAY_MS).default(DEFAULT_BACKOFF.backoffMs),
+    backoffMaxMs: wholeNumber(1, DAY_MS).default(DEFAULT_BACKOFF.backoffMaxMs),
   }).prefault({}),
   statusOverrides: z
     .record(pattern('an HTTP status such as 409', STATUS), choice(OUTCOME_KINDS), {
