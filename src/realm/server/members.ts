@@ -3,7 +3,7 @@ import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error
 import { isMemberId } from '../../core/ids.js';
 import { headerKey } from '../../csv/columns.js';
 import { readHeaderLine, splitHeader } from '../../csv/header.js';
-import { INTAKE_LIMITS, openSource } from '../../csv/open.js';
+import { INTAKE_LIMITS, openSource, type Source } from '../../csv/open.js';
 import { isBlank, readRecords, recordFaults } from '../../csv/records.js';
 import { BrokenFile } from '../../csv/row.js';
 import { isJsonObject, type JsonObject } from '../json.js';
@@ -47,33 +47,43 @@ const FAULTS_SHOWN_MAX = 100;
 
 /** The members of a file that has no fault. */
 export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSeed>> {
-  const details: string[] = [];
-  let found = 0;
-  for await (const row of readMembersCsv(path)) {
-    if (typeof row !== 'string') continue;
-    found += 1;
-    if (details.length < FAULTS_SHOWN_MAX) details.push(row);
-  }
-  if (found > 0) {
-    const count = `${found} ${found === 1 ? 'fault' : 'faults'}`;
-    const message = `The members file has ${count}. No member was loaded.`;
-    throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { details });
-  }
-  return seedsOf(path);
-}
-
-async function* seedsOf(path: string): AsyncGenerator<MemberSeed> {
-  for await (const row of readMembersCsv(path)) if (typeof row !== 'string') yield row;
-}
-
-/** Each line: a member, or a sentence that says what is wrong with it and where. */
-async function* readMembersCsv(path: string): AsyncGenerator<MemberSeed | string> {
   const source = await openSource(path).catch((cause: unknown) => {
     const why = messageOf(isAlmonerError(cause) ? (cause.cause ?? cause) : cause);
-    const message = `The members file cannot be read: ${why}. No member was loaded.`;
+    const message = `The members file cannot be read: ${why.replace(/(\. Nothing was done)?\.$/, '')}. No member was loaded.`;
     const next = 'Check the name of the file and that you may read it.';
     throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { next, cause });
   });
+  try {
+    const details: string[] = [];
+    let found = 0;
+    for await (const row of readMembersCsv(source)) {
+      if (typeof row !== 'string') continue;
+      found += 1;
+      if (details.length < FAULTS_SHOWN_MAX) details.push(row);
+    }
+    if (found === 0) return seedsOf(source);
+    const count = `${found} ${found === 1 ? 'fault' : 'faults'}`;
+    const message = `The members file has ${count}. No member was loaded.`;
+    throw new AlmonerError('ALM_SERVICE_MEMBERS_INVALID', message, { details });
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+async function* seedsOf(source: Source): AsyncGenerator<MemberSeed> {
+  try {
+    for await (const row of readMembersCsv(source)) {
+      if (typeof row === 'string') throw new Error(`the members file changed while it was read: ${row}`);
+      yield row;
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Each line: a member, or a sentence that says what is wrong with it and where. */
+async function* readMembersCsv(source: Source): AsyncGenerator<MemberSeed | string> {
   const lineOfMember = new Map<string, number>();
   try {
     const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
@@ -99,8 +109,6 @@ async function* readMembersCsv(path: string): AsyncGenerator<MemberSeed | string
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
     yield faultAt(Math.max(1, error.finding.line), null, error.finding.message);
-  } finally {
-    await source.close();
   }
 }
 

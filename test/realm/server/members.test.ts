@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { membersOfCsv } from '../../../src/realm/server/members.js';
 import { startRealm, type TestRealm } from '../../support/realm-service.js';
@@ -81,6 +83,15 @@ describe('members from a CSV', () => {
     await expect(membersOfCsv(join(folder, 'none.csv'))).rejects.toMatchObject({
       code: 'ALM_SERVICE_MEMBERS_INVALID',
     });
+  });
+
+  it('may come through a pipe, which can be read only once', async () => {
+    const pipe = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const written = writeFile(pipe, 'member,tokens\n301,5\n302,6\n');
+    expect(await realm.admin.putMembers(realm.realmId, await membersOfCsv(pipe), 'keep')).toBe(2);
+    await written;
+    await expect(membersOfCsv(folder)).rejects.toThrow(/cannot be read: .*[^.]\. No member was loaded\.$/);
   });
 
   it('are put by the hundred thousand in seconds', async () => {
