@@ -11,7 +11,8 @@ import { ACCESSES, type Access } from './http/access/tokens.js';
  */
 const KEEP_MAX = 10_000;
 
-const entry = AuditPage.shape.entries.element.extend({ at: z.number() });
+// Not strict: a later version may have written more.
+const entry = z.object({ ...AuditPage.shape.entries.element.shape, at: z.number() });
 export type DeskAuditEntry = z.infer<typeof entry>;
 
 export class AuditTrail {
