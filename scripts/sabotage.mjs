@@ -197,6 +197,13 @@ const SABOTAGES = [
     test: 'test/queue/removed-journals.test.ts',
   },
   {
+    name: 'removed-without-its-answers',
+    file: 'src/ledger/journal/budget.ts',
+    find: '    seqs[realm] = { [at.era]: at.seq };',
+    put: '    seqs[realm] = { [at.era]: 0 };',
+    test: 'test/queue/removed-before-the-answer.test.ts',
+  },
+  {
     name: 'forgotten-batch-taken-for-new',
     file: 'src/planning/identity.ts',
     find: '  if (at === null || now',

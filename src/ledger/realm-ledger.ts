@@ -30,7 +30,7 @@ type FenceMark = {
 };
 
 /** What was seen once must never be forgotten by the store; the next claim asks. */
-export function noteSeq(ledger: RealmLedger, seq: string | undefined): void {
+export function noteSeq(ledger: RealmLedger, seq: string | number | undefined): void {
   ledger.mark.seen = Math.max(ledger.mark.seen, Number(seq ?? 0));
 }
 

@@ -1,17 +1,13 @@
-import { readFile, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { fileName, Journal } from '../../src/ledger/journal/journal.js';
 import { readSessionJournal } from '../../src/ledger/journal/reader.js';
-import { openLedger } from '../../src/ledger/realm-ledger.js';
-import { ScriptClient } from '../../src/ledger/script-client.js';
 import { journalHead } from '../support/journal-lines.js';
 import { attemptOf } from '../support/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-void [writeFile, openLedger, ScriptClient, truncate, join];
 const bench = ledgersOnRedis();
 
 test.each(['cut at a line', 'torn'])(

@@ -5,6 +5,7 @@ import { orderId } from '../../src/core/ids.js';
 import { membersOf, type Order } from '../../src/core/order.js';
 import type { Certainty } from '../../src/core/profile.js';
 import type { Terms } from '../../src/core/terms.js';
+import { JOURNAL_LIMITS, type JournalLimits } from '../../src/ledger/journal/journal.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
 import { type Begun, claim, type OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
@@ -101,8 +102,9 @@ export class Sender {
     folder: string,
     realm: PlayedRealm,
     clocks: Clocks,
+    limits: JournalLimits = JOURNAL_LIMITS,
   ): Promise<Sender> {
-    const session = await Session.open('worker', folder);
+    const session = await Session.open('worker', folder, { limits });
     await session.register(ledger);
     return new Sender(ledger, batch, certainty, session, realm, clocks);
   }
@@ -263,11 +265,11 @@ export class Machines {
     this.realm = new PlayedRealm(certainty === 'idempotent', orderOf, this.clocks);
   }
 
-  async start(folder: string): Promise<Machine> {
+  async start(folder: string, limits: JournalLimits = JOURNAL_LIMITS): Promise<Machine> {
     const scripts = new Heard(this.redis.client(), 10_000, () => {});
     const ledger = openLedger(scripts, this.batch.ledger.realm);
     const { batch, certainty, realm, clocks } = this;
-    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks);
+    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, limits);
     return { sender, ledger, scripts: scripts.scripts };
   }
 }

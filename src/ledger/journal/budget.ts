@@ -4,6 +4,7 @@ import {
   type Highest,
   type JournalFile,
   listJournals,
+  type Moment,
   noteRemoved,
   type Removed,
   readMerged,
@@ -25,8 +26,8 @@ type Budget = {
   readonly session: string;
   readonly journal: Journal;
   readonly bytesMax: number;
-  /** The era in which this process has merged, per realm. */
-  readonly eraOf: (realm: string) => string | undefined;
+  /** The moment up to which the ledger has told this process what it settled, per realm. */
+  readonly knownAt: (realm: string) => Moment | undefined;
   /** Whether a session of this folder is proven dead. */
   readonly isDead: (session: string) => Promise<boolean>;
 };
@@ -69,33 +70,29 @@ export async function boundJournals(budget: Budget): Promise<number> {
 
 /** What is to be noted of a file that may go; null where it must stay. */
 async function removalOf(
-  { folder, session: own, journal, eraOf, isDead }: Budget,
+  { folder, session: own, journal, knownAt, isDead }: Budget,
   { session, number, path }: Candidate,
 ): Promise<Removed | null> {
   if (session === own ? journal.isOpen(number) : !(await isDead(session))) return null;
-  const { realms, seqs } = await contentOf(path);
   const merged = session === own ? null : await readMerged(folder, session);
-  const eras: Record<string, Highest> = {};
-  for (const realm of realms) {
-    const era = merged === null ? eraOf(realm) : merged[realm];
-    if (era === undefined) return null;
-    eras[realm] = { [era]: seqs.get(realm) ?? 0 };
+  const seqs: Record<string, Highest> = {};
+  for (const realm of await realmsIn(path)) {
+    // Not the sequence of the last intent: a store that comes back from before its answer has forgotten that.
+    const at = merged === null ? knownAt(realm) : merged[realm];
+    if (at === undefined) return null;
+    seqs[realm] = { [at.era]: at.seq };
   }
-  return { seqs: eras, files: { [session]: number } };
+  return { seqs, files: { [session]: number } };
 }
 
-async function contentOf(path: string): Promise<{ realms: Set<string>; seqs: Map<string, number> }> {
+async function realmsIn(path: string): Promise<Set<string>> {
   const realms = new Set<string>();
-  const seqs = new Map<string, number>();
   for (const text of (await readFile(path, 'utf8')).split('\n')) {
     const entry = decodeEntry(text);
     if (entry?.kind === 'works') realms.add(entry.realm);
     // Said only by one that began nothing.
     if (entry?.kind === 'leaves') realms.delete(entry.realm);
-    if (entry?.kind !== 'intent') continue;
-    const { realm, seq } = entry.intent;
-    realms.add(realm);
-    seqs.set(realm, Math.max(seqs.get(realm) ?? 0, seq));
+    if (entry?.kind === 'intent') realms.add(entry.intent.realm);
   }
-  return { realms, seqs };
+  return realms;
 }

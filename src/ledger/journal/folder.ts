@@ -10,7 +10,7 @@ import { decodeEntry, type JournalHead, parseJson } from './line.js';
  * a lock, and appears whole or not at all:
  *
  *   <session>.<n>.journal   what the session was about to send, and what came of it
- *   <session>.merged        per realm, the era in which the ledger was found to know all of an ended session
+ *   <session>.merged        per realm, era and sequence at which the ledger was found to know all of an ended session
  *   <session>.floor         what that session removed: up to which file of whom, and up to which sequence of
  *                           which era. A ledger that has forgotten more must not be trusted by itself again
  */
@@ -50,35 +50,42 @@ export async function listJournals(folder: string): Promise<JournalFiles[]> {
   }));
 }
 
-/** The head alone, without reading what follows. */
+/** The head alone, without reading what follows; every file has it, and the oldest may have gone since the list. */
 export async function readHead({ files }: JournalFiles): Promise<JournalHead | undefined> {
-  const file = await open(files[0]?.path ?? '', 'r').catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
-    const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
-    const entry = decodeEntry(first);
-    return entry?.kind === 'head' ? entry.head : undefined;
-  } finally {
-    await file.close();
+  for (const { path } of files) {
+    const file = await open(path, 'r').catch(() => undefined);
+    if (file === undefined) continue;
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
+      const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+      const entry = decodeEntry(first);
+      return entry?.kind === 'head' ? entry.head : undefined;
+    } finally {
+      await file.close();
+    }
   }
+  return undefined;
 }
 
 const HEAD_BYTES_MAX = 4096;
 
-const merged = z.record(z.string(), z.string());
+const moment = z.object({ era: z.string(), seq: z.number() });
+/** A moment of the ledger: its sequence in an era. */
+export type Moment = Readonly<z.infer<typeof moment>>;
 
-/** Per realm, the era in which the ledger knew all of the session's attempts. */
-export async function readMerged(folder: string, session: string): Promise<Readonly<Record<string, string>>> {
+const merged = z.record(z.string(), moment);
+
+/** Per realm, a moment at which the ledger knew all of the session's attempts. */
+export async function readMerged(folder: string, session: string): Promise<Readonly<Record<string, Moment>>> {
   const text = await readFile(join(folder, `${session}.merged`), 'utf8').catch(() => '{}');
   const found = merged.safeParse(parseJson(text));
   // Nothing is concluded from a damaged note: the journal is read once more.
   return found.success ? found.data : {};
 }
 
-export async function noteMerged(folder: string, session: string, realm: string, era: string): Promise<void> {
+export async function noteMerged(folder: string, session: string, realm: string, at: Moment): Promise<void> {
   const known = await readMerged(folder, session);
-  if (known[realm] !== era) await writeNote(folder, `${session}.merged`, { ...known, [realm]: era });
+  if (known[realm]?.era !== at.era) await writeNote(folder, `${session}.merged`, { ...known, [realm]: at });
 }
 
 export async function forgetMerged(folder: string, session: string): Promise<void> {
@@ -86,7 +93,7 @@ export async function forgetMerged(folder: string, session: string): Promise<voi
 }
 
 const removal = z.object({
-  /** Per realm and era, the highest sequence in files that were removed. */
+  /** Per realm and era, the sequence by which the ledger knew all that was in files that were removed. */
   seqs: z.record(z.string(), z.record(z.string(), z.number())),
   /** Per session, the number of the last file that was removed. */
   files: z.record(z.string(), z.number()),

@@ -15,20 +15,27 @@ import { readSessionJournal, type SessionJournal } from './reader.js';
 
 type Place = Pick<SessionEntry, 'id' | 'journal'>;
 
+type FoundJournal = SessionJournal & {
+  /** Per era, the sequence by which the ledger knew what was removed in its folder. */
+  readonly removed: Highest;
+};
+
 /** Undefined where its files are not here. */
 export async function journalOf(
   { keyPrefix }: RealmLedger,
   entry: Place,
   files?: JournalFiles,
-): Promise<SessionJournal | undefined> {
+): Promise<FoundJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
-  // Read after the files were listed: what was removed before that is noted by then.
-  const removed = await readRemoved(entry.journal);
-  return readSessionJournal(found.files, keyPrefix, removed.files[entry.id] ?? 0);
+  // After the files were listed: what was removed before that is noted by then. A journal that is whole only by
+  // this note comes with the note's sequences.
+  const { files: floors, seqs } = await readRemoved(entry.journal);
+  const journal = await readSessionJournal(found.files, keyPrefix, floors[entry.id] ?? 0);
+  return journal && { ...journal, removed: seqs[keyPrefix] ?? {} };
 }
 
-type EndedJournal = SessionJournal & { readonly folder: string };
+export type EndedJournal = SessionJournal & { readonly folder: string };
 
 type LocalJournals = {
   /**
@@ -44,7 +51,7 @@ type LocalJournals = {
    * live where it came from. Such a one is waited for until a person gives it up, and named.
    */
   readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
-  /** Per era, the highest sequence in files that were removed here. */
+  /** Per era, the sequence by which the ledger knew what was removed here. */
   readonly removed: Highest;
 };
 
@@ -81,7 +88,7 @@ export async function localJournals(
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
       const merged = await readMerged(entry.journal, entry.id);
-      if (merged[ledger.keyPrefix] === era) continue;
+      if (merged[ledger.keyPrefix]?.era === era) continue;
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
@@ -90,6 +97,7 @@ export async function localJournals(
       if (state === 'dead') missing.push(entry);
       continue;
     }
+    removed = highest(removed, journal.removed);
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
       ended.push({ ...journal, folder: entry.journal });
     else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))

@@ -6,8 +6,9 @@ import type { Intent, JournalResult } from '../journal/line.js';
 import { park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
+import { readFence } from '../sessions/fence.js';
 import {
   type BeginRequest,
   type Begun,
@@ -118,9 +119,12 @@ export class Attempts {
     settled: Settled,
   ): Promise<Settled> {
     const attempt = { session: this.parts.session, intent, result };
+    const { ledger } = this.parts;
     const answer = await rollForward({ ...this.parts.context, underWay: this.sending() }, ref.no, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
-    if (answer === 'gone' || answer === 'misfit') await park(this.parts.ledger, attempt);
+    if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
+    // The ledger knows it by now, at a sequence that no reply has told.
+    noteSeq(ledger, (await readFence(ledger)).seq);
     if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
     return { settled: true, state: STATE_CODES[answer], next: [] };
   }

@@ -1,6 +1,6 @@
 import type { Order } from '../../core/order.js';
-import { type Highest, noteMerged } from '../journal/folder.js';
-import { journalOf, localJournals } from '../journal/local-journals.js';
+import { type Highest, highest, noteMerged } from '../journal/folder.js';
+import { type EndedJournal, journalOf, localJournals } from '../journal/local-journals.js';
 import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
@@ -108,7 +108,7 @@ export async function recover(
     forgotten.flatMap(({ journal }) => journal.attempts),
   );
   const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten').length;
-  const missed = await forgottenRemoved(ledger, fence, removed);
+  const missed = await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {}));
   const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
   // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
   if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
@@ -165,9 +165,20 @@ export async function recover(
     return { ...done, waitingFor: armed.answer === 'waiting' ? armed.sessions : [] };
   mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
-  for (const { head, folder, works } of ended)
-    if (works) await noteMerged(folder, head.session, ledger.keyPrefix, armed.era);
+  if (journals.length > 0) await noteAllMerged(parts, ended);
   return { ...done, armed: true };
+}
+
+/** What was merged is known by the sequence that stands there now, if the store is still the one that was armed. */
+async function noteAllMerged(
+  { ledger: { mark, keyPrefix }, ledger }: RecoveryDeps,
+  ended: readonly EndedJournal[],
+): Promise<void> {
+  const { armed, era, seq } = await readFence(ledger);
+  if (!armed || era !== mark.era) return;
+  mark.seen = Math.max(mark.seen, seq);
+  for (const { head, folder, works } of ended)
+    if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq });
 }
 
 /** Before anything is merged: whoever sends by what the store says now would send what others have sent. */

@@ -101,15 +101,18 @@ export class Session {
 
   private boundJournals(): Promise<number> {
     const { journal: folder } = this.entry;
+    const listed = listJournals(folder);
     return boundJournals({
       folder,
       session: this.id,
       journal: this.journal,
       bytesMax: this.limits.folderBytesMax,
-      eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
+      knownAt: (realm) => {
+        const { era = '', seen: seq = 0 } = this.joined.get(realm)?.mark ?? {};
+        return era === '' ? undefined : { era, seq };
+      },
       isDead: async (session) => {
-        // Listed anew: the file with its head may have gone since the last question.
-        const files = (await listJournals(folder)).find((one) => one.session === session);
+        const files = (await listed).find((one) => one.session === session);
         const head = files && (await readHead(files));
         return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
       },

@@ -32,13 +32,16 @@ const numbers = async (folder: string, session: string) =>
   (await listJournals(folder)).find((one) => one.session === session)?.files.map(({ number }) => number) ??
   [];
 
-function bound(folder: string, journal: Journal, isDead: readonly string[] = [], era: string | null = 'e1') {
+/** The ledger has told this process what it settled up to sequence 9 of this era. */
+const KNOWN = { era: 'e1', seq: 9 };
+
+function bound(folder: string, journal: Journal, isDead: readonly string[] = []) {
   return boundJournals({
     folder,
     session: OWN,
     journal,
     bytesMax: 0,
-    eraOf: () => era ?? undefined,
+    knownAt: () => KNOWN,
     isDead: (session) => Promise.resolve(isDead.includes(session)),
   });
 }
@@ -55,7 +58,7 @@ describe('own files', () => {
     journal.settled('nonce-1');
     expect(await bound(folder, journal)).toBe(2);
     expect(await numbers(folder, OWN)).toEqual([3, 4]);
-    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 2 } }, files: { [OWN]: 2 } });
+    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 9 } }, files: { [OWN]: 2 } });
     journal.settled('nonce-3');
     expect(await bound(folder, journal)).toBe(1);
     // What is being written stays.
@@ -67,7 +70,16 @@ describe('own files', () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 2);
     for (const index of [1, 2]) journal.settled(`nonce-${index}`);
-    expect(await bound(folder, journal, [], null)).toBe(0);
+    expect(
+      await boundJournals({
+        folder,
+        session: OWN,
+        journal,
+        bytesMax: 0,
+        knownAt: () => undefined,
+        isDead: () => Promise.resolve(false),
+      }),
+    ).toBe(0);
     expect(await bound(folder, journal)).toBe(2);
     await journal.close();
   });
@@ -78,7 +90,7 @@ describe('own files', () => {
     for (const index of [1, 2]) journal.settled(`nonce-${index}`);
     await appendFile(join(folder, 'unrelated.txt'), 'stays');
     const isDead = () => Promise.resolve(false);
-    const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, eraOf: () => 'e1', isDead };
+    const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, knownAt: () => KNOWN, isDead };
     expect(await boundJournals(budget)).toBe(0);
     // Even an almost empty file counts for 32 kB, so that there are never too many of them.
     expect(await boundJournals({ ...budget, bytesMax: 2 * 32 * 1024 })).toBe(1);
@@ -97,11 +109,11 @@ describe('files of other sessions', () => {
     await other.close();
     expect(await bound(folder, journal, [OTHER])).toBe(0);
     expect(await numbers(folder, OTHER)).toEqual(before);
-    await noteMerged(folder, OTHER, REALM, 'e7');
+    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12 });
     await bound(folder, journal, [OTHER]);
     expect(await numbers(folder, OTHER)).toEqual([]);
     expect(await readRemoved(folder)).toMatchObject({
-      seqs: { [REALM]: { e7: 3 } },
+      seqs: { [REALM]: { e7: 12 } },
       files: { [OTHER]: before.at(-1) },
     });
     // The note that it was merged goes with its last file, or notes would pile up for ever.
@@ -124,7 +136,7 @@ describe('files of other sessions', () => {
     const folder = await tempFolder();
     const other = await journalOf(folder, OTHER, 2);
     await other.close();
-    await noteMerged(folder, OTHER, REALM, 'e7');
+    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12 });
     const journal = await journalOf(folder, OWN, 0);
     // A clock that was set back: the last file looks like the oldest.
     const last = (await numbers(folder, OTHER)).at(-1);
@@ -132,7 +144,7 @@ describe('files of other sessions', () => {
     const all = await numbers(folder, OTHER);
     const files = (await listJournals(folder)).flatMap((one) => one.files).length;
     const isDead = (session: string) => Promise.resolve(session === OTHER);
-    const budget = { folder, session: OWN, journal, eraOf: () => 'e1', isDead };
+    const budget = { folder, session: OWN, journal, knownAt: () => KNOWN, isDead };
     expect(await boundJournals({ ...budget, bytesMax: (files - 1) * 32 * 1024 })).toBe(1);
     expect(await numbers(folder, OTHER)).toEqual(all.slice(1));
     await journal.close();

@@ -84,7 +84,7 @@ describe('journals of sessions that are over', () => {
     const folder = await tempFolder();
     const dead = await over(folder, 'almoner:{0123456789ab}', 9);
     expect(await filesOf(dead)).toHaveLength(10);
-    await noteMerged(dead.entry.journal, dead.id, 'almoner:{0123456789ab}', 'e1');
+    await noteMerged(dead.entry.journal, dead.id, 'almoner:{0123456789ab}', { era: 'e1', seq: 9 });
     const limits = { fileBytesMax: 4096, folderBytesMax: 1 };
     const next = await Session.open('worker', folder, { limits });
     expect(await filesOf(dead)).toEqual([]);

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { listJournals } from '../../src/ledger/journal/folder.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
+import { Session } from '../../src/ledger/sessions/session.js';
+import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
+import { feedAll } from '../support/order-moves.js';
+import { Machines } from '../support/sender-in-process.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { photograph } from '../support/unreliable-store.js';
+
+/**
+ * A journal file went because the ledger had settled all of it. A store that comes back from before that, also from
+ * between an intent and its answer, has forgotten what no journal tells any more.
+ */
+const bench = ledgersOnRedis();
+const FILE_COUNTS_AS = 32 * 1024;
+const A_FILE_EACH = { fileBytesMax: 100, folderBytesMax: 1 << 30 };
+
+async function threeOrders() {
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
+  await feedAll(batch);
+  return { batch, machines: new Machines(bench.redis(), batch, 'manual'), folder: await tempFolder() };
+}
+
+test('of a dead session: the order that it was sending at that moment is not sent again', async () => {
+  const { batch, machines, folder } = await threeOrders();
+  const dead = await machines.start(folder, A_FILE_EACH);
+  expect(await dead.sender.recover()).toBe(true);
+  await dead.sender.begin(1);
+  const restore = await photograph(batch.ledger);
+  await dead.sender.finish('paid');
+  await dead.sender.begin(2);
+  await dead.sender.finish('paid');
+  await dead.sender.die();
+  const journals = join(folder, 'journal');
+  const [files = []] = (await listJournals(journals)).map((one) => one.files);
+  const texts = await Promise.all(files.map(({ path }) => readFile(path, 'utf8')));
+  const upTo = texts.findIndex((text) => text.includes('"index":1'));
+  expect([upTo >= 0, files.length > upTo + 1]).toEqual([true, true]);
+  const next = await machines.start(folder);
+  expect(await next.sender.recover()).toBe(true);
+  await next.sender.leave();
+  // Beside those files stands one of the session that has merged, and one of the session that tidies up.
+  const folderBytesMax = (files.length - upTo - 1 + 2) * FILE_COUNTS_AS;
+  await (await Session.open('run', folder, { limits: { ...A_FILE_EACH, folderBytesMax } })).close();
+  const left = (await listJournals(journals)).flatMap((one) => one.files.map(({ path }) => path));
+  expect(files.filter(({ path }) => left.includes(path))).toEqual(files.slice(upTo + 1));
+
+  await restore();
+  expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  const last = await machines.start(folder);
+  expect(await last.sender.recover()).toBe(false);
+  expect((await readFence(last.ledger)).reason).not.toBeNull();
+  expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  await last.sender.die();
+});
+
+test('of the session itself: what it was sending at that moment is not sent again', async () => {
+  const { batch, machines, folder } = await threeOrders();
+  const limits = { fileBytesMax: 100, folderBytesMax: FILE_COUNTS_AS };
+  const { sender, ledger } = await machines.start(folder, limits);
+  expect(await sender.recover()).toBe(true);
+  await sender.begin(1);
+  const restore = await photograph(batch.ledger);
+  await sender.finish('paid');
+  await sender.begin(2);
+  const [files = []] = (await listJournals(join(folder, 'journal'))).map((one) => one.files);
+  const text = (await Promise.all(files.map(({ path }) => readFile(path, 'utf8')))).join('');
+  // Only the file with the first intent has gone, so that no later one raises what is noted of it.
+  expect([text.includes('"index":1'), text.includes('"index":2')]).toEqual([false, true]);
+
+  await restore();
+  expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  expect(await sender.recover()).toBe(false);
+  expect((await readFence(ledger)).reason).not.toBeNull();
+  expect((await readRecord(batch.ref, 1)).code).toBe('s');
+  await sender.die();
+});
