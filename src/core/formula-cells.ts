@@ -16,7 +16,7 @@
 const DROPPED = String.raw`(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*`;
 const SIGN = '[=+\\-@＝＋－＠]';
 const RUNS = new RegExp(`^'*(?:[\\t\\r]|${DROPPED}${SIGN})`, 'u');
-/** Behind a blank only what calls or links something: prose is full of dashes, and of names behind an `@`. */
+/** What counts behind a blank is only what calls or links something: prose is full of dashes, and of names behind an `@`. */
 const BEHIND_BLANK = String.raw` [\p{Cf}"]{0,4}`;
 const PIECE = new RegExp(
   `([,;|\\t\\r\\n]${DROPPED}(?='*${SIGN})|${BEHIND_BLANK}(?='*${SIGN}\\S*[(|!]))('*)`,

@@ -18,7 +18,7 @@ export class RecordScanner {
   broken: BrokenFile | undefined;
   /** The end of the last whole record within the last chunk; 0 or less where none ended. */
   recordsEnd = 0;
-  /** Of each record that ended in the last chunk, the line that it begins on and its flaw. */
+  /** The line on which each record begins that ended in the last chunk, and its flaw. */
   readonly ended: { readonly line: number; readonly flaw: number }[] = [];
   readonly #delimiter: number;
   readonly #recordBytesMax: number;

@@ -23,7 +23,7 @@ export type ServeOptions = {
 
 export type Serving = {
   readonly url: string;
-  /** For this start only, on loopback where no token is configured. */
+  /** The token of this start only, on loopback where none is configured. */
   readonly token: string | null;
   /** Nobody can sign in before a token is made. */
   readonly closed: boolean;

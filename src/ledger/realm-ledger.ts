@@ -10,7 +10,7 @@ export type RealmLedger = {
   readonly id: string;
   readonly realm: KnownRealm;
   readonly mark: FenceMark;
-  /** By script: what is asked of it together (see `askTogether`). */
+  /** What is asked of each script together (see `askTogether`). */
   readonly batchers: Map<string, CallBatcher<OrderAsk, string[]>>;
 };
 
@@ -126,7 +126,7 @@ export class CallBatcher<Ask, Answer> {
   constructor(
     /** Answers each ask, in the order asked. An Error is the answer of that ask alone. */
     private readonly call: (asks: readonly Ask[]) => Promise<readonly (Answer | Error)[]>,
-    /** So that no call holds the store up. */
+    /** The most that one call carries, so that none holds the store up. */
     private readonly most: number,
   ) {}
 

@@ -60,7 +60,7 @@ export type OrderRecord = {
   readonly tookMs: number | null;
   readonly evidence: Evidence | null;
   readonly marks: readonly OrderMark[];
-  /** Of the batch that replaced it. */
+  /** The number of the batch that replaced it. */
   readonly replacedBy: string | null;
   /** Called unpaid so early that its request may still arrive until then, by the store's clock. */
   readonly arrivesUntil: number | null;
@@ -92,7 +92,7 @@ export function isStateCode(text: string): text is StateCode {
   return Object.hasOwn(STATE_CODES, text);
 }
 
-/** Of what a script answers; null where that is no state. */
+/** The state that a script answers with; null where that is none. */
 export function stateOfCode(text: string | undefined): OrderState | null {
   return text !== undefined && isStateCode(text) ? STATE_CODES[text] : null;
 }

@@ -38,7 +38,7 @@ function expand(path: string): string {
 /** Replies that promise nothing was executed and that pass by themselves. */
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)/;
 
-/** Said inside a script's answer instead of as its error. */
+/** An error that a script says inside its answer. */
 class StoreRefused extends Error {}
 
 export type Argument = string | number | Buffer;

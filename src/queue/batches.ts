@@ -32,7 +32,7 @@ export class KnownBatches {
     const { manifests } = this;
     const manifest = await sealedManifest(this.ledger, no);
     if (manifest === null) throw new Error(`batch no. ${no} is not sealed`);
-    // Into the map it was asked for: an answer from before a rollback must not outlive it.
+    // The answer goes into the map it was asked for: one from before a rollback must not outlive it.
     manifests.set(no, manifest);
     return manifest;
   }

@@ -13,7 +13,7 @@ import { addOrders, type OrderJob } from './queues.js';
 export type FeedWindow = {
   /** How many orders may be dispatched at a time. */
   readonly orders: number;
-  /** With less room than this, nothing is fed yet. */
+  /** Nothing is fed yet where there is less room than this. */
   readonly refillAt: number;
   /** How many orders a job may carry, given how many there are to share out. */
   readonly inAJob: (fed: number) => number;

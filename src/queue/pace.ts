@@ -21,7 +21,7 @@ export type Slot = { answered(answer?: Answer): void };
 /** What an answer tells the pace; a write's outcome and a read's facts are both of this shape. */
 export type Answer = {
   readonly status: number | null;
-  /** Of a write: what it came to, in case this realm says "slow down" in its own way. */
+  /** What a write came to, in case this realm says "slow down" in its own way. */
   readonly kind?: OutcomeKind;
   readonly retryAfterMs: number | null;
   readonly rate: RateHeaders | null;
@@ -38,7 +38,7 @@ export class Pace {
   private asking = false;
   private notes: SlotAnswer[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
-  /** On a realm without a configured limit: slots are asked for once the realm has said that it has one. */
+  /** A realm without a configured limit is asked for slots once it has said that it has one. */
   private heldBack = false;
 
   constructor(

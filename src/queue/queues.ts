@@ -103,7 +103,7 @@ export type DeadLetter = {
   readonly attempts: number;
 };
 
-/** Told of every order that ended unpaid or in doubt. */
+/** Hears of every order that ended unpaid or in doubt. */
 export type OnDead = (
   batch: BatchId,
   ref: OrderRef,

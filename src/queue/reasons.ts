@@ -10,7 +10,7 @@ export function reasonOf(code: ErrorCode, message: string): Reason {
   return { code, message, next: CATALOGUE[code].next };
 }
 
-/** Of a write or a read. */
+/** The fields of a write's or a read's outcome that a reason tells. */
 type Said = Pick<WriteOutcome, 'code' | 'message'>;
 
 export function haltReason(profile: RealmProfile, outcome: Said): Reason {

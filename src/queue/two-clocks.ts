@@ -103,7 +103,7 @@ type Seen = { readonly keyNumber: number; readonly first: Moment; readonly unans
 
 type KnownKey = NonNullable<KeyAge['known']> & { readonly unanswered: Elapsed };
 
-/** Of one that was dropped no more is known than after a restart. */
+/** A key that was dropped is known no better than after a restart. */
 const SEEN_MAX = 20_000;
 
 export class KeyClocks {

@@ -42,7 +42,7 @@ export type PackedAudience = Omit<Audience, 'rows'> & {
   readonly slices: readonly string[];
 };
 
-/** So many members are gone through at a stretch: a few milliseconds. */
+/** Members gone through at a stretch: a few milliseconds. */
 const SLICE_MEMBERS = 500;
 
 export function slicesOf(members: number): number {

@@ -71,7 +71,7 @@ export async function readCandidates(
     web3: factOf('web3', row.member, facts, unread),
   });
   if (inCondition.length + inAward.length === 0) return { readOf, requests: made };
-  // With a wallet undetermined the run stops, whatever the facts are; none is asked for then.
+  // The run stops where a wallet is undetermined, whatever the facts are; none is asked for then.
   const doomed = [...wallets].some((wallet) => verdictOn(wallet) === 'undetermined');
   const isEligible = (row: AudienceRow) => !doomed && isOpen(row) && verdictOf(row) !== 'not-member';
   const gather = async (who: (row: AudienceRow) => boolean, calls: readonly Call[]) => {

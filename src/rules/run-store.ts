@@ -32,7 +32,7 @@ export async function listRuns(ledger: RealmLedger): Promise<RunMeta[]> {
 /** Finds a run by its id, a unique prefix of one, the batch that was made of it, or `last`. */
 export async function findRun(ledger: RealmLedger, named: string, rule?: string): Promise<RunMeta> {
   const runs = (await listRuns(ledger)).filter((run) => rule === undefined || run.rule === rule);
-  // Of two that name one batch, the later made it: the import of the earlier was cancelled.
+  // Where two name one batch, the later made it: the import of the earlier was cancelled.
   const exact = runs.find(({ id }) => id === named) ?? runs.findLast(({ batch }) => batch === named);
   if (exact !== undefined) return exact;
   const matching = named === 'last' ? runs.slice(-1) : runs.filter(({ id }) => id.startsWith(named));
@@ -97,7 +97,7 @@ export async function runNumber(
   ledger: RealmLedger,
   run: Pick<RunMeta, 'rule' | 'period' | 'scheduled' | 'at' | 'number' | 'batch'>,
 ): Promise<number | null> {
-  // With a batch and without a number: made before runs were numbered.
+  // A run with a batch and without a number was made before runs were numbered.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;
   const last = await lastRunNumber(ledger, run.rule, run.period);

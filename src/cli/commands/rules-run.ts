@@ -108,7 +108,7 @@ export const run = storeCommand({
 const EDITED =
   'warning: the rule file was edited after this plan was made; the plan is paid as it was planned. [ALM_RULE_EDITED]';
 
-/** A fresh plan; or a run of this period that was cut off, which has to be gone on with first. */
+/** A fresh plan; or a run of this period that was cut off, which has to be finished first. */
 async function fromFile(
   context: CommandBase,
   app: App,

@@ -60,7 +60,7 @@ export const serve = storeCommand({
   },
 });
 
-/** With connections of its own: a worker waits for a lost store for ever, a page does not. */
+/** The worker has connections of its own: it waits for a lost store for ever, a page does not. */
 function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal): Promise<void> {
   return withApp(
     context,

@@ -76,7 +76,7 @@ function givenTo(leaf: Parser, command: Command): GivenText {
   const options = Object.entries(command.options).map(([name, spec]) => {
     const value = values[name];
     const given = typeof value === 'boolean' ? value : textsOf(value);
-    // Of two contradicting values one would win silently, and these values decide about money.
+    // One of two contradicting values would win silently, and these values decide about money.
     if (Array.isArray(given) && given.length > 1 && !spec.repeated)
       throw usage(`${flagOf(name)} was given ${given.length} times; it takes one value. Nothing was done.`);
     return [name, given] as const;

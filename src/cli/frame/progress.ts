@@ -39,7 +39,7 @@ class LiveLine {
 const BAR_CELLS = 24;
 const RECENT_MS = 30_000;
 
-/** Of a batch. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie. */
+/** The line of a batch. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie. */
 export class Progress extends LiveLine {
   private readonly recent: { at: number; settled: number; requests: number }[] = [];
 
@@ -94,7 +94,7 @@ function waitingWords({ why, orders, since, until, message }: Waiting): string {
   return `${grouped(orders)} wait (${why} since ${since.slice(11, 19)} UTC${end}): ${message}`;
 }
 
-/** Of reading the facts of a rule. */
+/** The line while the facts of a rule are read. */
 export class FactsProgress extends LiveLine {
   private first: { readonly at: number; readonly made: number } | undefined;
 

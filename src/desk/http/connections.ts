@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ACCESSES, type Identity } from './access/tokens.js';
 
-/** Of all places, those that are kept for connections over which nobody was admitted yet. */
+/** The share of all places that is kept for connections over which nobody was admitted yet. */
 const NEWCOMERS = 1 / 4;
 
 type Holder = { readonly token: string; readonly rank: number; readonly sockets: Set<Socket> };
@@ -16,7 +16,7 @@ type Holder = { readonly token: string; readonly rank: number; readonly sockets:
  */
 export class Connections {
   private readonly strangers: Holder = { token: '', rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
-  /** By token; the sockets of each in the order in which they were of use. */
+  /** The holders by token; the sockets of each stand in the order in which they were of use. */
   private readonly known = new Map<string, Holder>();
   private readonly holderOf = new Map<Socket, Holder>();
 

@@ -27,7 +27,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   ALM_STORE_UNREACHABLE: 503,
 };
 
-/** By what the exit of the command line would be: 2 asked wrongly, 3 refused input, 5 stands still. */
+/** The status where no code has its own: by the exit of the command line (2 asked wrongly, 3 refused input, 5 stands still). */
 const STATUS_BY_EXIT = { 1: 500, 2: 400, 3: 422, 4: 409, 5: 409, 130: 409 } as const;
 
 /** What went wrong, as an answer: a code, a sentence and the next step; never a stack, a path or a query. */

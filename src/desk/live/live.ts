@@ -91,7 +91,7 @@ export class Live {
       this.send(batch, await (batch === null ? this.source.overview() : this.source.batch(batch)));
       this.failing.delete(batch);
     } catch (error) {
-      // Said once, not every second until it is back.
+      // The trouble is said once, not every second until the store is back.
       if (!this.failing.has(batch))
         this.logger.warn({ batch, message: messageOf(error) }, 'live pages were not told');
       this.failing.add(batch);

@@ -13,7 +13,7 @@ import { eventsFor, keyOf, type Notice, storedTold, type Target, type Told, told
 export type NotifierOptions = {
   readonly board: OverviewBoard;
   readonly told: ToldNotes;
-  /** By realm name. */
+  /** The channels of each realm, by its name. */
   readonly targets: ReadonlyMap<string, readonly Target[]>;
   readonly link: (batch: string) => string | null;
   readonly logger: Logger;

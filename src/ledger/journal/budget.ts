@@ -90,7 +90,7 @@ async function realmsIn(path: string): Promise<Set<string>> {
   for (const text of (await readFile(path, 'utf8')).split('\n')) {
     const entry = decodeEntry(text);
     if (entry?.kind === 'works') realms.add(entry.realm);
-    // Said only by one that began nothing.
+    // A session says so only if it began nothing.
     if (entry?.kind === 'leaves') realms.delete(entry.realm);
     if (entry?.kind === 'intent') realms.add(entry.intent.realm);
   }

@@ -75,7 +75,7 @@ export type Moment = Readonly<z.infer<typeof moment>>;
 
 const merged = z.record(z.string(), moment);
 
-/** Per realm, a moment at which the ledger knew all of the session's attempts. */
+/** A moment for each realm at which the ledger knew all of the session's attempts. */
 export async function readMerged(folder: string, session: string): Promise<Readonly<Record<string, Moment>>> {
   const text = await readFile(join(folder, `${session}.merged`), 'utf8').catch(() => '{}');
   const found = merged.safeParse(parseJson(text));
@@ -93,9 +93,9 @@ export async function forgetMerged(folder: string, session: string): Promise<voi
 }
 
 const removal = z.object({
-  /** Per realm and era, the sequence by which the ledger knew all that was in files that were removed. */
+  /** The sequence by which the ledger knew all that was in removed files, by realm and era. */
   seqs: z.record(z.string(), z.record(z.string(), z.number())),
-  /** Per session, the number of the last file that was removed. */
+  /** The number of the last file that was removed, by session. */
   files: z.record(z.string(), z.number()),
 });
 export type Removed = {
@@ -170,7 +170,7 @@ export function highest(a: Highest, b: Highest): Highest {
   return both;
 }
 
-/** Under a name of its own first, and durable before anything rests on it. */
+/** The note is written under a name of its own first, and is durable before anything rests on it. */
 async function writeNote(folder: string, name: string, value: unknown): Promise<void> {
   const draft = join(folder, `${name}.${process.pid}.${++drafts}.new`);
   await writeFile(draft, JSON.stringify(value), { flush: true, mode: 0o600 });

@@ -16,7 +16,7 @@ import { readSessionJournal, type SessionJournal } from './reader.js';
 type Place = Pick<SessionEntry, 'id' | 'journal'>;
 
 type FoundJournal = SessionJournal & {
-  /** Per era, the sequence by which the ledger knew what was removed in its folder. */
+  /** The sequence by which the ledger knew what was removed in its folder, by era. */
   readonly removed: Highest;
 };
 
@@ -51,7 +51,7 @@ type LocalJournals = {
    * live where it came from. Such a one is waited for until a person gives it up, and named.
    */
   readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
-  /** Per era, the sequence by which the ledger knew what was removed here. */
+  /** The sequence by which the ledger knew what was removed here, by era. */
   readonly removed: Highest;
 };
 

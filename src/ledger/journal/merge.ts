@@ -16,7 +16,7 @@ import type { JournaledAttempt } from './reader.js';
 export type Merged = {
   /** Orders that the ledger had forgotten something of. */
   readonly moved: number;
-  /** Of those: nobody can say whether they were applied. */
+  /** Those among them of which nobody can say whether they were applied. */
   readonly unknown: number;
   /** Attempts of batches that this ledger does not have. */
   readonly parked: number;

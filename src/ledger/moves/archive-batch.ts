@@ -115,7 +115,7 @@ async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
   return true;
 }
 
-/** Of a row: its place in the block and its reference's hash. */
+/** A row's place in the block and its reference's hash. */
 const REF_BYTES = 1 + REFERENCE_HASH_BYTES;
 
 /** Rows leave block by block, so that nothing else waits; the batch's own small keys go last. */

@@ -50,10 +50,10 @@ export type Begun = {
   readonly tries: number;
   /** The attempt resends, with the same key, one whose outcome is unknown. */
   readonly resend: boolean;
-  /** Of a resend: the time up to which an earlier attempt is known to have stayed unanswered. */
+  /** The time up to which an earlier attempt is known to have stayed unanswered; only a resend has it. */
   readonly unansweredUntil: number | null;
   readonly seq: number;
-  /** Of this attempt, or of the first one whose outcome is unknown. */
+  /** When this attempt was sent, or the first one whose outcome is unknown. */
   readonly firstSentAt: number;
   readonly sentAt: number;
 };
@@ -77,7 +77,7 @@ export type BeginRequest = {
   readonly resend: KeyAge | null;
   readonly before: OrderEvent | null;
   readonly capReason: Reason;
-  /** Of the row at hand: after a rollback of the store, the number may belong to another batch. */
+  /** The batch of the row at hand: after a rollback of the store, the number may belong to another one. */
   readonly batch: BatchId;
   /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
   readonly hold: string;

@@ -9,7 +9,7 @@ import type { OrderRef } from './begin-sending.js';
  * let go of in doubt, for the settle time, and in a batch, once it has ended.
  */
 
-/** For each member; null where nothing is known. */
+/** The mark of each member; null where nothing is known. */
 export function expectedBalances(
   { scripts, keyPrefix }: RealmLedger,
   members: readonly string[],
@@ -65,7 +65,7 @@ export async function noteEvent(
   await scripts.ask('note evidence', (redis) => redis.rpush(key, encodeEvent(event)));
 }
 
-/** Said once, kept with the batch and in its audit. */
+/** The notice is said once and kept with the batch and in its audit. */
 export async function endReadback(
   ledger: RealmLedger,
   no: string,

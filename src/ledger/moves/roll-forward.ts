@@ -46,7 +46,7 @@ export async function rollForward(
 ): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
   const { intent, result, foundAs } = attempt;
   const batch = foundAs ?? intent.batch;
-  // By name: a reader may still remember what another batch had under this number in another past.
+  // Read by name: a reader may still remember what another batch had under this number in another past.
   const row = await plans.rowOf(no, intent.index, batch);
   if (row === undefined) return 'gone';
   if (row?.order == null || !fits(intent, row.order)) return 'misfit';

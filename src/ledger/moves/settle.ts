@@ -18,7 +18,7 @@ export type Settlement = Pick<
   readonly to: MovedTo;
   readonly sentAt: number;
   readonly tookMs: number;
-  /** Of this attempt alone, for the histogram. */
+  /** The time of this attempt alone, for the histogram. */
   readonly latencyMs: number;
   readonly dueInMs: number;
   readonly detail: OrderEvent | null;
@@ -28,7 +28,7 @@ export type Settlement = Pick<
   readonly sliceMs: number;
   readonly batchCreatedAt: number;
   readonly haltRealm: Reason | null;
-  /** For the batch, should this be one refusal too many; null unless refused. */
+  /** The reason that halts the batch, should this be one refusal too many; null unless refused. */
   readonly refusalReason: Reason | null;
 };
 

@@ -15,7 +15,7 @@ export class ExpiringNotes {
     private readonly groupMs: number,
   ) {}
 
-  /** Of too many of one group those end that were idle longest: they would expire first. */
+  /** Where one group has too many, those end that were idle longest: they would expire first. */
   async put(id: string, group: string, note: string, groupMax: number): Promise<void> {
     const members = `${OF_TOKEN}${group}`;
     await this.ask((redis) => redis.set(`${SESSION}${id}`, note, 'PX', this.idleMs));

@@ -89,7 +89,7 @@ export async function judgedBeside({ ledger, no }: BatchRef): Promise<string> {
   return `${seals} ${Number(retries) - Number(own)}`;
 }
 
-/** For each reference: who keeps it spent, if anybody. */
+/** Who keeps each reference spent, if anybody. */
 export async function findSpent(
   ledger: RealmLedger,
   references: readonly string[],
@@ -108,7 +108,7 @@ export async function findSpent(
   return spent;
 }
 
-/** Of references as BlockClaims pack them: the places in the block, and whether somebody keeps each spent. */
+/** Whether somebody keeps each reference of a block spent, by its place there. */
 export async function spentPlaces(
   ledger: RealmLedger,
   refs: Buffer,
@@ -133,7 +133,7 @@ export type Arrivals = {
   readonly until: (ms: number | null) => number | null;
 };
 
-/** By the store's clock, which may have been found stepped. */
+/** What may still arrive is judged by the store's clock, which may have been found stepped. */
 export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
   const { scripts, keyPrefix } = ledger;
   const [nowMs, [stepped, settle]] = await scripts.ask('read the clock', (redis) =>

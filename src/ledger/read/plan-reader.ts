@@ -31,7 +31,7 @@ export class PlanReader {
     const known = blocks.get(key);
     if (known !== undefined) return known;
     const rows = this.read(no, block);
-    // Into the cache it was asked for: what was read before a rollback must not outlive it.
+    // The block goes into the cache it was asked for: what was read before a rollback must not outlive it.
     blocks.set(key, rows);
     rows.catch(() => {
       if (blocks.get(key) === rows) blocks.delete(key);

@@ -142,7 +142,7 @@ async function acceptWidely(context: MergeContext, session: string, by: By): Pro
     orders += here.orders;
     tokens += here.tokens;
   }
-  // Of batches that the store has forgotten nobody knows either which of their orders were sent.
+  // Nobody knows either which orders were sent of batches that the store has forgotten.
   await markForgotten(ledger);
   return { exact: false, orders, tokens };
 }

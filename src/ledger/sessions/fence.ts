@@ -156,7 +156,7 @@ export async function arm(ledger: RealmLedger, run: string, seen: number): Promi
   return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
 }
 
-/** Said in `status`, `doctor` and on the desk; arming takes it away. */
+/** Keeps the reason that `status`, `doctor` and the desk tell; arming takes it away. */
 export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
   await ledger.scripts.ask('note fence', async (redis) => {
     await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));

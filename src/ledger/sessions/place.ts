@@ -40,7 +40,7 @@ export async function readPlace(dataFolder: string): Promise<Place | undefined> 
   }
 }
 
-/** Of several processes at once one writes the note, and all read the same. A folder that takes none has no id. */
+/** One of several processes writes the note, and all read the same. A folder that takes none has no id. */
 export async function ensurePlace(dataFolder: string): Promise<void> {
   const note = join(dataFolder, NOTE);
   const isThere = await stat(note).then(

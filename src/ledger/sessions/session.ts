@@ -78,7 +78,7 @@ export class Session {
     if ((await joinRealm(ledger, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
   }
 
-  /** Said every now and then, so that people hear of one that falls silent. Nothing safe rests on it. */
+  /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
     await ledger.scripts.ask('say alive', async (redis) =>
       redis.hset(`${ledger.keyPrefix}:seen`, this.id, await storeNowMs(ledger)),
@@ -120,7 +120,7 @@ export class Session {
   }
 }
 
-/** Said by the process that finds itself given up, and the reason it ends. */
+/** The process that finds itself given up says this, and ends for it. */
 export function givenUp(session: string): AlmonerError {
   return new AlmonerError(
     'ALM_LEDGER_GIVEN_UP',
@@ -143,7 +143,7 @@ async function joinRealm(
   ]);
 }
 
-/** On behalf of a session that lives here and that a registry, rolled back, has forgotten. */
+/** Registers a session that lives here and that a rolled-back registry has forgotten. */
 export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): Promise<void> {
   await joinRealm(ledger, entry, null, true);
 }
@@ -174,7 +174,10 @@ export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]>
   );
 }
 
-/** Of a session that is gone, on the store of which that was found out. Its batches lose their owner first: nobody else would let go of their members. */
+/**
+ * Takes a session that is gone from the register of the store on which that was found out. Its batches lose their owner
+ * first: nobody else would let go of their members.
+ */
 export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
   await disownBatches(ledger, id);
   return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store])) === 'left';

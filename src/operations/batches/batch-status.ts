@@ -87,7 +87,7 @@ export async function batchStatus(
   };
 }
 
-/** Of an archive nothing can be retried or mended, whatever it says. */
+/** Nothing of an archive can be retried or mended, whatever it says. */
 function hasDead({ archived, counts }: BatchView): boolean {
   return !archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0;
 }

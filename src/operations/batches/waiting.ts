@@ -84,7 +84,7 @@ function hasOnlyDoubts({ counts }: BatchView): boolean {
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** For whoever shows a batch many times a second: asked anew only now and then. */
+/** Serves whoever shows a batch many times a second: it is asked anew only now and then. */
 export function waitingNow(
   ref: BatchRef,
   config?: Config,

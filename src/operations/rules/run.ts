@@ -103,7 +103,7 @@ async function makingBatch<T extends { existing: boolean }>(
     );
     refuseUnusable(stands ?? begun);
   }
-  // A schedule's run that was cut off may be gone on with by hand; its time is dealt with then as well.
+  // A schedule's run that was cut off may be finished by hand; its time is dealt with then as well.
   const last =
     scheduled ??
     (run.scheduled ? lastRunOf({ at: run.at, result: 'enqueued', run: run.id }, Date.now()) : null);

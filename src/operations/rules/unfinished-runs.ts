@@ -11,7 +11,7 @@ import { takeBatchBack } from './run.js';
 
 /**
  * A run of a rule's period that is not through: its enqueuing was cut off, or the process that worked it was. Its
- * references are spent, so a new plan would pass its members over; it has to be gone on with.
+ * references are spent, so a new plan would pass its members over; it has to be finished.
  */
 export type UnfinishedRun = {
   readonly run: RunMeta;
@@ -53,7 +53,7 @@ export async function runToGoOnWith(
   realm: OpenRealm,
   rule: string,
   period: string,
-  /** Why it is not to be gone on with, though it could be. */
+  /** Why it is not to be finished, though it could be. */
   whyNotMeant: (run: RunMeta) => string | null = () => null,
 ): Promise<{ readonly open: UnfinishedRun | undefined; readonly givenUp: string | null }> {
   let givenUp: string | null = null;

@@ -136,7 +136,7 @@ export function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
   });
 }
 
-/** Of a process that may have looked at its journals long ago: only where the store is not the one of then. */
+/** A process that may have looked at its journals long ago looks again only where the store is not the one of then. */
 export async function mergeIfRestored(app: App, profile: RealmProfile): Promise<void> {
   if (!(await readFence(app.ledger(profile))).armed) await mergeJournals(app, profile);
 }

@@ -217,7 +217,7 @@ class RealmWatch {
     return loaded.rule.hash === entry.hash ? loaded : null;
   }
 
-  /** Told by whoever dealt with it. */
+  /** Notes what became of it, as whoever dealt with it tells. */
   private async note(entry: ScheduledRule, last: LastRun): Promise<void> {
     if (!(await noteLastRun(this.realm.ledger, entry.rule, last))) return;
     this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');

@@ -157,7 +157,7 @@ function maskDeep(value: unknown, credential: Credential): unknown {
   return Object.fromEntries(pairs);
 }
 
-/** Of an answer's body; enough to recognize it, little enough to keep for every dead letter. */
+/** Characters kept of an answer's body: enough to recognize it, few enough to keep for every dead letter. */
 const EXCERPT_CHARS = 500;
 
 /** From what was seen of one write to the value everybody else works with. */
