@@ -111,7 +111,7 @@ export class Process {
         const fate = fates[i % fates.length];
         const id = orderId(batch, ref.index);
         if (fate !== undefined) this.fates.set(id, fate);
-        this.delivering.set(ref, id);
+        this.world.requests.batches.set(ref.no, batch);
         this.run(ref);
       }
       return Promise.resolve();
@@ -222,6 +222,8 @@ export class Process {
   }
 
   private run(ref: OrderRef): void {
+    const batch = this.world.requests.batches.get(ref.no);
+    if (batch !== undefined) this.delivering.set(ref, orderId(batch, ref.index));
     this.gate.begin();
     this.parts.runner
       .send(ref)

@@ -1,6 +1,6 @@
 import type { OutcomeKind, WriteOutcome } from '../../src/core/classify.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
-import type { OrderId } from '../../src/core/ids.js';
+import type { BatchId, OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
 import type { Fate } from '../support/played-realm.js';
@@ -14,6 +14,9 @@ export class Requests {
   readonly sent: Sent[] = [];
   /** Orders of which somebody could not know what became of them: only these may end in doubt. */
   readonly ambiguous = new Set<OrderId>();
+
+  /** The batches by the number under which they were last delivered: orders that waited come back by number alone. */
+  readonly batches = new Map<string, BatchId>();
 
   constructor(
     readonly realm: Realm,
