@@ -64,7 +64,13 @@ const PLAIN: readonly Move['do'][] = [
 export async function lazyDoubts(scene: Scene): Promise<Fault[]> {
   const { files, operator, plan } = scene;
   if (plan.forgetsFiles || !plan.moves.every((move) => PLAIN.includes(move.do))) return [];
-  const readable = plan.certainty === 'readback' && !plan.moves.some((move) => move.do === 'restore');
+  const forgets = plan.moves.some((move) => move.do === 'restore');
+  // What came of an attempt is lost where the store forgets it and the journal's last lines never reached the disk.
+  const losesLines = plan.moves.some(
+    (move) => 'how' in move && move.how.crashAt !== null && move.how.tail !== 'written',
+  );
+  if (forgets && losesLines) return [];
+  const readable = plan.certainty === 'readback' && !forgets;
   const faults: Fault[] = [];
   for (const file of files) {
     const batch = await operator.look(file);
