@@ -199,8 +199,8 @@ const SABOTAGES = [
   {
     name: 'removed-without-its-answers',
     file: 'src/ledger/journal/budget.ts',
-    find: '    seqs[realm] = { [at.era]: at.seq };',
-    put: '    seqs[realm] = { [at.era]: 0 };',
+    find: '    seqs[realm] = { [era]: began ? known : 0 };',
+    put: '    seqs[realm] = { [era]: 0 };',
     test: 'test/queue/removed-before-the-answer.test.ts',
   },
   {

@@ -4,7 +4,6 @@ import {
   type Highest,
   type JournalFile,
   listJournals,
-  type Moment,
   noteRemoved,
   type Removed,
   readMerged,
@@ -26,8 +25,8 @@ type Budget = {
   readonly session: string;
   readonly journal: Journal;
   readonly bytesMax: number;
-  /** The moment up to which the ledger has told this process what it settled, per realm. */
-  readonly knownAt: (realm: string) => Moment | undefined;
+  /** The era in which this process has merged, per realm. */
+  readonly eraOf: (realm: string) => string | undefined;
   /** Whether a session of this folder is proven dead. */
   readonly isDead: (session: string) => Promise<boolean>;
 };
@@ -70,29 +69,31 @@ export async function boundJournals(budget: Budget): Promise<number> {
 
 /** What is to be noted of a file that may go; null where it must stay. */
 async function removalOf(
-  { folder, session: own, journal, knownAt, isDead }: Budget,
+  { folder, session: own, journal, eraOf, isDead }: Budget,
   { session, number, path }: Candidate,
 ): Promise<Removed | null> {
   if (session === own ? journal.isOpen(number) : !(await isDead(session))) return null;
   const merged = session === own ? null : await readMerged(folder, session);
   const seqs: Record<string, Highest> = {};
-  for (const realm of await realmsIn(path)) {
+  for (const [realm, began] of await realmsIn(path)) {
+    const era = merged === null ? eraOf(realm) : merged[realm]?.era;
+    if (era === undefined) return null;
     // Not the sequence of the last intent: a store that comes back from before its answer has forgotten that.
-    const at = merged === null ? knownAt(realm) : merged[realm];
-    if (at === undefined) return null;
-    seqs[realm] = { [at.era]: at.seq };
+    const known = merged === null ? journal.knownBy(number, realm) : (merged[realm]?.seq ?? 0);
+    seqs[realm] = { [era]: began ? known : 0 };
   }
   return { seqs, files: { [session]: number } };
 }
 
-async function realmsIn(path: string): Promise<Set<string>> {
-  const realms = new Set<string>();
+/** The realms that a file names, and whether it holds an intent of each. */
+async function realmsIn(path: string): Promise<Map<string, boolean>> {
+  const realms = new Map<string, boolean>();
   for (const text of (await readFile(path, 'utf8')).split('\n')) {
     const entry = decodeEntry(text);
-    if (entry?.kind === 'works') realms.add(entry.realm);
+    if (entry?.kind === 'works' && !realms.has(entry.realm)) realms.set(entry.realm, false);
     // A session says so only if it began nothing.
     if (entry?.kind === 'leaves') realms.delete(entry.realm);
-    if (entry?.kind === 'intent') realms.add(entry.intent.realm);
+    if (entry?.kind === 'intent') realms.set(entry.intent.realm, true);
   }
   return realms;
 }

@@ -37,6 +37,8 @@ export class Journal {
   private pending: Line[] = [];
   /** Intents that the ledger has not settled yet, and the number of the file that holds each. */
   private readonly open = new Map<string, number>();
+  /** The sequence by which the ledger had settled what a file holds of a realm, by number and realm. */
+  private readonly known = new Map<string, number>();
   private waiters: Waiter[] = [];
   private flushing: Promise<void> | undefined;
   private patience: NodeJS.Timeout | undefined;
@@ -87,9 +89,15 @@ export class Journal {
     return this.durably(encodeEntry({ kind: 'intent', intent }), intent.nonce);
   }
 
-  /** The ledger has settled the attempt: nothing depends on its intent but a store that forgets again. */
-  settled(nonce: string): void {
-    this.open.delete(nonce);
+  /** The ledger has settled the attempt by this sequence: nothing depends on its intent but a store that forgets again. */
+  settled(nonce: string, realm: string, seq: number): void {
+    const place = `${this.open.get(nonce)} ${realm}`;
+    if (this.open.delete(nonce)) this.known.set(place, Math.max(this.known.get(place) ?? 0, seq));
+  }
+
+  /** The sequence by which the ledger had settled all that a file holds of a realm; 0 where it holds nothing of it. */
+  knownBy(number: number, realm: string): number {
+    return this.known.get(`${number} ${realm}`) ?? 0;
   }
 
   /** Whether a file of this journal holds an intent that the ledger has not settled, or is being written. */

@@ -105,10 +105,9 @@ export class Attempts {
     failPoint('settled');
     const intent = this.underWay.get(nonce);
     this.underWay.delete(nonce);
-    const healed =
-      settled.settled || intent === undefined ? settled : await this.heal(ref, intent, result, settled);
-    journal.settled(nonce);
-    return healed;
+    if (!settled.settled && intent !== undefined) return this.heal(ref, intent, result, settled);
+    journal.settled(nonce, ledger.keyPrefix, ledger.mark.seen);
+    return settled;
   }
 
   /** The ledger has no such attempt: it was rolled back under us, or a person gave this session up. */
@@ -119,12 +118,16 @@ export class Attempts {
     settled: Settled,
   ): Promise<Settled> {
     const attempt = { session: this.parts.session, intent, result };
-    const { ledger } = this.parts;
+    const { ledger, journal } = this.parts;
+    const before = await readFence(ledger);
     const answer = await rollForward({ ...this.parts.context, underWay: this.sending() }, ref.no, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
-    // The ledger knows it by now, at a sequence that no reply has told.
-    noteSeq(ledger, (await readFence(ledger)).seq);
+    // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.
+    const after = await readFence(ledger);
+    noteSeq(ledger, after.seq);
+    if (after.run === before.run && after.seq >= before.seq)
+      journal.settled(intent.nonce, ledger.keyPrefix, ledger.mark.seen);
     if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
     return { settled: true, state: STATE_CODES[answer], next: [] };
   }
@@ -138,7 +141,7 @@ export class Attempts {
 
   private isUnsent(nonce: string): void {
     this.parts.journal.unsent(nonce);
-    this.parts.journal.settled(nonce);
+    this.parts.journal.settled(nonce, this.parts.ledger.keyPrefix, this.parts.ledger.mark.seen);
     this.underWay.delete(nonce);
   }
 

@@ -107,10 +107,7 @@ export class Session {
       session: this.id,
       journal: this.journal,
       bytesMax: this.limits.folderBytesMax,
-      knownAt: (realm) => {
-        const { era = '', seen: seq = 0 } = this.joined.get(realm)?.mark ?? {};
-        return era === '' ? undefined : { era, seq };
-      },
+      eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
       isDead: async (session) => {
         const files = (await listed).find((one) => one.session === session);
         const head = files && (await readHead(files));

@@ -32,16 +32,13 @@ const numbers = async (folder: string, session: string) =>
   (await listJournals(folder)).find((one) => one.session === session)?.files.map(({ number }) => number) ??
   [];
 
-/** The ledger has told this process what it settled up to sequence 9 of this era. */
-const KNOWN = { era: 'e1', seq: 9 };
-
 function bound(folder: string, journal: Journal, isDead: readonly string[] = []) {
   return boundJournals({
     folder,
     session: OWN,
     journal,
     bytesMax: 0,
-    knownAt: () => KNOWN,
+    eraOf: () => 'e1',
     isDead: (session) => Promise.resolve(isDead.includes(session)),
   });
 }
@@ -53,14 +50,17 @@ describe('own files', () => {
     expect(await numbers(folder, OWN)).toEqual([1, 2, 3, 4]);
     expect(await bound(folder, journal)).toBe(0);
     // The first is open still, and nothing behind it goes before it does.
-    journal.settled('nonce-2');
+    journal.settled('nonce-2', REALM, 20);
     expect(await bound(folder, journal)).toBe(0);
-    journal.settled('nonce-1');
+    journal.settled('nonce-1', REALM, 10);
     expect(await bound(folder, journal)).toBe(2);
     expect(await numbers(folder, OWN)).toEqual([3, 4]);
-    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 9 } }, files: { [OWN]: 2 } });
-    journal.settled('nonce-3');
+    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 20 } }, files: { [OWN]: 2 } });
+    journal.settled('nonce-3', REALM, 30);
+    // A realm of which the file holds nothing has nothing to miss.
+    await journal.works('almoner:{fedcba987654}');
     expect(await bound(folder, journal)).toBe(1);
+    expect((await readRemoved(folder)).seqs).toEqual({ [REALM]: { e1: 30 } });
     // What is being written stays.
     expect(await numbers(folder, OWN)).toEqual([4]);
     await journal.close();
@@ -69,14 +69,14 @@ describe('own files', () => {
   test('stay while nobody knows in which era the ledger has settled them', async () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 2);
-    for (const index of [1, 2]) journal.settled(`nonce-${index}`);
+    for (const index of [1, 2]) journal.settled(`nonce-${index}`, REALM, 10 * index);
     expect(
       await boundJournals({
         folder,
         session: OWN,
         journal,
         bytesMax: 0,
-        knownAt: () => undefined,
+        eraOf: () => undefined,
         isDead: () => Promise.resolve(false),
       }),
     ).toBe(0);
@@ -87,10 +87,10 @@ describe('own files', () => {
   test('within the budget nothing goes, and what is no journal is left alone', async () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 2);
-    for (const index of [1, 2]) journal.settled(`nonce-${index}`);
+    for (const index of [1, 2]) journal.settled(`nonce-${index}`, REALM, 10 * index);
     await appendFile(join(folder, 'unrelated.txt'), 'stays');
     const isDead = () => Promise.resolve(false);
-    const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, knownAt: () => KNOWN, isDead };
+    const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, eraOf: () => 'e1', isDead };
     expect(await boundJournals(budget)).toBe(0);
     // Even an almost empty file counts for 32 kB, so that there are never too many of them.
     expect(await boundJournals({ ...budget, bytesMax: 2 * 32 * 1024 })).toBe(1);
@@ -144,7 +144,7 @@ describe('files of other sessions', () => {
     const all = await numbers(folder, OTHER);
     const files = (await listJournals(folder)).flatMap((one) => one.files).length;
     const isDead = (session: string) => Promise.resolve(session === OTHER);
-    const budget = { folder, session: OWN, journal, knownAt: () => KNOWN, isDead };
+    const budget = { folder, session: OWN, journal, eraOf: () => 'e1', isDead };
     expect(await boundJournals({ ...budget, bytesMax: (files - 1) * 32 * 1024 })).toBe(1);
     expect(await numbers(folder, OTHER)).toEqual(all.slice(1));
     await journal.close();
