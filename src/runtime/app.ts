@@ -10,8 +10,8 @@ import {
   ScriptClient,
   Session,
 } from '../ledger/index.js';
-import { createRealmClient, type RealmClient } from '../realm/client/client.js';
-import { type EmbeddedRealm, startEmbeddedRealm } from '../realm/embedded.js';
+import type { RealmClient } from '../realm/client/client.js';
+import type { EmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
 import type { Config } from './config/config.js';
 import { readKey } from './config/secrets.js';
@@ -70,6 +70,12 @@ export class App {
     return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal });
   }
 
+  /** The books of a realm, for what asks nothing of the realm itself. */
+  books(profile: RealmProfile): Books {
+    const ledger = this.ledger(profile);
+    return { profile, ledger, plans: new PlanReader(ledger) };
+  }
+
   /** A realm ready to be called. The embedded one is started in this process. */
   realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
     if (faults !== undefined) return this.openRealm(profile, faults);
@@ -83,14 +89,15 @@ export class App {
   }
 
   private async openRealm(profile: RealmProfile, faults: FaultPlan | undefined): Promise<OpenRealm> {
-    const ledger = this.ledger(profile);
     const embedded = profile.key.from === 'embedded' ? await this.embedded(profile, faults) : null;
+    // Loaded here: most commands call no realm, and got takes longer to load than they take to answer.
+    const { createRealmClient } = await import('../realm/client/client.js');
     const client = createRealmClient({
       profile,
       baseUrl: embedded?.baseUrl ?? profile.baseUrl,
       readKey: () => this.key(profile, embedded),
     });
-    const realm = { profile, ledger, plans: new PlanReader(ledger), client, embedded };
+    const realm = { ...this.books(profile), client, embedded };
     this.realms.push(realm);
     return realm;
   }
@@ -124,7 +131,8 @@ export class App {
     await this.store.close();
   }
 
-  private embedded(profile: RealmProfile, faults: FaultPlan | undefined): Promise<EmbeddedRealm> {
+  private async embedded(profile: RealmProfile, faults: FaultPlan | undefined): Promise<EmbeddedRealm> {
+    const { startEmbeddedRealm } = await import('../realm/embedded.js');
     return startEmbeddedRealm({ redis: this.store.connect('realm'), realmId: profile.realmId, faults });
   }
 
@@ -136,10 +144,13 @@ export class App {
   }
 }
 
-export type OpenRealm = {
+export type Books = {
   readonly profile: RealmProfile;
   readonly ledger: RealmLedger;
   readonly plans: PlanReader;
+};
+
+export type OpenRealm = Books & {
   readonly client: RealmClient;
   readonly embedded: EmbeddedRealm | null;
 };

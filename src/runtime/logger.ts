@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { destination as fileDescriptor, type Logger, pino, stdTimeFunctions } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import type PinoPretty from 'pino-pretty';
 import type { LogLevel } from './config/settings.js';
 import { createRedactor } from './redaction.js';
 
@@ -45,8 +46,20 @@ export function createLogger(options: {
   );
 }
 
+/** Made at the first line, of which most commands write none; a line cannot wait, so it is required, not imported. */
 function prettyStderr(): LogDestination {
-  return PinoPretty({
+  let stream: LogDestination | undefined;
+  return {
+    write(line) {
+      stream ??= openPretty();
+      return stream.write(line);
+    },
+  };
+}
+
+function openPretty(): LogDestination {
+  const pretty: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
+  return pretty({
     destination: 2,
     sync: true,
     translateTime: 'SYS:HH:MM:ss',

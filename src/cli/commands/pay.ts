@@ -38,11 +38,10 @@ export const plan = storeCommand({
     const { args, options, output } = context;
     const profile = await context.profile();
     const request = planRequest(args.FILE, options);
-    const realm = await app.realm(profile);
-    const planned = await planFile(realm, request, Date.now());
+    const planned = await planFile(app.books(profile), request, Date.now());
     const { findings } = planned.plan;
     if (options.check && findings.faultCount === 0)
-      await checkMembers(realm, planned.plan, (line) => output.note(line));
+      await checkMembers(await app.realm(profile), planned.plan, (line) => output.note(line));
     const clean = findings.faultCount === 0;
     const { faultsFile, lines } = refusal(context, app, planned);
     output.print({

@@ -6,10 +6,11 @@ import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
 import { ofFile } from '../../csv/row.js';
-import { overLimits, overLimitText, type PlanReader, type RealmLedger } from '../../ledger/index.js';
+import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import { type Plan, planSource } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
+import type { Books } from '../../runtime/app.js';
 
 /** Planning a file: what `plan`, `run`, `import`, `rehearse` and the desk's import page have in common. */
 export type PlanRequest = {
@@ -26,11 +27,7 @@ export type PlanRequest = {
 
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
-export async function planFile(
-  realm: { profile: RealmProfile; ledger: RealmLedger; plans: PlanReader },
-  request: PlanRequest,
-  now: number,
-): Promise<Planned> {
+export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
   const source = await openSource(request.file, request.stdin === undefined ? {} : { stdin: request.stdin });
   const findings = new Findings();
   try {

@@ -9,7 +9,6 @@ import {
 } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
-import { createRealmAdmin } from '../../realm/server/admin.js';
 import type { App } from '../../runtime/app.js';
 import { embeddedProfile } from '../../runtime/config/profiles.js';
 
@@ -34,7 +33,11 @@ export async function dropOldRehearsals(app: App): Promise<void> {
   const rehearsals = (await allLedgers(app.scripts))
     .filter(({ realm }) => realm.name === NAME && realm.realmId.startsWith(`${NAME}-`))
     .sort((a, b) => a.realm.realmId.localeCompare(b.realm.realmId));
-  for (const ledger of rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1)))
+  const old = rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1));
+  if (old.length === 0) return;
+  // Loaded here: every command that tells of a batch knows what a rehearsal is, and only this one needs its realm.
+  const { createRealmAdmin } = await import('../../realm/server/admin.js');
+  for (const ledger of old)
     if (!(await isInUse(ledger))) {
       await createRealmAdmin(app.store.ledger).dropRealm(ledger.realm.realmId);
       await dropLedger(ledger);
