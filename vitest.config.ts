@@ -10,6 +10,8 @@ export default defineConfig({
     // Processes are killed and frozen here on machines of unknown load; what passes at a second try is reported
     // as flaky, and what fails twice fails.
     retry: process.env.CI === undefined ? 0 : 1,
+    // The built program runs within a test as Node loads it.
+    server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
     // Threads of the program run its sources, too.
     execArgv: ['--import', new URL('test/support/typescript-threads.mjs', import.meta.url).href],

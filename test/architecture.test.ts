@@ -240,8 +240,8 @@ describe('files', () => {
   const CRUMB_LINES_MAX = 60;
   /** With why each stands alone although only one file imports it. */
   const CRUMBS_ALLOWED = new Map([
-    ['src/cli/frame/context.ts', 'main.ts only starts what the frame holds'],
-    ['src/cli/frame/locate.ts', 'main.ts only starts what the frame holds'],
+    ['src/cli/frame/context.ts', 'command-line.ts only starts what the frame holds'],
+    ['src/cli/frame/locate.ts', 'command-line.ts only starts what the frame holds'],
     ['src/operations/pay/check-members.ts', 'an operation, and a command is thin'],
     ['src/desk/web/pages/member.tsx', 'a page of the desk'],
   ]);

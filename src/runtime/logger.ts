@@ -19,7 +19,7 @@ const WITHHELD = `${JSON.stringify({ level: 'warn', msg: 'a log line was withhel
 export function createLogger(options: {
   readonly level: LogLevel;
   readonly secrets?: () => readonly string[];
-  readonly destination?: LogDestination;
+  readonly destination?: LogDestination | undefined;
 }): Logger {
   const redactor = createRedactor(options.secrets);
   const pretty = options.destination === undefined && process.stderr.isTTY === true;

@@ -30,6 +30,8 @@ async function typed(command: Command, argv: readonly string[]): Promise<void> {
     global: parsed.global,
     env: {},
     cwd: '.',
+    stdin: new PassThrough(),
+    stderr: new PassThrough(),
     output: printing(false).output,
     config: () => Promise.reject(new Error('not asked for')),
     profile: () => Promise.reject(new Error('not asked for')),

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { rulesCommand } from '../support/rules-commands.js';
+import { almoner } from '../support/almoner.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 
 /** What a rule may pay in a period, whichever way its orders come; and that its next run pays who was not paid. */
@@ -19,7 +19,7 @@ const ran = z.object({
   existing: z.boolean().optional(),
 });
 
-const run = (...args: string[]) => rulesCommand(args, world.env, world.folder);
+const run = (...args: string[]) => almoner(args, { env: world.env, cwd: world.folder });
 
 const SIXTY = 'award: { tokens: 60 }';
 const LIMITED = `${SIXTY}\nlimits: { perPeriod: 120 }`;

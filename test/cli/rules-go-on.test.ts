@@ -4,15 +4,15 @@ import { planRule } from '../../src/operations/rules/plan.js';
 import { makeBatch } from '../../src/operations/rules/run.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
+import { almoner } from '../support/almoner.js';
 import { booksOf, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { heldBefore } from '../support/held-script.js';
-import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID } from '../support/rules-world.js';
 
 const daily = dailySchedule();
 
 test('a paused run, a refused row of which was paid otherwise since, names the command that goes on with it', async () => {
-  const command = (...args: string[]) => rulesCommand(args, daily.world().env, daily.world().folder);
+  const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
   const member = (id: string) => daily.world().realm.admin.putMembers(REALM_ID, [{ member: id, tokens: 0 }]);
   await member('102');
   const run = ['rules', 'run', 'daily', '--at', '2020-11-15', '--yes'];
@@ -55,10 +55,9 @@ test('a plan beside a run that is being read has a record of its own, and leaves
     batch: made?.ref.id,
     awards: 2,
   });
-  const explained = await rulesCommand(
-    ['rules', 'explain', made?.ref.id ?? '', '101', '--json'],
-    daily.world().env,
-    daily.world().folder,
-  );
+  const explained = await almoner(['rules', 'explain', made?.ref.id ?? '', '101', '--json'], {
+    env: daily.world().env,
+    cwd: daily.world().folder,
+  });
   expect(JSON.parse(explained.stdout)).toMatchObject({ batch: made?.ref.id });
 }, 60_000);

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { almoner as typed } from '../support/almoner.js';
 import { field, textField } from '../support/document.js';
-import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-const almoner = (...args: string[]) => rulesCommand(args, world.env, world.folder);
+const almoner = (...args: string[]) => typed(args, { env: world.env, cwd: world.folder });
 const counts = async (batch: string) => field(await almoner('status', batch, '--json'), 'counts');
 
 const takeIn = (member: string) => world.realm.admin.putMembers(REALM_ID, [{ member, tokens: 0 }], 'keep');
@@ -31,7 +31,7 @@ async function pay(name: string, csv: string, ...options: string[]): Promise<str
 test('dead retry --run retries nothing where the batch cannot be worked here', async () => {
   const batch = await pay('here.csv', 'member,tokens,reference\n1,5,a1\n901,6,a2\n');
   const retry = (env: NodeJS.ProcessEnv, cwd = world.folder) =>
-    rulesCommand(['dead', 'retry', '--batch', batch, '--run'], env, cwd);
+    typed(['dead', 'retry', '--batch', batch, '--run'], { env, cwd });
   const { ALMONER_REALM_URL: url = '', ALMONER_REALM_ID: _, ...fromFile } = world.env;
 
   const moved = await retry({ ...world.env, ALMONER_REALM_URL: url.replace('127.0.0.1', 'localhost') });
@@ -165,7 +165,10 @@ test('status says where dead letters went once none is left, and dead list that 
 test('numbers are in words that fit them, and only batches that paid are counted', async () => {
   const fresh = await startRulesWorld({ members: [1, 2, 3].map((n) => ({ member: String(n), tokens: 0 })) });
   const run = async (csv: string, ...options: string[]) =>
-    rulesCommand(['run', await fresh.file('a.csv', csv), '--yes', ...options], fresh.env, fresh.folder);
+    typed(['run', await fresh.file('a.csv', csv), '--yes', ...options], {
+      env: fresh.env,
+      cwd: fresh.folder,
+    });
   const paid = await run('member,tokens\n1,5\n');
   expect(paid.stdout).toMatch(/To pay +1 order, 5 tokens\n/);
   expect(paid.stdout).toMatch(/: 1 request, about/);

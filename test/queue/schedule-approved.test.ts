@@ -9,16 +9,16 @@ import { syncRules } from '../../src/operations/rules/sync.js';
 import type { RunMeta } from '../../src/rules/run-record.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
+import { almoner } from '../support/almoner.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { dying } from '../support/dying.js';
 import { heldBefore } from '../support/held-script.js';
-import { rulesCommand } from '../support/rules-commands.js';
 import { until } from '../support/until.js';
 
 /** A schedule pays what a person approved, and nothing that somebody else has begun. */
 const daily = dailySchedule();
 
-const command = (...args: string[]) => rulesCommand(args, daily.world().env, daily.world().folder);
+const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
 /** Two blocks, so that a batch may be half stored. */
 const EVERYBODY = Array.from({ length: 300 }, (_, index) => String(101 + index));
 

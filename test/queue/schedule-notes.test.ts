@@ -6,16 +6,16 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
+import { almoner } from '../support/almoner.js';
 import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
 import { dying } from '../support/dying.js';
-import { rulesCommand } from '../support/rules-commands.js';
 import { REALM_ID } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 
 /** What is noted of a time of a schedule is what happened, and keeps no later time from its run. */
 const daily = dailySchedule();
 
-const command = (...args: string[]) => rulesCommand(args, daily.world().env, daily.world().folder);
+const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
 const members = (...ids: string[]) =>
   daily.world().realm.admin.putMembers(
     REALM_ID,

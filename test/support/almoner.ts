@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PassThrough, Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
 /** The built program; ALMONER_TEST_DIST names another build of it. */
-export const MAIN = resolve(process.env.ALMONER_TEST_DIST ?? 'dist', 'cli/main.js');
+const DIST = resolve(process.env.ALMONER_TEST_DIST ?? 'dist');
+export const MAIN = join(DIST, 'cli/main.js');
+const COMMAND_LINE = pathToFileURL(join(DIST, 'cli/frame/command-line.js')).href;
+const HOME_FOLDER = process.cwd();
 
 export type Ran = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -20,25 +26,73 @@ export type Started = {
   kill(): Promise<void>;
 };
 
+type Given = { env?: NodeJS.ProcessEnv; cwd?: string; input?: string };
+
 /**
- * Runs the real binary to its end. The environment is empty but for what is given, so that nothing of the
- * machine's own configuration reaches a test.
+ * One command line of the built program to its end, inside this process: everything is the real one, and only the
+ * start of another Node is saved. The environment is empty but for what is given, so that nothing of the machine's own configuration reaches
+ * a test. test/cli/spawned.test.ts starts each command once as a process.
  */
-export async function almoner(
-  args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string } = {},
-): Promise<Ran> {
+export async function almoner(args: readonly string[], { env, cwd, input }: Given = {}): Promise<Ran> {
+  const { CommandLine }: typeof import('../../src/cli/frame/command-line.js') = await import(COMMAND_LINE);
+  const [stdout, stderr] = [collected(), collected()];
+  const leave = enter(cwd);
+  try {
+    const line = new CommandLine(args, {
+      env: { ...surroundings(cwd), ...env },
+      cwd: process.cwd(),
+      stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      log: stderr.stream,
+    });
+    const ran = { status: await line.run(), stdout: stdout.text(), stderr: stderr.text() };
+    // No test expects a bug.
+    if (ran.status === 1) throw new Error(`almoner ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+    return ran;
+  } finally {
+    leave();
+  }
+}
+
+const surroundings = (cwd: string | undefined): NodeJS.ProcessEnv => ({ PATH: process.env.PATH, HOME: cwd });
+
+let inside = 0;
+
+/** A file named on a command line is looked for in the process's folder, of which there is one. */
+function enter(cwd: string | undefined): () => void {
+  const before = process.cwd();
+  if (cwd !== undefined && realpathSync(cwd) !== before) {
+    if (inside > 0) throw new Error('two commands at once in two folders: start one of them with `spawned`');
+    process.chdir(cwd);
+  }
+  inside += 1;
+  return () => {
+    inside -= 1;
+    if (inside === 0) process.chdir(HOME_FOLDER);
+  };
+}
+
+function collected() {
+  const stream = new PassThrough();
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** The same as a process of its own: for what only a process has (signals, its standard streams, its PATH). */
+export async function spawned(args: readonly string[], options: Given = {}): Promise<Ran> {
   const { ended, stdout, stderr } = startAlmoner(args, options);
   return { status: await ended, stdout: stdout(), stderr: stderr() };
 }
 
 export function startAlmoner(
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string; nodeArgs?: readonly string[] },
+  options: Given & { nodeArgs?: readonly string[] },
 ): Started {
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, HOME: options.cwd, ...options.env },
+    env: { ...surroundings(options.cwd), ...options.env },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => {}).end(options.input ?? '');

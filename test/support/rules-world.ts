@@ -6,10 +6,9 @@ import type { MemberSeed } from '../../src/realm/server/members.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
-import { type Ran, type Started, startAlmoner } from './almoner.js';
+import { almoner, type Ran, type Started, startAlmoner } from './almoner.js';
 import { startRealm, type TestRealm } from './realm-service.js';
 import { startRedis, type TestRedis } from './redis-server.js';
-import { rulesCommand } from './rules-commands.js';
 
 /**
  * A realm service that writes down every request, and an operator with a jobs folder and a Redis of the
@@ -72,7 +71,7 @@ export async function startRulesWorld(
       await writeFile(path, text);
       return path;
     },
-    run: (...args) => rulesCommand(['rules', ...args], env, folder),
+    run: (...args) => almoner(['rules', ...args], { env, cwd: folder }),
     start(...args) {
       const one = startAlmoner(args, { cwd: folder, env });
       started.add(one);

@@ -53,7 +53,7 @@ export const status = storeCommand({
     if (options.watch) {
       const signals = listenForStop();
       const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
-      const progress = new Progress(profile?.rate ?? null);
+      const progress = new Progress(context.stderr, profile?.rate ?? null);
       const waiting = waitingNow(ref, app.config);
       for (;;) {
         const view = await readBatch(ref);

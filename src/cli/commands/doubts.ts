@@ -172,7 +172,8 @@ export const resolve = storeCommand({
     'almoner doubt resolve 7k3m9q2x4v8w-17 --paid --reason "seen in the upstream log"',
     'almoner doubt resolve --file reports/7k3m9q2x4v8w/doubt.csv --reason "checked with support"',
   ],
-  run: ({ output, args, options, cwd, global }) => {
+  run: (context) => {
+    const { output, args, options, cwd, global } = context;
     const asked = readAsked(args.ORDER, options);
     const why = needReason(options.reason);
     return async (app) => {
@@ -183,7 +184,7 @@ export const resolve = storeCommand({
           'List them with `almoner doubt list`.',
         );
       const arriving = await mayArrive(app, rulings);
-      if (arriving.length > 0) await confirmRisk(arrivingError(arriving), options.yes);
+      if (arriving.length > 0) await confirmRisk(context, arrivingError(arriving), options.yes);
       const { resolved, missed } = await resolveDoubts(app, rulings, { who: app.config.operator, why });
       const refs = batchesOf(rulings.map(({ place }) => place));
       const statuses = await Promise.all(refs.map((ref) => batchStatus(ref)));

@@ -6,7 +6,7 @@ import { type FirstRealm, firstFiles, writeFirstFiles } from '../../operations/s
 import { loadConfig, pickProfile } from '../../runtime/config/config.js';
 import { type CheckResult, failed } from '../doctor/machine.js';
 import { realmAnswers } from '../doctor/realm.js';
-import { defineCommand, type Given } from '../frame/command.js';
+import { type CommandBase, defineCommand, type Given } from '../frame/command.js';
 import { withQuestions } from '../frame/confirm.js';
 import { choice, flag, text, usage } from '../frame/options.js';
 
@@ -30,8 +30,8 @@ export const init = defineCommand({
     'almoner init',
     'almoner init --url https://realm.example --realm-id my-realm --key-env MY_KEY --rate 24/min',
   ],
-  async run({ options, cwd, env, output }) {
-    const realm = await firstRealm(options);
+  async run({ options, cwd, env, stdin, stderr, output }) {
+    const realm = await firstRealm(options, { stdin, stderr });
     const files = firstFiles(cwd, realm);
     await writeFirstFiles(files);
     const names = files.map(({ path }) => relative(cwd, path));
@@ -53,11 +53,14 @@ export const init = defineCommand({
   },
 });
 
-async function firstRealm(given: Given<typeof OPTIONS>): Promise<FirstRealm | null> {
+async function firstRealm(
+  given: Given<typeof OPTIONS>,
+  terminal: Pick<CommandBase, 'stdin' | 'stderr'>,
+): Promise<FirstRealm | null> {
   if (given.rehearsal) return null;
   if (given.url !== undefined || given.realmId !== undefined) return fromFlags(given);
-  if (process.stdin.isTTY !== true) return null;
-  return withQuestions(async (ask) => {
+  if (terminal.stdin.isTTY !== true) return null;
+  return withQuestions(terminal, async (ask) => {
     const url = await ask('Base URL of the realm (empty: rehearsals only for now)', '', (answer) =>
       answer === '' ? null : faultOfUrl(answer),
     );

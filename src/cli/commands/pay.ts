@@ -37,7 +37,7 @@ export const plan = storeCommand({
   run: (context) => async (app) => {
     const { args, options, output } = context;
     const profile = await context.profile();
-    const request = planRequest(args.FILE, options);
+    const request = planRequest(context, options);
     const planned = await planFile(app.books(profile), request, Date.now());
     const { findings } = planned.plan;
     if (options.check && findings.faultCount === 0)
@@ -146,7 +146,7 @@ export const rehearse = storeCommand({
     const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
     await dropOldRehearsals(app);
     const realm = await app.realm(profile, faults);
-    const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+    const planned = await planFile(realm, planRequest(context, options), Date.now());
     if (!showPlan(context, app, planned, profile)) return 3;
     return payFile(context, app, realm, planned, {
       inOrder: options.inOrder,
@@ -164,10 +164,10 @@ async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OP
   const batchId = readBatchId(options.batchId);
   await mergeJournals(app, profile);
   const realm = await app.realm(profile);
-  const planned = await planFile(realm, planRequest(args.FILE, options), Date.now());
+  const planned = await planFile(realm, planRequest(context, options), Date.now());
   if (!showPlan(context, app, planned, profile)) return null;
   if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
-    await confirmTotal(planned.preview.payableTokens, options.yes, args.FILE === '-');
+    await confirmTotal(context, planned.preview.payableTokens, options.yes, args.FILE === '-');
   return { realm, planned, batchId };
 }
 

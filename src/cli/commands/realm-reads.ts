@@ -5,6 +5,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { plainJson, prettyJson } from '../../realm/json.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { counted } from '../../words/spelling.js';
+import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, argumentList, flag, notAMemberId, text, usage } from '../frame/options.js';
 
@@ -66,7 +67,7 @@ export const wallets = storeCommand({
   archives: false,
   run: async (context) => {
     const { args, options, output } = context;
-    const listed = options.file === undefined ? [] : walletsIn(await contentOf(options.file));
+    const listed = options.file === undefined ? [] : walletsIn(await contentOf(context, options.file));
     const asked = [...new Set([...args.address, ...listed])];
     if (asked.length === 0) throw usage('No wallet was named. Nothing was asked.');
     const profile = await context.profile();
@@ -95,8 +96,8 @@ function realmTitle({ name, realmId, baseUrl, rehearsal }: RealmProfile): string
   return rehearsal ? `REHEARSAL: realm ${name}` : `realm ${name} (${realmId} at ${baseUrl})`;
 }
 
-function contentOf(file: string): Promise<string> {
-  if (file === '-') return textOf(process.stdin);
+function contentOf({ stdin }: Pick<CommandBase, 'stdin'>, file: string): Promise<string> {
+  if (file === '-') return textOf(stdin);
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usage(`${file} cannot be read (${error.code ?? 'unknown reason'}). Nothing was asked.`);
   });

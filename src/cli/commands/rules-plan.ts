@@ -149,7 +149,7 @@ export async function planWithProgress(
       `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
     );
   const signals = listenForStop(() => context.output.note('\nStopping: what was read is kept…'));
-  const progress = new FactsProgress();
+  const progress = new FactsProgress(context.stderr);
   try {
     const planned = await planRule(app, realm, loaded, {
       at,

@@ -84,7 +84,7 @@ export const run = storeCommand({
       output.line(
         `  To pay     ${grouped(planned.preview.payable)} orders, ${grouped(planned.preview.payableTokens)} tokens`,
       );
-      await confirmTotal(planned.preview.payableTokens, options.yes, false);
+      await confirmTotal(context, planned.preview.payableTokens, options.yes, false);
     }
     const told = { plan: run.id, rule: run.rule, period: run.period, edited };
     if (options.import) {
@@ -127,7 +127,7 @@ async function fromFile(
     const edited = run.ruleHash !== rule.hash;
     // What the person has in hand is another text, so that no --yes is meant for this one.
     if (edited && yes) throw otherText(run, file);
-    if (edited) await confirmRisk(otherText(run, file), false);
+    if (edited) await confirmRisk(context, otherText(run, file), false);
     context.output.note(
       `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
     );

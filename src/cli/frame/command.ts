@@ -1,9 +1,10 @@
+import type { Readable } from 'node:stream';
 import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Config, ConfigInput } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { ArgumentSpec, OptionSpec } from './options.js';
-import type { Output } from './output.js';
+import type { Output, Sink } from './output.js';
 
 /** Options that every command takes. */
 export type GlobalOptions = {
@@ -13,11 +14,17 @@ export type GlobalOptions = {
   readonly logLevel: string | undefined;
 };
 
-/** What every command is given, whatever its own arguments are. */
-export type CommandBase = {
-  readonly global: GlobalOptions;
+/** What a command line meets of the world. A process brings its own; nothing else in cli/ asks the process for it. */
+export type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stderr: Sink;
+};
+
+/** What every command is given, whatever its own arguments are. */
+export type CommandBase = Surroundings & {
+  readonly global: GlobalOptions;
   readonly output: Output;
   /** Loaded when first asked for; throws ALM_CONFIG_INVALID with every fault. */
   config(options?: Pick<ConfigInput, 'environmentRealm'>): Promise<Config>;

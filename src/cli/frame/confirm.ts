@@ -1,13 +1,22 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Surroundings } from './command.js';
+
+/** Where a person is asked. */
+type Terminal = Pick<Surroundings, 'stdin' | 'stderr'>;
 
 /**
  * Asks before points move: the person types the total. A script says --yes; without a terminal and without
  * --yes nothing is sent.
  */
-export async function confirmTotal(total: bigint, yes: boolean, fileIsStdin: boolean): Promise<void> {
+export async function confirmTotal(
+  terminal: Terminal,
+  total: bigint,
+  yes: boolean,
+  fileIsStdin: boolean,
+): Promise<void> {
   if (yes) return;
-  if (process.stdin.isTTY !== true || fileIsStdin)
+  if (terminal.stdin.isTTY !== true || fileIsStdin)
     throw new AlmonerError(
       'ALM_CLI_NOT_CONFIRMED',
       fileIsStdin
@@ -15,7 +24,7 @@ export async function confirmTotal(total: bigint, yes: boolean, fileIsStdin: boo
         : 'There is no terminal to ask on. Nothing was enqueued and nothing was sent.',
       { next: 'Pass --yes, best together with --expect-rows and --expect-tokens.' },
     );
-  const typed = await answerTo(`Type the total (${total}) to go on, anything else to stop: `);
+  const typed = await answerTo(terminal, `Type the total (${total}) to go on, anything else to stop: `);
   if (typed.replaceAll(/[,.' ]/g, '') === String(total)) return;
   throw new AlmonerError(
     'ALM_CLI_NOT_CONFIRMED',
@@ -24,22 +33,26 @@ export async function confirmTotal(total: bigint, yes: boolean, fileIsStdin: boo
 }
 
 /** Asks for a yes to what the refusal says; without a terminal and without --yes the refusal stands. */
-export async function confirmRisk(refusal: AlmonerError, yes: boolean): Promise<void> {
+export async function confirmRisk(terminal: Terminal, refusal: AlmonerError, yes: boolean): Promise<void> {
   if (yes) return;
-  if (process.stdin.isTTY !== true) throw refusal;
+  if (terminal.stdin.isTTY !== true) throw refusal;
   const [said] = refusal.message.split(' Nothing was done.');
   const typed = await answerTo(
+    terminal,
     `${[said, ...refusal.details].join('\n  ')}\nType yes to go on, anything else to stop: `,
   );
   if (typed.toLowerCase() !== 'yes') throw refusal;
 }
 
-function answerTo(question: string): Promise<string> {
-  return onTerminal(async (lines) => (await lines.question(question)).trim());
+function answerTo(terminal: Terminal, question: string): Promise<string> {
+  return onTerminal(terminal, async (lines) => (await lines.question(question)).trim());
 }
 
-async function onTerminal<T>(work: (lines: Interface) => Promise<T>): Promise<T> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+async function onTerminal<T>(
+  { stdin, stderr }: Terminal,
+  work: (lines: Interface) => Promise<T>,
+): Promise<T> {
+  const lines = createInterface({ input: stdin, output: stderr });
   try {
     return await work(lines);
   } finally {
@@ -50,15 +63,15 @@ async function onTerminal<T>(work: (lines: Interface) => Promise<T>): Promise<T>
 /** Questions on a terminal, each with a default that Enter takes. */
 type Ask = (question: string, usual: string, valid: (answer: string) => string | null) => Promise<string>;
 
-export function withQuestions<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
-  return onTerminal((lines) =>
+export function withQuestions<T>(terminal: Terminal, work: (ask: Ask) => Promise<T>): Promise<T> {
+  return onTerminal(terminal, (lines) =>
     work(async (question, usual, valid) => {
       for (;;) {
         const shown = usual === '' ? '' : ` [${usual}]`;
         const answer = (await lines.question(`${question}${shown}: `)).trim() || usual;
         const fault = valid(answer);
         if (fault === null) return answer;
-        process.stderr.write(`  ${fault}\n`);
+        terminal.stderr.write(`  ${fault}\n`);
       }
     }),
   );

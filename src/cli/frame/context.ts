@@ -1,13 +1,16 @@
 import type { Config, ConfigInput } from '../../runtime/config/config.js';
-import type { Logger } from '../../runtime/logger.js';
+import type { LogDestination, Logger } from '../../runtime/logger.js';
 import { registerSecret } from '../../runtime/redaction.js';
-import type { CommandBase, GlobalOptions } from './command.js';
+import type { CommandBase, GlobalOptions, Surroundings } from './command.js';
 import type { Output } from './output.js';
 
 /** Configuration and logger are loaded when a command first asks: `--help` and a typing error need neither. */
-export function createContext(global: GlobalOptions, output: Output): CommandBase {
-  const env = process.env;
-  const cwd = process.cwd();
+export function createContext(
+  global: GlobalOptions,
+  output: Output,
+  { log, ...surroundings }: Surroundings & { readonly log: LogDestination | undefined },
+): CommandBase {
+  const { env, cwd } = surroundings;
   let config: Promise<Config> | undefined;
   let logger: Promise<Logger> | undefined;
 
@@ -19,9 +22,8 @@ export function createContext(global: GlobalOptions, output: Output): CommandBas
     return loaded;
   };
   const context: CommandBase = {
+    ...surroundings,
     global,
-    env,
-    cwd,
     output,
     config(options = {}) {
       config ??= load(options);
@@ -33,7 +35,7 @@ export function createContext(global: GlobalOptions, output: Output): CommandBas
     },
     logger() {
       logger ??= Promise.all([context.config(), import('../../runtime/logger.js')]).then(
-        ([{ logLevel }, { createLogger }]) => createLogger({ level: logLevel }),
+        ([{ logLevel }, { createLogger }]) => createLogger({ level: logLevel, destination: log }),
       );
       return logger;
     },

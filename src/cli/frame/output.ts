@@ -23,7 +23,7 @@ export type Output = {
   error(error: AlmonerError): void;
 };
 
-type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean };
+export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 export function createOutput(options: {
   readonly json: boolean;

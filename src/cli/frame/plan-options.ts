@@ -1,6 +1,6 @@
 import { isBatchId } from '../../core/ids.js';
 import type { PlanRequest } from '../../operations/pay/plan-file.js';
-import type { Given } from './command.js';
+import type { CommandBase, Given } from './command.js';
 import { flag, NEW_ADDRESS, text, texts, usage, wholeNumber, YES } from './options.js';
 
 /** The options that every command which takes a FILE has in common. */
@@ -38,7 +38,10 @@ export function retyped(file: string, options: GivenOptions): string {
   return words.map(quoted).join(' ');
 }
 
-export function planRequest(file: string, options: GivenOptions): PlanRequest {
+export function planRequest(
+  { args, stdin }: Pick<CommandBase, 'stdin'> & { readonly args: { readonly FILE: string } },
+  options: GivenOptions,
+): PlanRequest {
   if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
     throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
   if (options.again !== undefined && options.newRowsOnly)
@@ -46,7 +49,8 @@ export function planRequest(file: string, options: GivenOptions): PlanRequest {
       '--again pays rows once more that were paid before, --new-rows-only leaves them out: give one of them',
     );
   return {
-    file,
+    file: args.FILE,
+    stdin,
     map: options.map,
     again: options.again ?? null,
     newAddress: options.newAddress,

@@ -4,16 +4,19 @@ import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
 import { duration, grouped } from '../../words/spelling.js';
+import type { Sink } from './output.js';
 
 /** One line on stderr: redrawn on a terminal, a plain line now and then where there is none. */
 class LiveLine {
-  readonly #stream = process.stderr;
-  readonly #isTerminal = process.stderr.isTTY === true;
+  readonly #stream: Sink;
+  readonly #isTerminal: boolean;
   readonly #everyMs: number;
   #nextAt = 0;
   #drawn = false;
 
-  constructor(every: { readonly drawnMs: number; readonly plainMs: number }) {
+  constructor(stream: Sink, every: { readonly drawnMs: number; readonly plainMs: number }) {
+    this.#stream = stream;
+    this.#isTerminal = stream.isTTY === true;
     this.#everyMs = this.#isTerminal ? every.drawnMs : every.plainMs;
   }
 
@@ -43,8 +46,11 @@ const RECENT_MS = 30_000;
 export class Progress extends LiveLine {
   private readonly recent: { at: number; settled: number; requests: number }[] = [];
 
-  constructor(private readonly rate: Rate | null) {
-    super({ drawnMs: 0, plainMs: 5_000 });
+  constructor(
+    stderr: Sink,
+    private readonly rate: Rate | null,
+  ) {
+    super(stderr, { drawnMs: 0, plainMs: 5_000 });
   }
 
   showBatch(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
@@ -98,8 +104,8 @@ function waitingWords({ why, orders, since, until, message }: Waiting): string {
 export class FactsProgress extends LiveLine {
   private first: { readonly at: number; readonly made: number } | undefined;
 
-  constructor() {
-    super({ drawnMs: 100, plainMs: 2_000 });
+  constructor(stderr: Sink) {
+    super(stderr, { drawnMs: 100, plainMs: 2_000 });
   }
 
   showRead(made: number, most: number): void {

@@ -11,7 +11,7 @@ import { Progress } from './progress.js';
 
 /** Shows the progress of paying on stderr; Ctrl-C lets what is being sent finish, and nothing else is sent. */
 export async function whilePaying<T>(
-  { output }: CommandBase,
+  { output, stderr }: CommandBase,
   { config }: App,
   rate: Rate | null,
   pay: (watch: Watch) => Promise<T>,
@@ -20,7 +20,7 @@ export async function whilePaying<T>(
     () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
     stopDeadlineMs(config),
   );
-  const progress = new Progress(rate);
+  const progress = new Progress(stderr, rate);
   try {
     return await pay({ stop: signals.requested, onProgress: (...seen) => progress.showBatch(...seen) });
   } finally {
