@@ -13,6 +13,13 @@ export const TOKENS_MAX = Number.MAX_SAFE_INTEGER;
 /** Sums are kept by Redis as signed 64-bit integers; a batch beyond this is refused when it is planned. */
 export const BATCH_SUM_MAX = 2n ** 63n - 1n;
 
+/**
+ * The most that the ledger holds for one rule and period, also where its rule has no limit: its scripts reckon with
+ * doubles, and beyond this a sum would be rounded when it is taken and not when it is given back. As in
+ * ledger/includes/account.lua.
+ */
+export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
+
 export function isTokens(value: number): value is Tokens {
   return Number.isSafeInteger(value) && value > 0;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCOUNT_MOST } from '../core/points.js';
 import { accountOf } from '../core/reference.js';
 import type { PlanRow } from './plan-block.js';
 import type { RealmLedger } from './realm-ledger.js';
@@ -26,12 +27,6 @@ export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): Acc
   });
   return ranges;
 }
-
-/**
- * The most that an account holds, also where its rule has no limit: the scripts reckon with it in doubles, and beyond
- * this a sum would be rounded when it is taken and not when it is given back. As in includes/account.lua.
- */
-export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** What orders of the period hold: paid, or still to be paid. */
 export async function heldOf(ledger: RealmLedger, account: string): Promise<bigint> {

@@ -106,7 +106,6 @@ export {
 // A plan on its way into the ledger, and what it is compared with.
 
 export {
-  ACCOUNT_MOST,
   accountRanges,
   heldOf,
   overLimits,

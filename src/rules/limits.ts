@@ -1,5 +1,5 @@
 import type { Fraction } from '../core/fraction.js';
-import { ACCOUNT_MOST } from '../ledger/index.js';
+import { ACCOUNT_MOST } from '../core/points.js';
 import { type Candidate, type Decision, type LeftOut, runStop, type Stop } from './decision.js';
 import type { LimitName, Rule } from './rule.js';
 
