@@ -1,6 +1,6 @@
 // npm test: audit, format, lint, types, nothing unused, build, all tests. Arguments go on to vitest: npm test -- test/core
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,30 +50,62 @@ mustPass('types', () => types('tsconfig.json') || types('src/desk/web/tsconfig.j
 mustPass('nothing unused', () => node(['node_modules/knip/bin/knip.js']));
 mustPass('build', () => node(['scripts/build.mjs']));
 
-const folder = mkdtempSync(join(tmpdir(), 'almoner-vitest-'));
-const reportFile = join(folder, 'report.json');
 // Left over from a build environment, these would change what the tests see.
 for (const name of Object.keys(process.env))
   if (/^(ALMONER_|REDIS_URL$)/.test(name)) delete process.env[name];
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
-process.exitCode = step('tests', () =>
-  node(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...process.argv.slice(2)], {
-    ALMONER_TEST_NO_BUILD: '1',
-    CHROMIUM_PATH: chromium,
-  }),
-);
-console.log(`\n${totals()}`);
+const folder = mkdtempSync(join(tmpdir(), 'almoner-vitest-'));
+
+function vitest(title, ...args) {
+  const file = join(folder, 'summary.json');
+  rmSync(file, { force: true });
+  const exitCode = step(title, () =>
+    node(
+      [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--reporter=default',
+        '--reporter=./scripts/test-summary.mjs',
+        ...args,
+      ],
+      {
+        ALMONER_TEST_NO_BUILD: '1',
+        ALMONER_TEST_SUMMARY: file,
+        CHROMIUM_PATH: chromium,
+      },
+    ),
+  );
+  if (!existsSync(file)) {
+    console.log('no test report was written');
+    process.exit(exitCode || 1);
+  }
+  return { exitCode, ...JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+const chosen = process.argv.slice(2);
+const parts =
+  chosen.length > 0
+    ? [vitest('tests', ...chosen)]
+    : [vitest('tests', '--project=quick'), vitest('long tests', '--project=long')];
 rmSync(folder, { recursive: true, force: true });
 
-/** A file that could not even be loaded has no failed test in the report, and counts as one. */
-function totals() {
-  try {
-    const report = JSON.parse(readFileSync(reportFile, 'utf8'));
-    const broken = report.testResults.filter(
-      (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
-    );
-    return `${report.numPassedTests} passed, ${report.numFailedTests + broken.length} failed`;
-  } catch {
-    return 'no test report was written';
-  }
+const SLOWEST = 20;
+const sum = (count) => parts.reduce((total, part) => total + count(part), 0);
+const slowest = parts.flatMap(({ files }) => files).sort((one, other) => other.ms - one.ms);
+list(
+  `the ${SLOWEST} slowest files`,
+  slowest.slice(0, SLOWEST).map(({ name, ms }) => `${(ms / 1000).toFixed(1)} s  ${name}`),
+);
+list(
+  'NEEDED A SECOND TRY, and has to be mended',
+  parts.flatMap(({ retried }) => retried),
+);
+const skipped = parts.flatMap((part) => part.skipped);
+list('SKIPPED', skipped);
+console.log(`\n${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
+process.exitCode =
+  parts.find(({ exitCode }) => exitCode !== 0)?.exitCode ??
+  (skipped.length > 0 && chosen.length === 0 ? 1 : 0);
+
+function list(title, lines) {
+  if (lines.length > 0) console.log(`\n${title}:\n  ${lines.join('\n  ')}`);
 }
