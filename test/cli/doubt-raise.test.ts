@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRaisable } from '../../src/operations/doubts/resolve.js';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { document, field, textField } from '../support/document.js';
 import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
 import { begun, feedAll, sendAs } from '../support/order-moves.js';
@@ -14,7 +15,7 @@ let batch: string;
 beforeAll(async () => {
   world = await startRealmAndOperator({
     members: [{ member: '1', tokens: 100 }],
-    serve: ['--fault', 'reset-after:1'],
+    faults: parseFaults(['reset-after:1']),
     env: { ALMONER_OPERATOR: 'ada' },
   });
   await world.file('pay.csv', 'member,tokens\n1,5\n1,6\n');

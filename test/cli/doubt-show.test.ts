@@ -14,7 +14,7 @@ let batch: string;
 beforeAll(async () => {
   world = await startRealmAndOperator({
     members: [{ member: '1', tokens: 100 }],
-    serve: ['--fault', FAULT, '--fault-seed', String(seedFor(CUT))],
+    faults: parseFaults([FAULT], seedFor(CUT)),
     env: { ALMONER_CERTAINTY: 'manual' },
   });
   await world.file('pay.csv', 'member,tokens\n1,5\n1,6\n');

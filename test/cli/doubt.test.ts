@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { document, field, textField } from '../support/document.js';
 import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
       { member: '1', tokens: 100 },
       { member: '2', tokens: 100 },
     ],
-    serve: ['--fault', 'reset-after:1'],
+    faults: parseFaults(['reset-after:1']),
     env: { ALMONER_CERTAINTY: 'manual', ALMONER_OPERATOR: 'ada' },
   });
   const rows = ['1,,5,a1', '2,,6,a2', '1,2,7,a3', '2,,8,a4'];

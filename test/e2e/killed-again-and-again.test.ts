@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { auditReport } from '../support/auditor.js';
 import { mixedRows } from '../support/mixed-rows.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
@@ -16,7 +17,8 @@ beforeAll(async () => {
   // Some latency, so that twenty kills fall into the run and not after it.
   world = await startRealmAndOperator({
     members: seeds,
-    serve: ['--fault', 'latency:1:150', '--fault', 'error-after:0.02', '--fault', 'reset-after:0.02'],
+    embedded: true,
+    faults: parseFaults(['latency:1:150', 'error-after:0.02', 'reset-after:0.02']),
   });
   await world.file('mixed.csv', csv);
 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { auditReport } from '../support/auditor.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { freePort } from '../support/redis-server.js';
@@ -14,7 +15,7 @@ const csv = (rows: number) =>
   `member,tokens,reference\n${Array.from({ length: rows }, (_, i) => `${5_000_000 + (i % 60)},${i + 1},r-${i}`).join('\n')}\n`;
 
 test('Ctrl-C pauses after what is being sent, says so, and the same command goes on', async () => {
-  world = await startRealmAndOperator({ members, serve: ['--fault', 'latency:1:60'] });
+  world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:60']) });
   await world.file('a.csv', csv(600));
   const run = world.start(['run', 'a.csv', '--yes', '--json']);
   await until('some are paid', async () => (await world.applied()).length > 50 || undefined);
@@ -59,7 +60,7 @@ test('--first N pays N orders, reports and pauses; the rest follows without it',
 test('--in-order applies the rows strictly in file order', async () => {
   world = await startRealmAndOperator({
     members,
-    serve: ['--fault', 'error-after:0.1', '--fault', 'reset-before:0.1', '--fault', 'latency:0.3:20'],
+    faults: parseFaults(['error-after:0.1', 'reset-before:0.1', 'latency:0.3:20']),
   });
   await world.file('a.csv', csv(60));
   const ran = await world.run('run', 'a.csv', '--yes', '--in-order', '--json');
@@ -123,7 +124,7 @@ test('an address where nothing listens halts the realm in the end and burns noth
 });
 
 test('a second run of the same orders while the first lives watches it and sends nothing', async () => {
-  world = await startRealmAndOperator({ members, serve: ['--fault', 'latency:1:40'] });
+  world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:40']) });
   await world.file('a.csv', csv(400));
   const first = world.start(['run', 'a.csv', '--yes', '--json']);
   await until('the first pays', async () => (await world.applied()).length > 10 || undefined);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listSessions } from '../../src/ledger/sessions/session.js';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { RealmAndWorkers } from '../support/realm-and-workers.js';
 import { uniqueRows } from '../support/unique-rows.js';
@@ -17,7 +18,8 @@ describe('on a store that was just started', () => {
   test('the embedded one: both end well', async () => {
     const world: RealmAndOperator = await startRealmAndOperator({
       members: seeds,
-      serve: ['--fault', 'latency:1:40'],
+      embedded: true,
+      faults: parseFaults(['latency:1:40']),
     });
     try {
       await world.file('pay.csv', csv);

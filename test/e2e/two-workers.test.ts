@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { auditReport } from '../support/auditor.js';
 import { mixedRows } from '../support/mixed-rows.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
@@ -13,16 +14,7 @@ beforeAll(async () => {
   const quick = 'realms:\n  town:\n';
   world = await startRealmAndOperator({
     members: seeds,
-    serve: [
-      '--fault',
-      'all:0.02',
-      '--fault',
-      'hang-before:0.002:300',
-      '--fault',
-      'hang-after:0.002:300',
-      '--fault',
-      'storm:0.002:300',
-    ],
+    faults: parseFaults(['all:0.02', 'hang-before:0.002:300', 'hang-after:0.002:300', 'storm:0.002:300']),
   });
   await world.file(
     'almoner.config.yaml',

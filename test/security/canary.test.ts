@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
@@ -53,7 +54,8 @@ function commandLines(): string[] {
 test('the key is nowhere after success, failures, halts and loud logs', async () => {
   world = await startRealmAndOperator({
     members,
-    serve: ['--fault', 'error-after:0.2', '--fault', 'reset-after:0.1', '--fault', 'storm:0.05:100'],
+    embedded: true,
+    faults: parseFaults(['error-after:0.2', 'reset-after:0.1', 'storm:0.05:100']),
   });
   const key = world.env.ALMONER_API_KEY ?? '';
   const shapes = shapesOf(key);

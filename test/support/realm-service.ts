@@ -20,13 +20,13 @@ let count = 0;
 
 export async function startRealm(
   redis: TestRedis,
-  options: Partial<Omit<RealmServiceOptions, 'redis'>> & { readonly realmId?: string } = {},
+  options: Partial<Omit<RealmServiceOptions, 'redis'>> & { readonly realmId?: string; port?: number } = {},
 ): Promise<TestRealm> {
-  const { realmId = `realm-${process.pid}-${++count}`, ...rest } = options;
+  const { realmId = `realm-${process.pid}-${++count}`, port = 0, ...rest } = options;
   const client = redis.client();
   const admin = auditedAdmin(client);
   const service = createRealmService({ redis: client, ...rest });
-  const { url } = await service.listen({ host: '127.0.0.1', port: 0 });
+  const { url } = await service.listen({ host: '127.0.0.1', port });
   const key = await admin.issueKey(realmId);
   const call: TestRealm['call'] = (path, request = {}) =>
     bareHttp(`${url}/api/v4/realms/${realmId}${path}`, {
