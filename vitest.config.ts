@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Long by nature: they kill, freeze, pack and install. `npm test` runs them after all others. */
@@ -15,8 +16,7 @@ export default defineConfig({
     // The built program runs within a test as Node loads it.
     server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
-    // Threads of the program run its sources, too.
-    execArgv: ['--import', new URL('test/support/typescript-threads.mjs', import.meta.url).href],
+    execArgv: ['--require', fileURLToPath(new URL('test/support/built-threads.cjs', import.meta.url))],
     // Two cores are the smallest machine this runs on; more files at once only make timing noisier.
     maxWorkers: 2,
     projects: [

@@ -199,6 +199,7 @@ export const BOOKS_AND_DESK = [
     find: "award.kind === 'share' ? award.pot : null",
     put: 'null',
     test: 'test/cli/rules-account.test.ts',
+    build: true,
   },
   {
     name: 'runs-without-numbers',
@@ -206,6 +207,7 @@ export const BOOKS_AND_DESK = [
     find: 'new BatchDigest(profile, again, profile.currency, run);',
     put: 'new BatchDigest(profile, again, profile.currency);',
     test: 'test/cli/rules-account.test.ts',
+    build: true,
   },
   {
     name: 'a-number-for-each-asking',
