@@ -4,7 +4,14 @@ import { join } from 'node:path';
 
 /** Written last by build.mjs: a build that broke off has none. */
 export const BUILD_STAMP = 'dist/.built';
-const INPUTS = ['src', 'scripts/build.mjs', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const INPUTS = [
+  'src',
+  'scripts/build.mjs',
+  'scripts/bundle.mjs',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 
 export function buildIsCurrent() {
   if (!existsSync(BUILD_STAMP)) return false;

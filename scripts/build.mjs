@@ -1,11 +1,12 @@
 // Compiles src to dist, puts what tsc does not copy (Lua scripts and other assets) beside it, and bundles the
-// desk's pages.
+// desk's pages and the command line.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { BUILD_STAMP } from './build-age.mjs';
+import { bundleCommandLine } from './bundle.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
@@ -20,5 +21,6 @@ const web = join('src', 'desk', 'web');
 const isAsset = (path) => path !== web && !['.ts', '.tsx'].includes(extname(path));
 cpSync('src', 'dist', { recursive: true, filter: isAsset });
 await build({ configFile: join(web, 'vite.config.ts') });
+await bundleCommandLine();
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync(BUILD_STAMP, '');

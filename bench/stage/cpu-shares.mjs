@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 /** Which part of the program a function belongs to, from where it is written; the nearest caller decides. */
 const PARTS = [
   ['journal', /ledger\/journal/],
@@ -26,8 +29,9 @@ export function cpuShares(profile) {
     if (id === undefined) return 'Node itself (sockets, timers, promises)';
     const known = partOf.get(id);
     if (known !== undefined) return known;
-    const { functionName, url } = nodes.get(id).callFrame;
-    let part = PARTS.find(([, pattern]) => pattern.test(url))?.[0];
+    const { functionName, url, lineNumber } = nodes.get(id).callFrame;
+    const module = moduleAt(url, lineNumber);
+    let part = PARTS.find(([, pattern]) => pattern.test(module))?.[0];
     if (functionName === '(idle)') part = 'idle';
     if (functionName === '(garbage collector)') part = 'garbage collection';
     part ??= find(parents.get(id));
@@ -41,3 +45,18 @@ export function cpuShares(profile) {
   });
   return Object.fromEntries(Object.entries(shares).sort(([, a], [, b]) => b - a));
 }
+
+const bundles = new Map();
+
+/** The module that a line was written in: the command line is a bundle, in which a comment names each before it begins. */
+function moduleAt(url, line) {
+  if (!url.includes('/cli/')) return url;
+  if (!bundles.has(url)) {
+    const file = fileURLToPath(url);
+    bundles.set(url, existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
+  }
+  const named = bundles.get(url).findLast((text, at) => at <= line && MODULE.test(text));
+  return named === undefined ? url : `/${named.slice(3)}`;
+}
+
+const MODULE = /^\/\/ \S+\.[cm]?[jt]s$/;

@@ -88,7 +88,9 @@ export function moduleNameOf(name: string): string {
 }
 
 export async function loadCommand({ name }: TableEntry): Promise<Command> {
-  const loaded: Readonly<Record<string, unknown>> = await import(`../commands/${moduleNameOf(name)}.js`);
+  const loaded: Readonly<Record<string, unknown>> = await import(
+    /* @vite-ignore */ `../commands/${moduleNameOf(name)}.js`
+  );
   const command = Object.values(loaded)
     .filter(isCommand)
     .find((one) => one.name === name);
