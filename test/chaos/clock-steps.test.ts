@@ -55,7 +55,7 @@ async function importFile(name: string, first: number): Promise<BatchRef> {
 }
 
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
-  until(`${count} payments: ${of.stderr()}`, async () => (await world.applied()).length >= count, 60_000);
+  until(`${count} payments: ${of.stderr()}`, async () => (await world.appliedCount()) >= count, 60_000);
 
 async function verdicts(ref: BatchRef) {
   await world.run('report', ref.id, '--json');

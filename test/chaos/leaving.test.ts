@@ -31,7 +31,7 @@ async function importFile(name: string, first: number) {
 
 const worker = () => world.start(['worker', '--concurrency', String(CONCURRENCY)]);
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
-  until(`${count} payments: ${of.stderr()}`, async () => (await world.applied()).length >= count, 60_000);
+  until(`${count} payments: ${of.stderr()}`, async () => (await world.appliedCount()) >= count, 60_000);
 
 test('one SIGTERM finishes what is being sent; a second leaves at once, and the next start recovers', async () => {
   const ref = await importFile('leaving.csv', 0);
@@ -43,7 +43,7 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
   expect({ sending, doubt }).toEqual({ sending: 0, doubt: 0 });
 
   const hasty = worker();
-  await appliedAtLeast((await world.applied()).length + 10, hasty);
+  await appliedAtLeast((await world.appliedCount()) + 10, hasty);
   hasty.child.kill('SIGTERM');
   await until('the first signal to be heard', () => hasty.stderr().includes('Stopping'));
   hasty.child.kill('SIGTERM');

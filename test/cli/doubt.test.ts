@@ -203,7 +203,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     await settleWithin(3_600_000);
     await world.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
     const young = textField(await world.run('run', 'young.csv', '--yes', '--json'), 'batch');
-    const applied = (await world.applied()).length;
+    const applied = await world.appliedCount();
     const resolve = (...more: string[]) =>
       world.run('doubt', 'resolve', '--batch', young, '--unpaid', '--reason', 'gone', '--json', ...more);
     expect((await resolve()).status).toBe(2);

@@ -39,7 +39,7 @@ test('a run killed at twenty moments, its Redis every third time, pays everybody
       `payment ${target}`,
       async () => {
         if (run.child.exitCode !== null) return 'ended';
-        return (await appliedCount()) >= target ? 'reached' : undefined;
+        return (await world.appliedCount()) >= target ? 'reached' : undefined;
       },
       60_000,
     );
@@ -48,7 +48,7 @@ test('a run killed at twenty moments, its Redis every third time, pays everybody
     run.child.kill('SIGKILL');
     await died;
     if (kill % 3 === 0) killEmbeddedRedis();
-    lastApplied = await appliedCount();
+    lastApplied = await world.appliedCount();
   }
   const last = await world.run('run', 'mixed.csv', '--yes', '--json');
   expect(last.status, last.stderr).toBe(0);
@@ -57,10 +57,6 @@ test('a run killed at twenty moments, its Redis every third time, pays everybody
   const audited = await auditReport(await world.applied(), join(world.folder, 'reports'), batch);
   expect(audited).toEqual({ paid: ROWS, applied: ROWS, states: { paid: ROWS } });
 }, 240_000);
-
-async function appliedCount(): Promise<number> {
-  return (await world.applied()).length;
-}
 
 function killEmbeddedRedis(): void {
   const pid = Number(readFileSync(join(world.folder, 'data', 'redis', 'server.pid'), 'utf8'));

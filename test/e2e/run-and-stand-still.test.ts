@@ -18,18 +18,18 @@ test('Ctrl-C pauses after what is being sent, says so, and the same command goes
   world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:60']) });
   await world.file('a.csv', csv(600));
   const run = world.start(['run', 'a.csv', '--yes', '--json']);
-  await until('some are paid', async () => (await world.applied()).length > 50 || undefined);
+  await until('some are paid', async () => (await world.appliedCount()) > 50 || undefined);
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(130);
   const paused = JSON.parse(run.stdout());
   expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
   expect(paused.counts.sending ?? 0).toBe(0);
   // Nothing moves after the command has ended.
-  const settled = (await world.applied()).length;
+  const settled = await world.appliedCount();
   expect(settled).toBe(paused.counts.paid);
   const status = JSON.parse((await world.run('status', 'last', '--json')).stdout);
   expect(status).toMatchObject({ batch: paused.batch, state: 'paused' });
-  expect((await world.applied()).length).toBe(settled);
+  expect(await world.appliedCount()).toBe(settled);
   const again = await world.run('run', 'a.csv', '--yes', '--json');
   expect(again.status, again.stderr).toBe(0);
   expect(JSON.parse(again.stdout)).toMatchObject({
@@ -51,10 +51,10 @@ test('--first N pays N orders, reports and pauses; the rest follows without it',
     reason: { code: 'ALM_BATCH_FIRST' },
     counts: { paid: 7, planned: 43 },
   });
-  expect((await world.applied()).length).toBe(7);
+  expect(await world.appliedCount()).toBe(7);
   const rest = await world.run('run', 'a.csv', '--yes', '--json');
   expect(rest.status, rest.stderr).toBe(0);
-  expect((await world.applied()).length).toBe(50);
+  expect(await world.appliedCount()).toBe(50);
 });
 
 test('--in-order applies the rows strictly in file order', async () => {
@@ -127,10 +127,10 @@ test('a second run of the same orders while the first lives watches it and sends
   world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:40']) });
   await world.file('a.csv', csv(400));
   const first = world.start(['run', 'a.csv', '--yes', '--json']);
-  await until('the first pays', async () => (await world.applied()).length > 10 || undefined);
+  await until('the first pays', async () => (await world.appliedCount()) > 10 || undefined);
   const second = await world.run('run', 'a.csv', '--yes', '--json');
   expect(await first.ended, first.stderr()).toBe(0);
   expect(second.status, second.stderr).toBe(0);
   expect(JSON.parse(second.stdout)).toMatchObject({ existing: true, state: 'done', counts: { paid: 400 } });
-  expect((await world.applied()).length).toBe(400);
+  expect(await world.appliedCount()).toBe(400);
 });

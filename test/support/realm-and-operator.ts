@@ -23,6 +23,7 @@ export type RealmAndOperator = {
   start(args: readonly string[], env?: NodeJS.ProcessEnv): Started;
   file(name: string, text: string): Promise<string>;
   applied(): Promise<AppliedChange[]>;
+  appliedCount(): Promise<number>;
   /** The realm comes back where it was, without faults. */
   reopenRealm(): Promise<void>;
   end(): Promise<void>;
@@ -79,6 +80,7 @@ export async function startRealmAndOperator(
       return path;
     },
     applied: () => admin.appliedChanges(REALM_ID),
+    appliedCount: () => admin.appliedCount(REALM_ID),
     async reopenRealm() {
       await realm.close();
       realm = await startRealm(redis, { realmId: REALM_ID, port: Number(new URL(realm.url).port) });

@@ -12,6 +12,8 @@ export type RealmBooks = {
   totalPoints(realmId: string): Promise<bigint>;
   /** Every applied change in the order of its application, oldest first. */
   appliedChanges(realmId: string): Promise<AppliedChange[]>;
+  /** How many they are, for those who ask again and again. */
+  appliedCount(realmId: string): Promise<number>;
 };
 
 /** A line of the applied log, which the service writes in the same script as the change itself. */
@@ -64,6 +66,7 @@ export function realmBooks(redis: Redis): RealmBooks {
       const lines = await redis.xrange(realmKeys(realmId).applied, '-', '+');
       return lines.map(([id, fields]) => toChange(id, fields));
     },
+    appliedCount: (realmId) => redis.xlen(realmKeys(realmId).applied),
   };
 }
 

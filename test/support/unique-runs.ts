@@ -14,7 +14,7 @@ export function uniqueRuns(world: () => RealmAndWorkers, rows: number) {
       const name = `file-${files}.csv`;
       await world().file(name, uniqueRows(rows, files * rows).csv);
       files += 1;
-      const applied = async () => (await world().applied()).length;
+      const applied = () => world().appliedCount();
       const before = await applied();
       const run = world().start(['run', name, '--yes', '--json']);
       await until(`payments: ${run.stderr()}`, async () => (await applied()) >= before + 30, 60_000);
