@@ -131,7 +131,8 @@ export class ScriptClient {
       try {
         return await question(this.redis);
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        // What this process has closed itself never answers again.
+        if (!isPassing(error) || this.redis.status === 'end') throw error;
         if (performance.now() > end)
           throw new AlmonerError(
             'ALM_STORE_UNREACHABLE',

@@ -26,7 +26,7 @@ export class App {
   private readonly realms: OpenRealm[] = [];
   /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
   private readonly opening = new Map<string, Promise<OpenRealm>>();
-  private readonly sessions: Session[] = [];
+  private readonly sessions = new Set<Session>();
   private readonly failure = new AbortController();
 
   private constructor(
@@ -119,8 +119,13 @@ export class App {
       limits: journalLimits(this.config.limits.journalMegabytes),
       here: this.scripts.here,
     });
-    this.sessions.push(session);
+    this.sessions.add(session);
     return session;
+  }
+
+  async endSession(session: Session): Promise<void> {
+    await session.close();
+    this.sessions.delete(session);
   }
 
   async close(): Promise<void> {

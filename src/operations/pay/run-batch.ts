@@ -6,6 +6,7 @@ import type { Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
+  PlanReader,
   pauseBatch,
   readBatch,
   resumeBatch,
@@ -25,7 +26,8 @@ import { storeBatch } from './store-batch.js';
 
 /** How a batch is worked in this process: until it is done, stands still, or a person interrupts. */
 export type Watch = {
-  readonly stop: AbortSignal;
+  /** Looked at now and then; nobody has to be told, so that a hundred runs of one process leave no listener behind. */
+  readonly stop: Pick<AbortSignal, 'aborted'>;
   readonly onProgress: (
     view: BatchView,
     lastTrouble: WriteOutcome | null,
@@ -43,6 +45,8 @@ export type PayRequest = Watch & {
   readonly batchId?: BatchId | null;
   readonly inOrder?: boolean;
   readonly first: number | null;
+  /** Whether the report is written at the end. */
+  readonly reports?: boolean;
 };
 
 /** Makes the batch of a confirmed plan, works it off, writes the report and says how it stands. */
@@ -53,17 +57,42 @@ export async function payPlan(
   request: PayRequest,
   run: SealedRun | null = null,
 ): Promise<BatchStatus> {
-  const session = await app.session('run');
-  await session.register(realm.ledger);
-  const { batchId = null, inOrder = false, first } = request;
-  const { ref, existing } = await storeBatch(app, realm, planned, { batchId, inOrder, session, run });
-  return runToReport(app, realm, { ...request, ref, session }, first, existing);
+  return inOwnSession(app, realm, async (own, session) => {
+    await session.register(own.ledger);
+    const { batchId = null, inOrder = false, first, reports = true } = request;
+    const { ref, existing } = await storeBatch(app, own, planned, { batchId, inOrder, session, run });
+    return runToReport(app, own, { ...request, ref, session }, { first, existing, reports });
+  });
 }
 
 /** The same for a batch that is in the books already. */
 export async function runExisting(app: App, ref: BatchRef, watch: Watch): Promise<BatchStatus> {
   const realm = await realmOfBatch(app, ref);
-  return runToReport(app, realm, { ...watch, ref, session: await app.session('run') }, null, true);
+  return inOwnSession(app, realm, (own, session) => {
+    const request = { ...watch, ref: { ...ref, ledger: own.ledger }, session };
+    return runToReport(app, own, request, { first: null, existing: true, reports: true });
+  });
+}
+
+/**
+ * A process may run several batches at once, and one after the other. Each run is a session, which ends with it, so that
+ * nobody waits for one that is idle; and it has a ledger of its own, which remembers what this session has seen.
+ */
+async function inOwnSession<T>(
+  app: App,
+  realm: OpenRealm,
+  work: (own: OpenRealm, session: Session) => Promise<T>,
+): Promise<T> {
+  app.failed.throwIfAborted();
+  const ledger = app.ledger(realm.profile);
+  const session = await app.session('run');
+  try {
+    return await work({ ...realm, ledger, plans: new PlanReader(ledger) }, session);
+  } finally {
+    // Where the store is away, the session is found to be dead.
+    await session.deregister(ledger).catch(() => {});
+    await app.endSession(session);
+  }
 }
 
 /** Asked by whoever moves orders first and runs their batch then: "nothing was done" must be true. */
@@ -80,13 +109,13 @@ async function runToReport(
   app: App,
   realm: OpenRealm,
   request: RunRequest,
-  first: number | null,
-  existing: boolean,
+  end: Required<Pick<PayRequest, 'first' | 'reports'>> & { readonly existing: boolean },
 ): Promise<BatchStatus> {
   const { ref } = request;
+  const { first, existing, reports } = end;
   await runBatch(app, realm, request, first === null ? null : firstOf(first));
-  const { folder } = await reportBatch(ref, realm.plans, app.config);
-  return batchStatus(ref, { existing, report: folder });
+  const report = reports ? (await reportBatch(ref, realm.plans, app.config)).folder : null;
+  return batchStatus(ref, { existing, report });
 }
 
 async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: First | null): Promise<void> {
@@ -128,7 +157,11 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
   let lastTrouble: WriteOutcome | null = null;
   await worker.start();
   try {
-    const stop = AbortSignal.any([request.stop, app.failed]);
+    const stop = {
+      get aborted() {
+        return request.stop.aborted || app.failed.aborted;
+      },
+    };
     await untilStill({ ...request, stop }, app.config.operator, () => lastTrouble);
   } finally {
     await worker.stop(async () => {

@@ -136,7 +136,8 @@ async function leave(folder: StoreFolder, target: Target, token: string, logger:
     // Cut off before the look: somebody came, or somebody else was faster in shutting it down.
     logger.debug(`left the embedded Redis to others: ${messageOf(error)}`);
   } finally {
-    client.disconnect();
+    // A connection that the server has ended would be waited for by a timer of ioredis, and that by the process.
+    if (client.status !== 'end') client.disconnect();
   }
 }
 
