@@ -1,7 +1,7 @@
 // Compiles src to dist, puts what tsc does not copy (Lua scripts and other assets) beside it, and bundles the
-// desk's pages and the command line.
+// desk's pages and the command line. Of the declarations those stay that a program which imports the package meets.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -16,6 +16,17 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
   stdio: 'inherit',
 });
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+
+const reached = new Set();
+const reach = (file) => {
+  if (reached.has(file)) return;
+  reached.add(file);
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
+    reach(join(dirname(file), `${path}.d.ts`));
+};
+reach(join('dist', 'index.d.ts'));
+for (const path of readdirSync('dist', { recursive: true }).map((name) => join('dist', name)))
+  if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(path);
 
 const web = join('src', 'desk', 'web');
 const isAsset = (path) => path !== web && !['.ts', '.tsx'].includes(extname(path));

@@ -295,8 +295,8 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'judged-by-a-restored-store',
-    file: 'src/cli/commands/pay.ts',
-    find: '  await mergeJournals(app, profile);',
+    file: 'src/operations/pay/plan-file.ts',
+    find: '  await mergeOnce(app, profile);',
     put: '',
     test: 'test/chaos/near-copy-after-restore.test.ts',
     build: true,

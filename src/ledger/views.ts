@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import { isBatchId, type OrderId } from '../core/ids.js';
+import { type BatchId, isBatchId, type OrderId } from '../core/ids.js';
 import type { Op } from '../core/order.js';
 import { CERTAINTIES, type Rate } from '../core/profile.js';
 import type { BatchState, OrderMark, OrderState, StateCounts, StateSums } from '../core/states.js';
@@ -16,7 +16,7 @@ const digits = z
   .transform((text) => BigInt(text));
 
 const manifest = z.object({
-  batch: z.string().refine(isBatchId),
+  batch: z.custom<BatchId>((id) => typeof id === 'string' && isBatchId(id)),
   realm: z.string(),
   realmId: z.string(),
   baseUrl: z.string(),

@@ -1,6 +1,8 @@
+import { readGivenRows } from '../csv/given-rows.js';
 import type { Source } from '../csv/open.js';
-import { parseSheet } from '../csv/parse.js';
-import { BrokenFile, ofFile, type Row, type Sheet } from '../csv/row.js';
+import { type ParsedSheet, parseSheet } from '../csv/parse.js';
+import type { RowRules } from '../csv/read-row.js';
+import { BrokenFile, type FileFaults, ofFile, type Row, type Sheet } from '../csv/row.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
@@ -42,21 +44,33 @@ export type Plan = MaybeIdentity & {
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
+  const map = options.map ?? new Map();
+  return planSheet(source.name, await parseSheet(source, { ...rulesOf(options), map }), options);
+}
+
+/** The same of rows that a program gives; `name` is what people know them by. */
+export function planGiven(name: string, rows: readonly unknown[], options: PlanOptions): Promise<Plan> {
+  return planSheet(name, readGivenRows(rows, rulesOf(options)), options);
+}
+
+function rulesOf({ profile: { name, realmId, currency, caps } }: PlanOptions): RowRules {
+  return { realms: [name, realmId], currency, maxTokensPerOrder: caps.maxTokensPerOrder };
+}
+
+async function planSheet(
+  source: string,
+  parsed: ParsedSheet | FileFaults,
+  options: PlanOptions,
+): Promise<Plan> {
   const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
-  const parsed = await parseSheet(source, {
-    realms: [profile.name, profile.realmId],
-    currency: profile.currency,
-    maxTokensPerOrder: profile.caps.maxTokensPerOrder,
-    map: options.map ?? new Map(),
-  });
   if ('faults' in parsed) {
     for (const finding of parsed.faults) findings.fault(finding);
     const totals = new FileTotals().finish(profile.caps);
-    return { ...NOTHING, source: source.name, totals, findings, again, newRowsOnly };
+    return { ...NOTHING, source, totals, findings, again, newRowsOnly };
   }
   const skipInvalid = options.skipInvalid && !parsed.standsIn;
   if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
-  return planRows(source.name, parsed.sheet, parsed.blocks, { ...options, skipInvalid, findings });
+  return planRows(source, parsed.sheet, parsed.blocks, { ...options, skipInvalid, findings });
 }
 
 /** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */

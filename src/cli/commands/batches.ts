@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCount } from '../../core/states.js';
-import { everyBatch, findBatch, readBatch } from '../../ledger/index.js';
+import { findBatch, readBatch } from '../../ledger/index.js';
 import {
   allPaceNotes,
+  allStatuses,
   type BatchStatus,
   batchStatus,
   exitOf,
@@ -76,16 +77,6 @@ export const status = storeCommand({
     return options.watch || status.state === 'halted' ? exitOf(status) : 0;
   },
 });
-
-async function allStatuses(app: App, realm: string | undefined): Promise<BatchStatus[]> {
-  const refs = await everyBatch(app.scripts, realm);
-  const sealed = await Promise.all(
-    refs.map(async (ref) =>
-      (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config: app.config })],
-    ),
-  );
-  return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
-}
 
 function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
   return imports.map(

@@ -2,11 +2,16 @@ import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
-import { type Planned, planDocument, planFile, writeFaultsFile } from '../../operations/pay/plan-file.js';
+import {
+  type Planned,
+  planDocument,
+  planFile,
+  planToPay,
+  writeFaultsFile,
+} from '../../operations/pay/plan-file.js';
 import { dropOldRehearsals, rehearsalProfile } from '../../operations/pay/rehearsals.js';
 import { type PayRequest, payPlan, type Watch } from '../../operations/pay/run-batch.js';
 import { importBatch } from '../../operations/pay/store-batch.js';
-import { mergeJournals } from '../../operations/services/recover.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import type { Plan } from '../../planning/plan.js';
@@ -158,13 +163,10 @@ export const rehearse = storeCommand({
 
 /** The plan of a file that a person has seen and confirmed; null where the file is refused. */
 async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OPTIONS>, app: App) {
-  await refuseUnsafeStore(app);
   const { options, args } = context;
   const profile = await context.profile();
   const batchId = readBatchId(options.batchId);
-  await mergeJournals(app, profile);
-  const realm = await app.realm(profile);
-  const planned = await planFile(realm, planRequest(context, options), Date.now());
+  const { realm, planned } = await planToPay(app, profile, planRequest(context, options));
   if (!showPlan(context, app, planned, profile)) return null;
   if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
     await confirmTotal(context, planned.preview.payableTokens, options.yes, args.FILE === '-');

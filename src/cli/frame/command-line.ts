@@ -1,5 +1,5 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
-import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error.js';
+import { explained } from '../../core/errors/error.js';
 import type { LogDestination } from '../../runtime/logger.js';
 import { createRedactor } from '../../runtime/redaction.js';
 import type { Surroundings } from './command.js';
@@ -81,13 +81,8 @@ export class CommandLine {
     );
   }
 
-  /** Whatever was thrown, a user meets a code, a sentence and a next step; a bug also says that it is one. */
   report(thrown: unknown): ExitStatus {
-    const error = isAlmonerError(thrown)
-      ? thrown
-      : new AlmonerError('ALM_CLI_INTERNAL', `Something failed that should not have: ${messageOf(thrown)}`, {
-          cause: thrown,
-        });
+    const error = explained(thrown);
     this.output.error(error);
     const debugging = /debug|trace/.test(`${this.world.env.ALMONER_LOG_LEVEL ?? ''} ${this.argv.join(' ')}`);
     if (debugging && thrown instanceof Error && thrown.stack !== undefined)

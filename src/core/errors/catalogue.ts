@@ -1,4 +1,4 @@
-import { CLI_ERRORS, CONFIG_ERRORS, DESK_ERRORS, RULES_ERRORS } from './commands.js';
+import { CLI_ERRORS, CONFIG_ERRORS, DESK_ERRORS, LIBRARY_ERRORS, RULES_ERRORS } from './commands.js';
 import type { ErrorEntry } from './entry.js';
 import { PLAN_ERRORS, ROW_ERRORS } from './input.js';
 import { BATCH_ERRORS, OUTCOME_ERRORS } from './orders.js';
@@ -10,6 +10,7 @@ import { LEDGER_ERRORS, REALM_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from './sto
  */
 export const CATALOGUE = {
   ...CLI_ERRORS,
+  ...LIBRARY_ERRORS,
   ...CONFIG_ERRORS,
   ...STORE_ERRORS,
   ...REALM_ERRORS,

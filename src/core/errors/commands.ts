@@ -17,6 +17,22 @@ export const CLI_ERRORS = {
   ),
 };
 
+/** The library: what a program that imports almoner got wrong, or stopped. */
+export const LIBRARY_ERRORS = {
+  ALM_LIBRARY_USAGE: usage(
+    'A call of the library was given something it cannot take, or its callback has thrown.',
+    'Mend the call; docs/library.md and the types say what it takes.',
+  ),
+  ALM_LIBRARY_CLOSED: usage(
+    'The library was called after it was closed.',
+    'Open it again; what was being paid goes on with the same call.',
+  ),
+  ALM_LIBRARY_STOPPED: interrupted(
+    'Paying was stopped by its signal, or by closing, before its batch was made.',
+    'Call it again when it is meant to be paid.',
+  ),
+};
+
 /** Configuration: file, environment and flags. */
 export const CONFIG_ERRORS = {
   ALM_CONFIG_INVALID: usage(

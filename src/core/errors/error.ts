@@ -30,6 +30,13 @@ export function isAlmonerError(error: unknown, code?: ErrorCode): error is Almon
   return error instanceof AlmonerError && (code === undefined || error.code === code);
 }
 
+/** Whatever was thrown, a user meets a code, a sentence and a next step; a bug also says that it is one. */
+export function explained(thrown: unknown): AlmonerError {
+  if (thrown instanceof AlmonerError) return thrown;
+  const message = `Something failed that should not have: ${messageOf(thrown)}`;
+  return new AlmonerError('ALM_CLI_INTERNAL', message, { cause: thrown });
+}
+
 /** Whether it is an error of the system with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -150,6 +150,10 @@ export const PLAN_ERRORS = {
 
 /** Faults and warnings of single CSV rows and cells. */
 export const ROW_ERRORS = {
+  ALM_ROW_FIELD: refused(
+    'A row that a program gave has a field that is unknown, or of another type than it must be.',
+    'Give ids, references and reasons as strings, tokens as a safe integer, a bigint or digits.',
+  ),
   ALM_ROW_TOKENS_INVALID: refused(
     'The amount is not a whole number of points.',
     'Write plain digits, with a leading minus to subtract.',

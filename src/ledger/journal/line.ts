@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { isBatchId } from '../../core/ids.js';
+import { type BatchId, isBatchId } from '../../core/ids.js';
 import { whereabouts } from '../sessions/liveness.js';
 
 /**
@@ -20,7 +20,7 @@ export type JournalHead = z.infer<typeof head>;
 /** What is about to be sent. `seq` is the ledger's sequence as the sender saw it. */
 const intent = z.object({
   realm: z.string(),
-  batch: z.string().refine(isBatchId),
+  batch: z.custom<BatchId>((id) => typeof id === 'string' && isBatchId(id)),
   no: z.string(),
   index: z.number(),
   nonce: z.string(),

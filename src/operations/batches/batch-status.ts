@@ -6,6 +6,7 @@ import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
+  everyBatch,
   listSessions,
   type Reason,
   readBatch,
@@ -85,6 +86,20 @@ export async function batchStatus(
     /** The label of --again. */
     again: view.manifest.again,
   };
+}
+
+/** All that are completely imported, oldest first. */
+export async function allStatuses(
+  { scripts, config }: App,
+  realm: string | undefined,
+): Promise<BatchStatus[]> {
+  const refs = await everyBatch(scripts, realm);
+  const sealed = await Promise.all(
+    refs.map(async (ref) =>
+      (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config })],
+    ),
+  );
+  return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
 /** Nothing of an archive can be retried or mended, whatever it says. */

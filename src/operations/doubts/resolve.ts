@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import type { OrderState } from '../../core/states.js';
 import type { DecisionLine } from '../../csv/decisions.js';
 import {
   attention,
@@ -221,7 +222,7 @@ async function concludeAll<T extends Asked>(
   was: string,
   howOf: (one: T, order: string) => Promise<Conclusion | null>,
 ) {
-  const ended: { order: string; state: string }[] = [];
+  const ended: { order: string; state: OrderState }[] = [];
   /** Those that somebody else moved between the check and now. */
   const missed: RefusedOrder[] = [];
   const board: BoardChange[] = [];

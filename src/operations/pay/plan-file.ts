@@ -8,15 +8,28 @@ import { openSource } from '../../csv/open.js';
 import { ofFile } from '../../csv/row.js';
 import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
-import { type Plan, planSource } from '../../planning/plan.js';
+import type { PlanOptions } from '../../planning/pass.js';
+import { type Plan, planGiven, planSource } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
-import type { Books } from '../../runtime/app.js';
+import type { App, Books } from '../../runtime/app.js';
+import { counted, isoTime } from '../../words/spelling.js';
+import { digitsOf } from '../batches/batch-status.js';
+import { mergeOnce } from '../services/recover.js';
+import { refuseUnsafeStore } from '../services/store-safety.js';
 
-/** Planning a file: what `plan`, `run`, `import`, `rehearse` and the desk's import page have in common. */
-export type PlanRequest = {
+/** Planning a file: what `plan`, `run`, `import`, `rehearse`, the desk's import page and the library have in common. */
+export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
+
+export type PlannedFile = {
   readonly file: string;
   readonly stdin?: Readable;
   readonly map: readonly string[];
+};
+
+/** Rows of a program, with a name for people. */
+type GivenRows = { readonly rows: readonly unknown[]; readonly name: string };
+
+export type PlanChoices = {
   readonly again: string | null;
   readonly newAddress: boolean;
   readonly newRowsOnly: boolean;
@@ -28,12 +41,10 @@ export type PlanRequest = {
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
 export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
-  const source = await openSource(request.file, request.stdin === undefined ? {} : { stdin: request.stdin });
   const findings = new Findings();
   try {
-    const plan = await planSource(source, {
+    const plan = await planInput(request, {
       ...realm,
-      map: parseColumnMap(request.map),
       again: request.again,
       newAddress: request.newAddress,
       newRowsOnly: request.newRowsOnly,
@@ -49,12 +60,28 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
   } catch (error) {
     findings.close();
     throw error;
+  }
+}
+
+/** A plan that is meant to be paid: what the store has forgotten is put back before anything is judged by it. */
+export async function planToPay(app: App, profile: RealmProfile, request: PlanRequest) {
+  await refuseUnsafeStore(app);
+  await mergeOnce(app, profile);
+  const realm = await app.realm(profile);
+  return { realm, planned: await planFile(realm, request, Date.now()) };
+}
+
+async function planInput(input: PlannedFile | GivenRows, options: PlanOptions): Promise<Plan> {
+  if ('rows' in input) return planGiven(input.name, input.rows, options);
+  const source = await openSource(input.file, input.stdin === undefined ? {} : { stdin: input.stdin });
+  try {
+    return await planSource(source, { ...options, map: parseColumnMap(input.map) });
   } finally {
     await source.close();
   }
 }
 
-function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanRequest): void {
+function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanChoices): void {
   const fault = (message: string) => plan.findings.fault(ofFile('ALM_PLAN_NOT_EXPECTED', message));
   if (expectRows !== null && plan.totals.rows !== expectRows)
     fault(`The file has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
@@ -83,19 +110,29 @@ async function noteAccounts(
     findings.fault(ofFile('ALM_RULE_OVER_LIMIT', `The file cannot be paid: ${overLimitText(over)}.`));
 }
 
-/** A refused file: every fault is in the error, and all of them in a file where there are more than a screen. */
+/** Throws for a refused file; where it has more than a screen of faults, all of them are in a file. */
 export function refuseFaults(plan: Plan, reportsFolder: string): void {
   const { findings } = plan;
   if (findings.faultCount === 0) return;
-  const [first] = findings.faults(1);
-  if (findings.faultCount === 1 && first?.line === 0)
-    throw new AlmonerError(first.code, `${first.message} Nothing was enqueued and nothing was sent.`);
   const file = writeFaultsFile(plan, reportsFolder);
-  const more = file === null ? '' : ` All of them are in ${file}.`;
-  throw new AlmonerError(
-    'ALM_PLAN_FAULTS',
-    `${plan.source} has ${findings.faultCount} ${findings.faultCount === 1 ? 'fault' : 'faults'} and was refused as a whole. Nothing was enqueued and nothing was sent.${more}`,
-  );
+  const { code, message } = refusalOf({
+    source: plan.source,
+    faults: findings.faults(1),
+    faultCount: findings.faultCount,
+  });
+  throw new AlmonerError(code, `${message}${file === null ? '' : ` All of them are in ${file}.`}`);
+}
+
+/** How a file with faults is refused: with the code of its only one where that is about the whole file. */
+export function refusalOf({
+  source,
+  faults: [first],
+  faultCount,
+}: Pick<PlanDocument, 'source' | 'faults' | 'faultCount'>) {
+  if (faultCount === 1 && first?.line === 0)
+    return { code: first.code, message: `${first.message} Nothing was enqueued and nothing was sent.` };
+  const message = `${source} has ${counted(faultCount, 'fault')} and was refused as a whole. Nothing was enqueued and nothing was sent.`;
+  return { code: 'ALM_PLAN_FAULTS' as const, message };
 }
 
 export function writeFaultsFile(
@@ -110,9 +147,12 @@ export function writeFaultsFile(
   return file;
 }
 
-/** A plan as the JSON document of the contract: `plan --json`, and the desk's preview. */
+/** A plan as the JSON document of the contract: `plan --json`, the desk's preview, and what the library's `plan` gives. */
+export type PlanDocument = ReturnType<typeof planDocument>;
+
 export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
   const { totals, findings } = plan;
+  const { past, dayLeft } = preview;
   return {
     batch: plan.existing?.id ?? plan.batch,
     realm: profile.name,
@@ -125,7 +165,7 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     source: plan.source,
     rows: totals.rows,
     orders: totals.orders,
-    tokens: totals.tokens,
+    tokens: digitsOf(totals.tokens),
     members: totals.members,
     duplicates: preview.duplicates,
     duplicatesOf: plan.spent.batches,
@@ -141,9 +181,9 @@ export function planDocument({ plan, preview }: Planned, profile: RealmProfile, 
     warnings: findings.warnings(1000),
     requests: preview.requests,
     seconds: preview.seconds,
-    payable: { orders: preview.payable, tokens: preview.payableTokens },
-    books: preview.past,
-    dayLeft: preview.dayLeft,
-    netEffects: totals.busiest,
+    payable: { orders: preview.payable, tokens: String(preview.payableTokens) },
+    books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
+    dayLeft: dayLeft === null ? null : String(dayLeft),
+    netEffects: totals.busiest.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
   };
 }

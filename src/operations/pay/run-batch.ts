@@ -6,7 +6,6 @@ import type { Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
-  PlanReader,
   pauseBatch,
   readBatch,
   resumeBatch,
@@ -84,13 +83,13 @@ async function inOwnSession<T>(
   work: (own: OpenRealm, session: Session) => Promise<T>,
 ): Promise<T> {
   app.failed.throwIfAborted();
-  const ledger = app.ledger(realm.profile);
+  const own = { ...realm, ...app.books(realm.profile) };
   const session = await app.session('run');
   try {
-    return await work({ ...realm, ledger, plans: new PlanReader(ledger) }, session);
+    return await work(own, session);
   } finally {
     // Where the store is away, the session is found to be dead.
-    await session.deregister(ledger).catch(() => {});
+    await session.deregister(own.ledger).catch(() => {});
     await app.endSession(session);
   }
 }

@@ -130,10 +130,22 @@ export async function recoverRealms(app: App, lost: string | null) {
  * Before anything is judged by the ledger that may be paid then: a store that was restored has forgotten payments which
  * the journals here know, and a file with their rows would pass. Where others have to merge as well, the seal refuses.
  */
-export function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
+function mergeJournals(app: App, profile: RealmProfile): Promise<void> {
   return merging(app, profile, async (ledger, session) => {
     await recoverOne(app, ledger, profile, session);
   });
+}
+
+const MERGED = new WeakMap<App, Set<string>>();
+
+/** The same, once for each realm; a process that goes on looks again only where the store is not the one of then. */
+export async function mergeOnce(app: App, profile: RealmProfile): Promise<void> {
+  const merged = MERGED.get(app) ?? new Set();
+  MERGED.set(app, merged);
+  const { id } = app.ledger(profile);
+  if (merged.has(id)) return mergeIfRestored(app, profile);
+  await mergeJournals(app, profile);
+  merged.add(id);
 }
 
 /** A process that may have looked at its journals long ago looks again only where the store is not the one of then. */

@@ -4,14 +4,18 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { digitsOf } from '../../../operations/batches/batch-status.js';
-import { type Planned, planDocument, planFile } from '../../../operations/pay/plan-file.js';
+import {
+  type PlanChoices,
+  type Planned,
+  type PlannedFile,
+  planDocument,
+  planFile,
+} from '../../../operations/pay/plan-file.js';
 import { importBatch, standing } from '../../../operations/pay/store-batch.js';
 import { mergeIfRestored } from '../../../operations/services/recover.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
-import { isoTime } from '../../../words/spelling.js';
 import {
   PlanReply,
   PlanRequest,
@@ -105,7 +109,7 @@ function baseName(name: string): string {
   return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
 }
 
-type PlanOptions = Omit<Parameters<typeof planFile>[1], 'file' | 'expectRows' | 'expectTokens'>;
+type PlanOptions = Pick<PlannedFile, 'map'> & Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
 
 /** How a file is planned, for whom, and the way to do it. */
 function planOf(app: App, upload: Upload, body: z.infer<typeof PlanRequest>, who: string) {
@@ -132,8 +136,9 @@ async function planUpload(
   const request = { file: path, ...options, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now());
   const planned = { plan: { ...plan, source: name }, preview };
+  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
   return {
-    document: planReply(planned, profile),
+    document,
     verdict: verdictOf(plan),
     writeFaults: (file) => plan.findings.writeFaults(file),
     async enqueue(inOrder) {
@@ -150,20 +155,6 @@ function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): s
   for (const block of blocks) hash.update(block);
   for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
   return hash.digest('hex');
-}
-
-/** The document of `plan --json`, its sums already spelt as digits. */
-function planReply(planned: Planned, profile: Parameters<typeof planDocument>[1]): PlanReply {
-  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
-  const { tokens, payable, books, dayLeft, netEffects } = document;
-  return {
-    ...document,
-    tokens: digitsOf(tokens),
-    payable: { orders: payable.orders, tokens: String(payable.tokens) },
-    books: { ...books, tokens: String(books.tokens), lastAt: isoTime(books.lastAt) },
-    dayLeft: dayLeft === null ? null : String(dayLeft),
-    netEffects: netEffects.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
-  };
 }
 
 function checkConfirmed(

@@ -1,0 +1,50 @@
+import { explained } from './core/errors/error.js';
+import type { Almoner } from './library/almoner.js';
+import type { OpenOptions } from './library/given.js';
+
+/** The library: the third face over the operations. docs/library.md tells how it is used. */
+export type { ErrorCode } from './core/errors/catalogue.js';
+export { AlmonerError } from './core/errors/error.js';
+export type { Almoner, Because } from './library/almoner.js';
+export type {
+  CheckOptions,
+  EnqueueOptions,
+  Input,
+  OpenOptions,
+  PayOptions,
+  PayRow,
+  PlanOptions,
+} from './library/given.js';
+export { PlanRefused } from './library/plan-refused.js';
+export type {
+  BatchProgress,
+  BatchState,
+  BatchStatus,
+  Certainty,
+  DeadLetter,
+  Finding,
+  HistoryEntry,
+  Op,
+  OrderState,
+  Plan,
+  Reason,
+  Report,
+  Resolved,
+  ResultRow,
+  Steered,
+  Waiting,
+} from './library/told.js';
+
+/**
+ * Reads the configuration and opens the store: `REDIS_URL`, or a private Redis under the data folder. Prints nothing,
+ * listens for no signal and never ends the process. Close it when you are done.
+ */
+export async function open(options: OpenOptions = {}): Promise<Almoner> {
+  try {
+    // Loaded when it is used: to import this package costs nothing.
+    const { openAlmoner } = await import('./library/open.js');
+    return await openAlmoner(options);
+  } catch (error) {
+    throw explained(error);
+  }
+}

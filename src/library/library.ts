@@ -1,0 +1,253 @@
+import { resolve } from 'node:path';
+import { AlmonerError, explained } from '../core/errors/error.js';
+import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
+import { allStatuses, batchStatus } from '../operations/batches/batch-status.js';
+import { memberHistory } from '../operations/batches/member-history.js';
+import { reportBatch } from '../operations/batches/report.js';
+import { cancel, cancelImport, pause, resume, type SteeredBy } from '../operations/batches/steer.js';
+import { type DeadFilter, deadLetters } from '../operations/dead/dead-letters.js';
+import {
+  arrivingError,
+  checkRulings,
+  mayArrive,
+  resolveDoubts,
+  rulingsOnOrders,
+} from '../operations/doubts/resolve.js';
+import { checkMembers } from '../operations/pay/check-members.js';
+import { type Planned, planFile, planToPay, refusalOf } from '../operations/pay/plan-file.js';
+import { payPlan } from '../operations/pay/run-batch.js';
+import { importBatch } from '../operations/pay/store-batch.js';
+import { archiveInPassing } from '../operations/services/archive.js';
+import type { App, OpenRealm } from '../runtime/app.js';
+import { pickProfile } from '../runtime/config/config.js';
+import type { Almoner, Because } from './almoner.js';
+import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
+import { PlanRefused } from './plan-refused.js';
+import { misuse, readBatchId, readFirst, readInput, readMember, readReason } from './read-given.js';
+import { planTold, resultsTold, Watching } from './tell.js';
+import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.js';
+
+/** The library's face over the operations: reads what a program gave, calls one of them, and tells plain values. */
+export class Library implements Almoner {
+  private readonly underWay = new Set<Promise<unknown>>();
+  private closing: Promise<void> | null = null;
+
+  constructor(
+    private readonly app: App,
+    private readonly realmName: string | undefined,
+    private readonly cwd: string,
+  ) {}
+
+  plan(input: Input, options: CheckOptions = {}): Promise<Plan> {
+    return this.doing(async () => {
+      const request = readInput(input, options, this.cwd);
+      const profile = this.profile();
+      const planned = await planFile(this.app.books(profile), request, Date.now());
+      try {
+        if (options.check === true && planned.plan.findings.faultCount === 0)
+          await checkMembers(await this.app.realm(profile), planned.plan, () => {});
+        return planTold(planned, profile, input);
+      } finally {
+        planned.plan.findings.close();
+      }
+    });
+  }
+
+  pay(input: Input, options: PayOptions = {}): Promise<BatchStatus> {
+    return this.doing(async () => {
+      const { report = false, inOrder = false } = options;
+      const wish = {
+        batchId: readBatchId(options.batchId),
+        first: readFirst(options.first),
+        inOrder,
+        reports: report,
+      };
+      const watching = new Watching(options, () => this.closing !== null);
+      const status = await this.planned(input, options, (realm, planned) => {
+        watching.refuseStopped();
+        return payPlan(this.app, realm, planned, { ...wish, ...watching.watch });
+      });
+      this.aside(archiveInPassing(this.app));
+      watching.refuseFailed(status);
+      return status;
+    });
+  }
+
+  enqueue(input: Input, options: EnqueueOptions = {}): Promise<BatchStatus> {
+    return this.doing(async () => {
+      const wish = { batchId: readBatchId(options.batchId), inOrder: options.inOrder ?? false };
+      return this.planned(input, options, async (realm, planned) => {
+        const { ref, existing } = await importBatch(this.app, realm, planned, wish);
+        return batchStatus(ref, { existing });
+      });
+    });
+  }
+
+  status(batch: string): Promise<BatchStatus> {
+    return this.doing(async () => batchStatus(await this.find(batch), { config: this.app.config }));
+  }
+
+  batches(): Promise<BatchStatus[]> {
+    return this.doing(() => allStatuses(this.app, this.realmName));
+  }
+
+  results(batch: string): AsyncIterable<ResultRow> {
+    return this.each(async () => {
+      const ref = await this.find(batch);
+      return resultsTold(await snapshotBatch(ref, new PlanReader(ref.ledger), []));
+    });
+  }
+
+  report(batch: string, options: Parameters<Almoner['report']>[1] = {}) {
+    return this.doing(async () => {
+      const ref = await this.find(batch);
+      return reportBatch(ref, new PlanReader(ref.ledger), this.app.config, {
+        out: options.out === undefined ? undefined : resolve(this.cwd, options.out),
+        public: options.public ?? false,
+      });
+    });
+  }
+
+  pause(batch: string, because: Because = {}): Promise<Steered> {
+    return this.steer(batch, because, pause);
+  }
+
+  resume(batch: string, because: Because = {}): Promise<Steered> {
+    return this.steer(batch, because, (ref, by) => resume(this.app, ref, by));
+  }
+
+  cancel(batch: string, because: Because = {}): Promise<Steered> {
+    return this.steer(batch, because, async (ref, by) =>
+      (await cancelImport(ref)) === null ? cancel(ref, by) : { changed: true, status: null },
+    );
+  }
+
+  deadLetters(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+    return this.letters(options);
+  }
+
+  doubts(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+    return this.letters({ ...options, state: 'doubt' });
+  }
+
+  resolveDoubts(orders: readonly string[], verdict: Parameters<Almoner['resolveDoubts']>[1]) {
+    return this.doing(async () => {
+      const { scripts, config } = this.app;
+      const why = readReason(verdict.reason);
+      if (typeof verdict.paid !== 'boolean') throw misuse('paid: expected true or false');
+      if (!Array.isArray(orders)) throw misuse('expected a list of order ids');
+      const said = verdict.paid ? 'paid' : 'unpaid';
+      const rulings = await checkRulings(await rulingsOnOrders(scripts, orders, said, this.realmName));
+      const arriving = verdict.evenIfItMayArrive === true ? [] : await mayArrive(this.app, rulings);
+      if (arriving.length > 0) throw arrivingError(arriving);
+      return resolveDoubts(this.app, rulings, { who: config.operator, why });
+    });
+  }
+
+  history(member: string, { since }: { readonly since?: Date | undefined } = {}) {
+    return this.doing(() =>
+      memberHistory(this.app.scripts, readMember(member), {
+        realm: this.realmName,
+        since: since?.getTime() ?? null,
+        onScanned: () => {},
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Who is being paid sees that it is closing and pauses; everything else comes to its end by itself. */
+  private async end(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    await this.app.close();
+  }
+
+  private async planned<T>(
+    input: Input,
+    options: PlanOptions,
+    use: (realm: OpenRealm, planned: Planned) => Promise<T>,
+  ): Promise<T> {
+    const { realm, planned } = await planToPay(this.app, this.profile(), readInput(input, options, this.cwd));
+    try {
+      if (planned.plan.findings.faultCount > 0) {
+        const plan = planTold(planned, realm.profile, input);
+        const { code, message } = refusalOf(plan);
+        throw new PlanRefused(code, message, plan);
+      }
+      return await use(realm, planned);
+    } finally {
+      planned.plan.findings.close();
+    }
+  }
+
+  private steer(
+    batch: string,
+    { reason }: Because,
+    move: (ref: BatchRef, by: SteeredBy) => Promise<Omit<Steered, 'batch'>>,
+  ): Promise<Steered> {
+    return this.doing(async () => {
+      const ref = await this.find(batch);
+      return { batch: ref.id, ...(await move(ref, { who: this.app.config.operator, why: reason ?? null })) };
+    });
+  }
+
+  private letters(filter: DeadFilter): AsyncIterable<DeadLetter> {
+    return this.each(async () => deadLetters(this.app.scripts, { ...filter, realm: this.realmName }));
+  }
+
+  private find(batch: string): Promise<BatchRef> {
+    if (typeof batch !== 'string') throw misuse('expected the id of a batch');
+    return findBatch(this.app.scripts, batch, this.realmName);
+  }
+
+  private profile() {
+    return pickProfile(this.app.config, this.realmName);
+  }
+
+  private async doing<T>(work: () => Promise<T>): Promise<T> {
+    this.refuseClosed();
+    const done = work();
+    this.aside(done);
+    try {
+      return await done;
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
+  /** Closing waits for it. */
+  private aside(work: Promise<unknown>): void {
+    const ended = work.then(
+      () => {},
+      () => {},
+    );
+    this.underWay.add(ended);
+    void ended.then(() => this.underWay.delete(ended));
+  }
+
+  /** A list that is read as it is asked for; closing does not wait for a reader who has left. */
+  private async *each<T>(list: () => Promise<AsyncIterable<T>>): AsyncGenerator<T, void, undefined> {
+    this.refuseClosed();
+    try {
+      for await (const item of await list()) {
+        yield item;
+        this.refuseClosed();
+      }
+    } catch (error) {
+      this.refuseClosed();
+      throw explained(error);
+    }
+  }
+
+  private refuseClosed(): void {
+    if (this.closing === null) return;
+    throw new AlmonerError('ALM_LIBRARY_CLOSED', 'Almoner was closed before this call. Nothing was done.');
+  }
+}

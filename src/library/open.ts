@@ -1,0 +1,28 @@
+import { resolve } from 'node:path';
+import { App } from '../runtime/app.js';
+import { loadConfig, pickProfile, secretsOf } from '../runtime/config/config.js';
+import { createLogger, registerSecret } from '../runtime/logger.js';
+import type { Almoner } from './almoner.js';
+import type { OpenOptions } from './given.js';
+import { Library } from './library.js';
+
+/**
+ * How long a call waits for a store that does not answer. A run of the command line waits for ever, because a person
+ * can end it; a program is told, and the same call goes on later.
+ */
+const PATIENCE_MS = 30_000;
+
+export async function openAlmoner(options: OpenOptions): Promise<Almoner> {
+  const { operator, realm, logLevel = 'silent', log } = options;
+  const who = operator === undefined ? {} : { ALMONER_OPERATOR: operator };
+  const env = { ...(options.env ?? process.env), ...who };
+  const cwd = resolve(options.cwd ?? '.');
+  const config = loadConfig({ env, cwd, flags: { config: options.config, logLevel } });
+  for (const secret of secretsOf(config, env)) registerSecret(secret);
+  // Without a name it is asked where a realm is needed: reading the books needs none.
+  if (realm !== undefined) pickProfile(config, realm);
+  const destination = log === undefined ? {} : { destination: { write: log } };
+  const logger = createLogger({ level: config.logLevel, ...destination });
+  const app = await App.open({ config, logger, env, clientName: 'library', patienceMs: PATIENCE_MS });
+  return new Library(app, realm, cwd);
+}

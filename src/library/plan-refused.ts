@@ -1,0 +1,22 @@
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { AlmonerError } from '../core/errors/error.js';
+import type { Plan } from './told.js';
+
+/**
+ * An input with faults, refused as a whole: nothing was enqueued and nothing was sent. Its code is that of the only fault
+ * where that is about all of the input (such as `ALM_PLAN_LOOKS_PAID`), else `ALM_PLAN_FAULTS`.
+ */
+export class PlanRefused extends AlmonerError {
+  /** The plan, with its faults. */
+  readonly plan: Plan;
+
+  constructor(code: ErrorCode, message: string, plan: Plan) {
+    super(code, message, { details: plan.faults.map((fault) => `${placeOf(fault)}${fault.message}`) });
+    this.plan = plan;
+  }
+}
+
+function placeOf({ line, row }: Plan['faults'][number]): string {
+  if (line === 0) return '';
+  return row === null ? `line ${line}: ` : `row ${row}: `;
+}

@@ -1,0 +1,78 @@
+import { AlmonerError, messageOf } from '../core/errors/error.js';
+import type { RealmProfile } from '../core/profile.js';
+import { rowOfLine } from '../csv/given-rows.js';
+import type { Finding as FileFinding } from '../csv/row.js';
+import type { BatchRecord } from '../ledger/index.js';
+import { toldOf } from '../operations/batches/batch-status.js';
+import { type Planned, planDocument } from '../operations/pay/plan-file.js';
+import type { Watch } from '../operations/pay/run-batch.js';
+import { isoTime } from '../words/spelling.js';
+import type { Input, PayOptions } from './given.js';
+import type { BatchStatus, Finding, Plan, ResultRow } from './told.js';
+
+/** The document of `plan --json`; where rows were given, each finding names its row. */
+export function planTold(planned: Planned, profile: RealmProfile, input: Input): Plan {
+  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
+  const found = (finding: FileFinding): Finding => ({
+    ...finding,
+    row: 'rows' in input ? rowOfLine(finding.line) : null,
+  });
+  return { ...document, faults: document.faults.map(found), warnings: document.warnings.map(found) };
+}
+
+export async function* resultsTold({ batch, rows }: BatchRecord): AsyncGenerator<ResultRow> {
+  const { header } = batch.manifest;
+  for await (const { index: _, cells, ...row } of rows)
+    yield {
+      ...row,
+      sentAt: isoTime(row.sentAt),
+      settledAt: isoTime(row.settledAt),
+      // By definition, so that a column called `__proto__` is just a column.
+      input: Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ''])),
+    };
+}
+
+/** What a program said about following a payment and stopping it. */
+export class Watching {
+  private failed: { readonly error: unknown } | null = null;
+
+  constructor(
+    private readonly options: Pick<PayOptions, 'signal' | 'onProgress'>,
+    private readonly isClosing: () => boolean,
+  ) {}
+
+  get aborted(): boolean {
+    return this.failed !== null || this.options.signal?.aborted === true || this.isClosing();
+  }
+
+  readonly watch: Watch = {
+    stop: this,
+    onProgress: (view, _, waiting) => {
+      if (this.failed !== null) return;
+      try {
+        this.options.onProgress?.({ ...toldOf(view, null), waiting });
+      } catch (error) {
+        // A batch whose program has failed is paused like one that is interrupted.
+        this.failed = { error };
+      }
+    },
+  };
+
+  refuseStopped(): void {
+    if (!this.aborted) return;
+    throw new AlmonerError(
+      'ALM_LIBRARY_STOPPED',
+      'It was stopped before the batch was made. Nothing was enqueued and nothing was sent.',
+    );
+  }
+
+  refuseFailed({ batch, state }: Pick<BatchStatus, 'batch' | 'state'>): void {
+    if (this.failed === null) return;
+    const { error } = this.failed;
+    throw new AlmonerError(
+      'ALM_LIBRARY_USAGE',
+      `onProgress has thrown (${messageOf(error)}). What was being sent has finished; batch ${batch} is ${state}.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { readGivenRows, rowOfLine } from '../../src/csv/given-rows.js';
+import { INTAKE_LIMITS } from '../../src/csv/open.js';
+import type { Finding, Row } from '../../src/csv/row.js';
+import { csvLine } from '../../src/report/csv-files.js';
+import { readBytes } from './read-file.js';
+
+const RULES = { realms: ['guild', '777'], currency: null, maxTokensPerOrder: null };
+
+async function read(rows: readonly unknown[], limits = INTAKE_LIMITS): Promise<readonly Row[]> {
+  const sheet = readGivenRows(rows, RULES, limits);
+  if ('faults' in sheet) throw new Error(sheet.faults.map(({ code }) => code).join());
+  const found: Row[] = [];
+  for await (const block of sheet.blocks) found.push(...block);
+  return found;
+}
+
+async function faultsOf(...rows: readonly unknown[]): Promise<readonly Finding[]> {
+  return (await read(rows)).flatMap((row) => (row.kind === 'invalid' ? row.findings : []));
+}
+
+const text = fc.oneof(
+  fc.stringMatching(/^[1-9][0-9]{0,18}$/),
+  fc.constantFrom('', '007', '1.19E+18', '="12"', ' 12 ', '<@12>', '1,000', '-5', '+5', '0', '1.5', 'ref'),
+  fc.string({ unit: 'grapheme', maxLength: 12 }).filter((some) => !/[\r\n\0]/.test(some)),
+);
+
+describe('rows that a program gives', () => {
+  it('are read as the same rows of a file are: orders, faults and places', async () => {
+    const row = fc.record({
+      member: text,
+      tokens: text,
+      op: text,
+      reference: text,
+      reason: fc.constant('why'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
+        const header = ['member', 'tokens', 'op', 'reference', 'reason'];
+        const lines = rows.map((one) => [one.member, one.tokens, one.op, one.reference, one.reason]);
+        // The writer of reports defuses what a spreadsheet would run, and both readers take that off.
+        const file = await readBytes([header, ...lines].map((line) => csvLine(line, ',')).join(''));
+        const undefused = (await read(rows)).map(({ cells: _, ...one }) => one);
+        expect(undefused).toEqual(file.rows.map(({ cells: _, ...one }) => one));
+      }),
+    );
+  });
+
+  test('may have amounts of any kind that is exact, up to the largest', async () => {
+    const [a, b, c] = await read([
+      { member: '1', tokens: Number.MAX_SAFE_INTEGER },
+      { member: '2', tokens: 9007199254740991n },
+      { member: '3', tokens: '-7' },
+    ]);
+    expect([a, b, c].map((row) => row?.kind === 'order' && [row.order.op, row.order.tokens])).toEqual([
+      ['credit', 9007199254740991],
+      ['credit', 9007199254740991],
+      ['debit', 7],
+    ]);
+  });
+
+  test('beside transfers may leave the recipient out: the sign says what is meant', async () => {
+    const rows = await read([
+      { member: '1', tokens: 5, recipient: '2' },
+      { member: '1', tokens: -5 },
+      { member: '1', tokens: 5n },
+    ]);
+    expect(rows.map((row) => row.kind === 'order' && row.order.op)).toEqual(['transfer', 'debit', 'credit']);
+    const [empty] = await faultsOf(
+      { member: '1', tokens: 5, recipient: '2' },
+      { member: '1', tokens: 5, recipient: '' },
+    );
+    expect(empty?.code).toBe('ALM_ROW_RECIPIENT_MISSING');
+  });
+
+  test('carry their own columns along, each row the ones it has', async () => {
+    const rows = [
+      { member: '1', tokens: 1, columns: { handle: 'ann' } },
+      { member: '2', tokens: 1, columns: { guild: 'north' } },
+    ];
+    const sheet = readGivenRows(rows, RULES);
+    expect('sheet' in sheet && sheet.sheet.header).toEqual(['member', 'tokens', 'handle', 'guild']);
+    expect((await read(rows)).map(({ cells }) => cells)).toEqual([
+      ['1', '1', 'ann', ''],
+      ['2', '1', '', 'north'],
+    ]);
+  });
+});
+
+describe('refused by name, with the row', () => {
+  test.each([
+    [
+      'a number as an id',
+      { member: Number('119837460192837465'), tokens: 1 },
+      /member: expected text, got the number 119837460192837470/,
+    ],
+    ['a bigint as an id', { member: 1n, tokens: 1 }, /member: expected text, got the number 1/],
+    ['a number as a reference', { member: '1', tokens: 1, reference: 7 }, /reference: expected text/],
+    ['a fraction', { member: '1', tokens: 1.5 }, /tokens: 1.5 is no whole number/],
+    [
+      'a number beyond the exact ones',
+      { member: '1', tokens: 2 ** 53 },
+      /tokens: 9007199254740992 is no whole number/,
+    ],
+    ['no number', { member: '1', tokens: Number.NaN }, /tokens: NaN is no whole number/],
+    ['null', { member: '1', tokens: 1, reference: null }, /reference: expected text, got null/],
+    ['half a character', { member: '1', tokens: 1, reference: '\ud800' }, /half of a character/],
+    ['a field nobody knows', { member: '1', tokens: 1, refrence: 'a' }, /no field "refrence"/],
+    ['no object', 'row', /expected an object for each row, got string/],
+    [
+      'columns that are none',
+      { member: '1', tokens: 1, columns: 'x' },
+      /columns: expected an object of texts/,
+    ],
+  ])('%s', async (_, row, message) => {
+    const [fault, ...more] = await faultsOf({ member: '9', tokens: 9 }, row);
+    expect(fault).toMatchObject({ line: 3, code: 'ALM_ROW_FIELD', message: expect.stringMatching(message) });
+    expect([more, rowOfLine(fault?.line ?? 0)]).toEqual([[], 1]);
+  });
+
+  test('a further column that has a meaning, and more rows or larger ones than are read', async () => {
+    await expect(read([{ member: '1', tokens: 1, columns: { Amount: '5' } }])).rejects.toThrow(
+      'ALM_FILE_COLUMN_TWICE',
+    );
+    const row = { member: '1', tokens: 1, reason: 'x'.repeat(50) };
+    await expect(read([row, row], { ...INTAKE_LIMITS, rowsMax: 1 })).rejects.toThrow(
+      'ALM_FILE_TOO_MANY_ROWS',
+    );
+    await expect(read([row], { ...INTAKE_LIMITS, recordBytesMax: 40 })).rejects.toThrow(
+      'larger than 40 bytes',
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Almoner, BatchProgress, PayRow } from '../../src/index.js';
+import { parseFaults } from '../../src/realm/server/faults.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { until } from '../support/until.js';
+import { listed, openBooks, refusalOf } from './open-books.js';
+
+/** Paying several batches at once and one after the other, stopping and closing, on a realm that takes its time. */
+const MEMBERS = 40;
+const member = (index: number) => String(300_000_000_000_000_000n + BigInt(index));
+const rowsOf = (event: string, count: number): PayRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    member: member(index),
+    tokens: 1 + index,
+    reference: `${event}/${index}`,
+  }));
+
+let world: RealmAndOperator;
+let almoner: Almoner;
+beforeAll(async () => {
+  world = await startRealmAndOperator({
+    members: Array.from({ length: MEMBERS }, (_, index) => ({ member: member(index), tokens: 0 })),
+    faults: parseFaults(['latency:1:40']),
+    env: { ALMONER_RATE: '15/s' },
+  });
+  almoner = await openBooks(world.env, { cwd: world.folder });
+});
+afterAll(async () => {
+  await almoner.close();
+  await world.end();
+});
+
+const appliedOf = async (batch: string) =>
+  (await world.applied()).filter(({ idempotencyKey }) => idempotencyKey?.includes(batch));
+
+describe('several at once', () => {
+  test('two batches, and one of them asked for twice: each order is paid once', async () => {
+    const [one, two, same] = await Promise.all([
+      almoner.pay({ rows: rowsOf('one', 12) }),
+      almoner.pay({ rows: rowsOf('two', 12) }),
+      almoner.pay({ rows: rowsOf('one', 12) }),
+    ]);
+    expect([one.counts, two.counts, same.counts]).toEqual([{ paid: 12 }, { paid: 12 }, { paid: 12 }]);
+    expect(same.batch).toBe(one.batch);
+    expect(await world.applied()).toHaveLength(24);
+  });
+
+  test('two openings of the same books in one process', async () => {
+    const second = await openBooks(world.env, { cwd: world.folder });
+    const [one, two] = await Promise.all([
+      almoner.pay({ rows: rowsOf('here', 6) }),
+      second.pay({ rows: rowsOf('there', 6) }),
+    ]);
+    await second.close();
+    expect([one.state, two.state]).toEqual(['done', 'done']);
+    expect(await almoner.pay({ rows: rowsOf('after', 2) })).toMatchObject({ counts: { paid: 2 } });
+  });
+});
+
+test('one after the other leaves nothing behind: no connection, file, listener or session', async () => {
+  await almoner.pay({ rows: rowsOf('warm', 1) });
+  const before = { open: openFiles(), listeners: listeners() };
+  for (let event = 0; event < 12; event++) await almoner.pay({ rows: rowsOf(`small-${event}`, 1) });
+  // Sockets to the realm close by themselves, a moment after they fell idle.
+  await until('as many open files as before', () => openFiles() <= before.open);
+  expect(listeners()).toEqual(before.listeners);
+  const { stdout } = await world.run('recover', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ realms: [{ sessions: [] }] });
+});
+
+test('the journals of many payments stay within their budget', async () => {
+  await world.file('tight.yaml', 'limits: {journalMegabytes: 1}\n');
+  const tight = await openBooks(world.env, { cwd: world.folder, config: 'tight.yaml' });
+  const journals = async () =>
+    (await readdir(join(world.folder, 'data', 'journal'))).filter((name) => name.endsWith('.journal'));
+  for (let event = 0; (await journals()).length < 32; event++)
+    await tight.pay({ rows: rowsOf(`fill-${event}`, 1) });
+  for (let event = 0; event < 5; event++) await tight.pay({ rows: rowsOf(`over-${event}`, 1) });
+  expect((await journals()).length).toBeLessThanOrEqual(33);
+  await tight.close();
+});
+
+test('a dead letter is paid by a row that stands in for it, once', async () => {
+  const lost = await almoner.pay({ rows: [{ member: '1', tokens: 3, reference: 'lost' }] });
+  expect(lost.counts).toEqual({ refused: 1 });
+  const order = `${lost.batch}-1`;
+  const rows = [{ member: member(0), tokens: 3, reference: 'lost', replaces: order }];
+  expect(await almoner.pay({ rows })).toMatchObject({ counts: { paid: 1 } });
+  expect(await listed(almoner.results(lost.batch))).toMatchObject([{ order, marks: ['replaced'] }]);
+  expect(await listed(almoner.deadLetters({ batch: lost.batch }))).toEqual([]);
+  const [row] = rows;
+  const second = almoner.pay({
+    rows: [{ member: member(1), tokens: 3, reference: 'other', replaces: row?.replaces }],
+  });
+  expect(await refusalOf(second)).toMatchObject({ plan: { faults: [{ row: 0, column: 'almoner_order' }] } });
+});
+
+describe('stopping', () => {
+  test('by a signal gives the paused batch; the same call goes on with it', async () => {
+    const stop = new AbortController();
+    const rows = rowsOf('signal', MEMBERS);
+    const paused = await almoner.pay(
+      { rows },
+      { signal: stop.signal, onProgress: ({ counts }) => (counts.paid ?? 0) > 2 && stop.abort() },
+    );
+    expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
+    expect(paused.counts.sending ?? 0).toBe(0);
+    expect(await appliedOf(paused.batch)).toHaveLength(paused.counts.paid ?? 0);
+    const done = await almoner.pay({ rows });
+    expect(done).toMatchObject({ batch: paused.batch, existing: true, counts: { paid: MEMBERS } });
+    expect(await appliedOf(paused.batch)).toHaveLength(MEMBERS);
+  });
+
+  test('before the batch is made leaves nothing', async () => {
+    const rows = rowsOf('never', 2);
+    expect(await refusalOf(almoner.pay({ rows }, { signal: AbortSignal.abort() }))).toMatchObject({
+      code: 'ALM_LIBRARY_STOPPED',
+    });
+    expect(await almoner.plan({ rows })).toMatchObject({ existing: false });
+  });
+
+  test('by closing: what is being sent finishes, the batch is paused, and later calls are refused', async () => {
+    const books = await openBooks(world.env, { cwd: world.folder });
+    const rows = rowsOf('closed', MEMBERS);
+    const closing: Promise<void>[] = [];
+    const onProgress = ({ counts }: BatchProgress) => {
+      if ((counts.paid ?? 0) > 2) closing.push(books.close());
+    };
+    const paused = await books.pay({ rows }, { onProgress });
+    await Promise.all(closing);
+    expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
+    expect(await appliedOf(paused.batch)).toHaveLength(paused.counts.paid ?? 0);
+    await books.close();
+    for (const call of [
+      books.plan({ rows }),
+      books.pay({ rows }),
+      books.status('last'),
+      listed(books.results('last')),
+    ])
+      expect(await refusalOf(call)).toMatchObject({ code: 'ALM_LIBRARY_CLOSED' });
+    expect(await almoner.pay({ rows })).toMatchObject({ batch: paused.batch, counts: { paid: MEMBERS } });
+  });
+
+  test('in the middle of a list refuses its next item', async () => {
+    await using books = await openBooks(world.env, { cwd: world.folder });
+    const results = books
+      .results((await almoner.pay({ rows: rowsOf('signal', MEMBERS) })).batch)
+      [Symbol.asyncIterator]();
+    expect((await results.next()).value).toMatchObject({ state: 'paid' });
+    await books.close();
+    expect(await refusalOf(results.next())).toMatchObject({ code: 'ALM_LIBRARY_CLOSED' });
+  });
+});
+
+function openFiles(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+function listeners(): Record<string, number> {
+  return Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
+}
