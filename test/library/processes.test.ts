@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { MAIN } from '../support/almoner.js';
 import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { listed, openBooks, refusalOf } from './open-books.js';
 
@@ -14,6 +16,7 @@ import { listed, openBooks, refusalOf } from './open-books.js';
 const ROWS = 40;
 const LIBRARY = join(dirname(dirname(MAIN)), 'index.js');
 const PROGRAM = resolve('test/support/library-program.mjs');
+const PRELOAD = pathToFileURL(resolve('test/support/loaded-files-preload.mjs')).href;
 const told = z.object({
   batch: z.string(),
   state: z.string(),
@@ -81,6 +84,19 @@ describe('a program', { timeout: 120_000 }, () => {
     });
     expect(await world.applied()).toHaveLength(ROWS);
   });
+});
+
+test('to import the library loads a handful of small files and no other package', async () => {
+  const file = join(await tempFolder(), 'loaded');
+  const args = ['--import', PRELOAD, '--input-type=module', '-e', `await import(${JSON.stringify(LIBRARY)})`];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, LOADED_FILES: file },
+    stdio: 'inherit',
+  });
+  await once(child, 'close');
+  const loaded = readFileSync(file, 'utf8').match(/^file:.*$/gm) ?? [];
+  expect(loaded.filter((address) => address.includes('/node_modules/'))).toEqual([]);
+  expect([loaded.length > 2, loaded.length < 15]).toEqual([true, true]);
 });
 
 test('a doubt is told, and ends on a person’s word', async () => {

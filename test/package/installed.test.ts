@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Ran } from '../support/almoner.js';
 import { ask } from '../support/desk.js';
+import { codeUnder } from '../support/readme.js';
 import { endServerOf } from '../support/store-program.js';
 import { type Stranger, stranger } from '../support/stranger.js';
 
@@ -67,6 +77,17 @@ describe('the package', () => {
     const samples = readdirSync('jobs').map((name) => `jobs/${name}`);
     expect(samples.filter((path) => !packed.includes(path))).toEqual([]);
     expect(packed).toContain('dist/desk/web/index.html');
+  });
+
+  test('declares the library without any other package', () => {
+    const declarations = packed.filter((path) => path.endsWith('.d.ts'));
+    expect(declarations).toContain('dist/index.d.ts');
+    const imported = declarations.flatMap((path) =>
+      [...readFileSync(join(packageFolder(), path), 'utf8').matchAll(/(?:from |import\()['"]([^'"]+)/g)].map(
+        (match) => match[1] ?? '',
+      ),
+    );
+    expect(imported.filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 
   test('tells nothing of the machine that made it: no path, no user, no key', () => {
@@ -132,5 +153,99 @@ describe('installed, in an empty folder', () => {
       child.kill('SIGTERM');
       await ended;
     }
+  });
+});
+
+describe('imported by a program in TypeScript', { timeout: 300_000 }, () => {
+  const ANN = '119837460192837465';
+  let project: string;
+  const compile = (file: string) =>
+    user.shell(
+      `'${process.execPath}' '${resolve('node_modules/typescript/bin/tsc')}' --pretty false -p ${file}.json`,
+      project,
+    );
+
+  beforeAll(async () => {
+    project = join(folder, 'bot');
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+    // One install serves all: npm itself links the package that the user has.
+    const linked = await user.shell('npm link almoner', project);
+    expect(linked.status, all(linked)).toBe(0);
+  });
+
+  /** A program with settings as strict as there are; the declarations of the package are checked, too. */
+  function program(name: string, text: string): void {
+    writeFileSync(join(project, `${name}.ts`), text);
+    const compilerOptions = {
+      ...{
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+      },
+      ...{ module: 'nodenext', target: 'es2023', lib: ['es2023'] },
+      ...{ types: ['node'], typeRoots: [resolve('node_modules/@types')] },
+    };
+    writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files: [`${name}.ts`] }));
+  }
+
+  test('the chat bot of docs/library.md compiles, pays each message once and ends by itself', async () => {
+    const [bot = ''] = codeUnder('docs/library.md', 'A chat bot that pays on an event', 'ts');
+    program('bot', bot);
+    const compiled = await compile('bot');
+    expect(compiled.status, all(compiled)).toBe(0);
+    // ALMONER_TEST_NODE names another Node.js to run it on, such as the next major version.
+    const nodes = [process.execPath, ...(process.env.ALMONER_TEST_NODE?.split(':') ?? [])];
+    for (const [index, node] of nodes.entries()) {
+      const env = { ALMONER_DATA: join(folder, `data-${index}`) };
+      const lines = [`m-1 7 thanks ${ANN}`, `m-1 7 thanks ${ANN}`, 'm-2 7 waves', 'm-3 7 thanks 1.19E+17'];
+      const { replies, ran } = await chat(node, lines, 3, env);
+      expect([node, ran.status, all(ran)]).toEqual([node, 0, '\n']);
+      expect(replies).toEqual([
+        'm-1 paid',
+        'm-1 paid',
+        expect.stringMatching(/^m-3 refused: .*scientific notation/),
+      ]);
+      const history = await user.shell(`almoner history ${ANN} --json`, project, env);
+      expect(JSON.parse(history.stdout)).toMatchObject({
+        orders: [{ op: 'credit', tokens: 5, state: 'paid', reference: 'thanks/m-1', reason: 'thanked by 7' }],
+      });
+    }
+  });
+
+  /** Serves a chat to a bot: says the lines, waits for its replies and hangs up. */
+  async function chat(node: string, lines: readonly string[], expected: number, env: NodeJS.ProcessEnv) {
+    const replies: string[] = [];
+    const server = createServer((peer) => {
+      createInterface({ input: peer }).on('line', (reply) => {
+        if (replies.push(reply) === expected) peer.end();
+      });
+      peer.write(`${lines.join('\n')}\n`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const ran = await user.shell(`'${node}' bot.js`, project, { ...env, CHAT_PORT: String(port) });
+    server.close();
+    return { replies, ran };
+  }
+
+  test('a member id that is a number, and a state that is none, do not compile', async () => {
+    program(
+      'wrong',
+      `import { open } from 'almoner';
+const almoner = await open();
+const { state } = await almoner.pay({ rows: [{ member: 119837, tokens: 5 }] });
+if (state === 'payed') await almoner.close();
+`,
+    );
+    const { status, stdout } = await compile('wrong');
+    expect(status).not.toBe(0);
+    expect(stdout).toContain(
+      `wrong.ts(3,48): error TS2322: Type 'number' is not assignable to type 'string'`,
+    );
+    expect(stdout).toContain('wrong.ts(4,5): error TS2367');
+    expect(stdout.match(/error TS/g)).toHaveLength(2);
   });
 });
