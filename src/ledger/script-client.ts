@@ -16,6 +16,8 @@ type Script = { readonly text: string; readonly sha: string };
 /** Every script lies beside the one file that calls it; what several need lies in `includes`. */
 const folder = import.meta.dirname;
 const INCLUDES = 'includes';
+/** Each is in many scripts, and read once. */
+const included = new Map<string, string>();
 
 const SCRIPTS = new Map<string, Script>(
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -31,7 +33,11 @@ function load(path: string): Script {
 function expand(path: string): string {
   return readFileSync(join(folder, path), 'utf8').replace(
     /^--- @include "([a-z-]+)"$/gm,
-    (_, include: string) => expand(join(INCLUDES, `${include}.lua`)),
+    (_, include: string) => {
+      const text = included.get(include) ?? expand(join(INCLUDES, `${include}.lua`));
+      included.set(include, text);
+      return text;
+    },
   );
 }
 

@@ -17,7 +17,7 @@ export async function openAlmoner(options: OpenOptions): Promise<Almoner> {
   const who = operator === undefined ? {} : { ALMONER_OPERATOR: operator };
   const env = { ...(options.env ?? process.env), ...who };
   const cwd = resolve(options.cwd ?? '.');
-  const config = loadConfig({ env, cwd, flags: { config: options.config, logLevel } });
+  const config = await loadConfig({ env, cwd, flags: { config: options.config, logLevel } });
   for (const secret of secretsOf(config, env)) registerSecret(secret);
   // Without a name it is asked where a realm is needed: reading the books needs none.
   if (realm !== undefined) pickProfile(config, realm);

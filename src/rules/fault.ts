@@ -3,14 +3,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
 import { misleadingIn, nameOf } from '../core/visible.js';
-import {
-  placeIn,
-  readYaml,
-  type ValuePath,
-  valueAt,
-  type YamlFault,
-  type YamlSource,
-} from '../yaml/read-yaml.js';
+import { placeIn, readYaml, type YamlFault, type YamlSource } from '../yaml/read-yaml.js';
+import { type ValuePath, valueAt } from '../yaml/values.js';
 import { type RulePart, rulePartSchema } from './schema.js';
 
 /** Something wrong with a rule, or with a file that it names, at a place a person can find. */

@@ -12,23 +12,9 @@ import {
   type Scalar,
 } from 'yaml';
 import { Fraction } from '../core/fraction.js';
-
-/** A place inside a value: field names and list positions. */
-export type ValuePath = readonly (string | number)[];
+import type { ValuePath } from './values.js';
 
 export type Place = { readonly line: number; readonly column: number };
-
-/** What stands at a place; undefined where nothing does. */
-export function valueAt(value: unknown, path: ValuePath): unknown {
-  let here = value;
-  for (const step of path) {
-    if (Array.isArray(here)) here = here[Number(step)];
-    else if (typeof here === 'object' && here !== null && Object.hasOwn(here, step))
-      here = Reflect.get(here, step);
-    else return undefined;
-  }
-  return here;
-}
 
 /** A YAML text as plain values, with the way back from each value to its line and column. */
 export type YamlSource = {

@@ -53,9 +53,13 @@ test.each([
 });
 
 describe('realms', () => {
-  const profileAt = (url: string, env: NodeJS.ProcessEnv = {}) =>
+  const profileAt = async (url: string, env: NodeJS.ProcessEnv = {}) =>
     pickProfile(
-      loadConfig({ env: { ...REALM, ALMONER_API_KEY: 'k', ...env, ALMONER_REALM_URL: url }, cwd, flags: {} }),
+      await loadConfig({
+        env: { ...REALM, ALMONER_API_KEY: 'k', ...env, ALMONER_REALM_URL: url },
+        cwd,
+        flags: {},
+      }),
     );
 
   test.each([
@@ -63,11 +67,14 @@ describe('realms', () => {
     ['http://127.0.0.1:80', 'ok'],
     ['http://r.example', 'warning'],
   ])('%s: %s', async (url, state) => {
-    expect(await transport(profileAt(url)).run()).toMatchObject({ state });
+    expect(await transport(await profileAt(url)).run()).toMatchObject({ state });
   });
 
   test('a key file that is missing, open to others, or fine', async () => {
-    const profile = profileAt('https://r.example', { ALMONER_API_KEY: '', ALMONER_API_KEY_FILE: 'key' });
+    const profile = await profileAt('https://r.example', {
+      ALMONER_API_KEY: '',
+      ALMONER_API_KEY_FILE: 'key',
+    });
     expect(await keyPlace(profile, {}).run()).toMatchObject({ state: 'failed' });
     writeFileSync(join(cwd, 'key'), 'k', { mode: 0o600 });
     expect(await keyPlace(profile, {}).run()).toMatchObject({ state: 'ok' });

@@ -27,6 +27,7 @@ beforeAll(async () => {
   });
   await world.file('rows.csv', 'member,tokens,reference\n1,5,a\n');
   await world.file('more.csv', 'member,tokens,reference\n1,5,b\n');
+  await world.file('c.yaml', 'logLevel: warn\n');
   const ran = await world.run('run', 'rows.csv', '--yes');
   expect(ran.status, ran.stderr).toBe(0);
 });
@@ -66,7 +67,7 @@ async function loadedBy(command: string): Promise<{ packages: string; folders: s
 
 /** What every command loads that opens the store. */
 const STORE = {
-  packages: 'commander fastest-levenshtein ioredis lru-cache pino yaml zod',
+  packages: 'commander fastest-levenshtein ioredis lru-cache pino zod',
   folders: 'cli core ledger operations runtime words yaml',
 };
 
@@ -83,8 +84,9 @@ test.each(['--version', '--help'])('almoner %s loads the frame alone', async (co
 
 test.each([
   ['status', '', 'csv queue report rules'],
+  ['status --config c.yaml', 'yaml', 'csv queue report rules'],
   ['status last', '', 'csv queue report rules'],
-  ['doubt list', 'csv-parse', 'csv planning queue report'],
+  ['doubt list', '', 'csv planning queue report'],
   ['dead list', '', 'csv report'],
   ['history 1', '', 'csv queue report'],
   ['report last', '', 'csv queue report'],
@@ -97,7 +99,7 @@ test.each([
   ['desk token list', '', 'desk'],
   [
     'rules list',
-    '@marcbachmann/cel-js cron-parser csv-parse lossless-json',
+    '@marcbachmann/cel-js cron-parser csv-parse lossless-json yaml',
     'csv planning queue report rules',
   ],
   [

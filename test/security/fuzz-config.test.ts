@@ -14,12 +14,12 @@ beforeAll(() => {
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 /** Whatever stands there, it is a configuration or an error with a code; never a crash, never a hang. */
-function load(yaml: string | null, env: NodeJS.ProcessEnv): unknown {
+async function load(yaml: string | null, env: NodeJS.ProcessEnv): Promise<unknown> {
   const file = join(cwd, 'almoner.config.yaml');
   if (yaml === null) rmSync(file, { force: true });
   else writeFileSync(file, yaml);
   try {
-    return loadConfig({ env: { HOME: cwd, ...env }, cwd, flags: {} });
+    return await loadConfig({ env: { HOME: cwd, ...env }, cwd, flags: {} });
   } catch (error) {
     if (isAlmonerError(error)) {
       expect(error.exit).toBe(2);
@@ -44,26 +44,29 @@ const settings = fc.dictionary(
   fc.jsonValue({ maxDepth: 4 }),
 );
 
-test('any bytes as the file', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => void load(text, {})),
+test('any bytes as the file', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'binary', maxLength: 400 }),
+      async (text) => void (await load(text, {})),
+    ),
     { numRuns: 300 },
   );
 });
 
-test('any tree under the known names; nothing reaches the prototype', () => {
-  fc.assert(
-    fc.property(settings, (tree) => {
-      load(JSON.stringify(tree), {});
+test('any tree under the known names; nothing reaches the prototype', async () => {
+  await fc.assert(
+    fc.asyncProperty(settings, async (tree) => {
+      await load(JSON.stringify(tree), {});
       expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     }),
     { numRuns: 300 },
   );
-  load('__proto__: {polluted: yes}\nrealms: {__proto__: {polluted: 1}}', {});
+  await load('__proto__: {polluted: yes}\nrealms: {__proto__: {polluted: 1}}', {});
   expect('polluted' in {}).toBe(false);
 });
 
-test('any text in any variable', () => {
+test('any text in any variable', async () => {
   const names = [
     'REDIS_URL',
     'ALMONER_REALM_URL',
@@ -73,22 +76,22 @@ test('any text in any variable', () => {
     'ALMONER_DATA',
     'ALMONER_CERTAINTY',
   ];
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 60 })),
-      (env) => void load(null, env),
+      async (env) => void (await load(null, env)),
     ),
     { numRuns: 500 },
   );
 });
 
-test('a YAML bomb is refused at once', () => {
+test('a YAML bomb is refused at once', async () => {
   const started = performance.now();
-  load(`${yamlBomb()}\nrealms: *a29\n`, {});
+  await load(`${yamlBomb()}\nrealms: *a29\n`, {});
   expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-test('nesting that would exhaust the stack, and very many settings, are refused at once', () => {
+test('nesting that would exhaust the stack, and very many settings, are refused at once', async () => {
   const fields = Array.from({ length: 20_000 }, (_, i) => `a${i}: 1`).join('\n');
   const before = process.cpuUsage();
   for (const text of [
@@ -98,12 +101,12 @@ test('nesting that would exhaust the stack, and very many settings, are refused 
     `realms: ${'- '.repeat(20_000)}x`,
     fields,
   ])
-    expect(load(text, {}), text.slice(0, 20)).toBeInstanceOf(Array);
+    expect(await load(text, {}), text.slice(0, 20)).toBeInstanceOf(Array);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(10_000);
 });
 
-test('a base URL can name neither another scheme, nor credentials, nor a query', () => {
+test('a base URL can name neither another scheme, nor credentials, nor a query', async () => {
   for (const url of [
     'file:///etc/passwd',
     'gopher://x/',
@@ -114,7 +117,7 @@ test('a base URL can name neither another scheme, nor credentials, nor a query',
     'http://',
   ])
     expect(
-      load(null, { ALMONER_REALM_URL: url, ALMONER_REALM_ID: 'r', ALMONER_API_KEY: 'k'.repeat(20) }),
+      await load(null, { ALMONER_REALM_URL: url, ALMONER_REALM_ID: 'r', ALMONER_API_KEY: 'k'.repeat(20) }),
       url,
     ).toBeInstanceOf(Array);
 });

@@ -68,7 +68,7 @@ export async function startDesk(
     ALMONER_OPERATOR: 'tester',
     ...given.env,
   };
-  const config = loadConfig({ env, cwd: folder, flags: {} });
+  const config = await loadConfig({ env, cwd: folder, flags: {} });
   const { logger = pino({ level: 'silent' }) } = given;
   const opened = { config, logger, env, patienceMs: 5_000 };
   const app = await App.open({ ...opened, clientName: 'desk' });

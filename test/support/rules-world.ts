@@ -78,7 +78,7 @@ export async function startRulesWorld(
       return one;
     },
     async app() {
-      const config = loadConfig({ env, cwd: folder, flags: {} });
+      const config = await loadConfig({ env, cwd: folder, flags: {} });
       const quiet = createLogger({ level: 'silent' });
       const app = await App.open({ config, logger: quiet, env, clientName: 'rules', patienceMs: 10_000 });
       apps.push(app);

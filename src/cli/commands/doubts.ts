@@ -1,6 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
 import { oneLine } from '../../core/one-line.js';
-import { readDecisions } from '../../csv/decisions.js';
 import type { ScriptClient } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { findOrder, orderFinder } from '../../operations/batches/find-orders.js';
@@ -230,8 +229,11 @@ async function rulingsOf(
   cwd: string,
   realm: string | undefined,
 ): Promise<Ruling[]> {
-  if (file !== undefined)
+  if (file !== undefined) {
+    // Loaded here: the other commands of this module read no CSV.
+    const { readDecisions } = await import('../../csv/decisions.js');
     return rulingsOfFile(scripts, await readDecisions(resolvePath(cwd, file)), verdict, realm);
+  }
   if (verdict === null) throw new Error('only a file may leave the verdict open');
   if (batch !== undefined) return rulingsOnBatch(scripts, batch, verdict, realm);
   return rulingsOnOrders(scripts, orders, verdict, realm);

@@ -101,7 +101,7 @@ function fromFlags(given: Given<typeof OPTIONS>): FirstRealm {
 /** One read with what was just written, so that a typing error shows now and not at the first payment. */
 async function checkRealm(name: string, cwd: string, env: NodeJS.ProcessEnv): Promise<CheckResult> {
   try {
-    return await realmAnswers(pickProfile(loadConfig({ env, cwd, flags: {} }), name), env).run();
+    return await realmAnswers(pickProfile(await loadConfig({ env, cwd, flags: {} }), name), env).run();
   } catch (error) {
     // The files stand already: what the environment has against them is said like any other trouble.
     if (isAlmonerError(error, 'ALM_CONFIG_INVALID')) return failed(error.details.join('\n'), error.next);

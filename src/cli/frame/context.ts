@@ -17,7 +17,7 @@ export function createContext(
   const load = async (options: Pick<ConfigInput, 'environmentRealm'>): Promise<Config> => {
     const { loadConfig, secretsOf } = await import('../../runtime/config/config.js');
     const flags = { config: global.config, logLevel: global.logLevel };
-    const loaded = loadConfig({ env, cwd, flags, ...options });
+    const loaded = await loadConfig({ env, cwd, flags, ...options });
     for (const secret of secretsOf(loaded, env)) registerSecret(secret);
     return loaded;
   };

@@ -3,8 +3,9 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
+import { isBlock } from '../../yaml/values.js';
 import { consistencyFaults, faultsOf } from './faults.js';
-import { type ConfigFile, isBlock, readConfigFile } from './file.js';
+import type { ConfigFile } from './file.js';
 import { CONFIG_VARIABLE, type Layered, layer, unknownVariables, variable } from './layers.js';
 import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
 import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
@@ -39,14 +40,14 @@ const schema = configSchema.extend({
 });
 
 /** Defaults < file < environment < flags. Throws one ALM_CONFIG_INVALID that lists every fault there is. */
-export function loadConfig(input: ConfigInput): Config {
+export async function loadConfig(input: ConfigInput): Promise<Config> {
   const { env, cwd, flags } = input;
   const home = homeOf(env);
   const configFile = findFile(input, home);
   const file: ConfigFile =
     configFile === null
       ? { settings: {}, faults: [], origin: () => undefined }
-      : withoutEmbedded(readConfigFile(configFile, nameFor(configFile, cwd)));
+      : withoutEmbedded(await readFile(configFile, nameFor(configFile, cwd)));
   const layered = layer(file, env, flags, input.environmentRealm !== 'ignored');
   const base = (path: SettingPath) =>
     layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
@@ -93,6 +94,12 @@ export function loadConfig(input: ConfigInput): Config {
     limits: settings.limits,
     origins: originsOf(layered),
   });
+}
+
+/** The reader of YAML is loaded for a file alone: in a container the environment often says all. */
+async function readFile(path: string, name: string): Promise<ConfigFile> {
+  const { readConfigFile } = await import('./file.js');
+  return readConfigFile(path, name);
 }
 
 function findFile({ env, cwd, flags }: ConfigInput, home: string): string | null {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hasCode, messageOf } from '../../core/errors/error.js';
-import { readYaml, type ValuePath, valueAt, type YamlFault } from '../../yaml/read-yaml.js';
+import { readYaml, type YamlFault } from '../../yaml/read-yaml.js';
+import { isBlock, type ValuePath, valueAt } from '../../yaml/values.js';
 import type { Origin, SettingPath } from './model.js';
 
 /** The YAML file as plain values, with the place of each. */
@@ -85,10 +86,6 @@ function faultText({ what, path, detail, line, column }: YamlFault, name: string
     default:
       return `${name}: expected at most ${LIMITS[what]} ${what}; nothing of the file was used`;
   }
-}
-
-export function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(...faults: readonly string[]): ConfigFile {

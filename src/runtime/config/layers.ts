@@ -1,6 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { parseBaseUrl } from '../../core/base-url.js';
-import { type ConfigFile, isBlock } from './file.js';
+import { isBlock } from '../../yaml/values.js';
+import type { ConfigFile } from './file.js';
 import type { ConfigFlags, Origin, SettingPath } from './model.js';
 
 /**

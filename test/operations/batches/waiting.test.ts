@@ -81,7 +81,7 @@ describe('the whole batch', () => {
     const batch = await sealed(ledger, rows(2));
     const { realmId } = ledger.realm;
     const edited = { profiles: [testProfile({ name: 'meadow', baseUrl: 'http://127.0.0.1:2', realmId })] };
-    const config = { ...load({}), ...edited };
+    const config = { ...(await load({})), ...edited };
     expect(await batchStatus(batch.ref, { config })).toMatchObject({
       state: 'halted',
       reason: { code: 'ALM_BATCH_TERMS_CHANGED' },

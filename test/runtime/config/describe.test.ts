@@ -16,11 +16,17 @@ realms:
 `;
 
 describe('every setting is shown with its origin', () => {
-  const settings = (given: Parameters<typeof load>[0]) =>
-    new Map(describeConfig(load(given)).map(({ name, value, origin }) => [name, `${value} (${origin})`]));
+  const settings = async (given: Parameters<typeof load>[0]) =>
+    new Map(
+      describeConfig(await load(given)).map(({ name, value, origin }) => [name, `${value} (${origin})`]),
+    );
 
-  test('default, file with line, environment and flag', () => {
-    const shown = settings({ yaml: YAML, env: { ALMONER_OPERATOR: 'ada' }, flags: { logLevel: 'debug' } });
+  test('default, file with line, environment and flag', async () => {
+    const shown = await settings({
+      yaml: YAML,
+      env: { ALMONER_OPERATOR: 'ada' },
+      flags: { logLevel: 'debug' },
+    });
     expect(shown.get('retentionDays')).toBe('30 (default)');
     expect(shown.get('realms.main.rate')).toBe('10/s (almoner.config.yaml:7)');
     expect(shown.get('realms.main.certainty')).toBe('manual (default)');
@@ -30,9 +36,9 @@ describe('every setting is shown with its origin', () => {
     expect(shown.get('redisUrl')).toBe('redis://user:***@h:6379/0 (almoner.config.yaml:1)');
   });
 
-  test('the environment realm names its variables', () => {
+  test('the environment realm names its variables', async () => {
     const env = { ALMONER_REALM_URL: 'https://r.example', ALMONER_REALM_ID: '42', ALMONER_API_KEY: 'canary' };
-    const shown = settings({ env: { ...env, ALMONER_RATE: '9/s' } });
+    const shown = await settings({ env: { ...env, ALMONER_RATE: '9/s' } });
     expect(shown.get('realms.42.baseUrl')).toBe('https://r.example (environment ALMONER_REALM_URL)');
     expect(shown.get('realms.42.key')).toBe(
       'environment variable ALMONER_API_KEY (environment ALMONER_API_KEY)',
@@ -40,9 +46,9 @@ describe('every setting is shown with its origin', () => {
     expect(shown.get('realms.42.rate')).toBe('9/s (environment ALMONER_RATE)');
   });
 
-  test('no secret is shown, nor kept in the configuration', () => {
+  test('no secret is shown, nor kept in the configuration', async () => {
     const env = { MAIN_KEY: 'canary-key', HOOK: 'canary-hook', DISCORD: 'https://d.example/canary' };
-    const config = load({ yaml: YAML, env });
+    const config = await load({ yaml: YAML, env });
     expect(JSON.stringify(describeConfig(config))).not.toMatch(/canary|pa55/);
     expect(JSON.stringify(config)).not.toMatch(/canary-(key|hook)/);
     expect(secretsOf(config, env)).toEqual(['canary-key', 'https://d.example/canary', 'canary-hook', 'pa55']);
@@ -57,6 +63,6 @@ test.each([
   ['https://token@h/x', 'https://***@h/x'],
   ['rediss://h?sentinelPassword=pw&ca=f', 'rediss://h?sentinelPassword=***&ca=f'],
   ['redis//:pw@h', 'redis//:***@h'],
-])('%s is shown as %s', (url, shown) => {
+])('%s is shown as %s', async (url, shown) => {
   expect(maskUrl(url)).toBe(shown);
 });

@@ -94,8 +94,8 @@ describe('a bad value is named with what was expected, what was got, and where',
       realm('authScheme: "Bearer\\r\\nX: y"'),
       'realms.main.authScheme: expected an authorization scheme such as Bearer, or an empty text, got "Bearer\\r\\nX: y" (almoner.config.yaml line 6, column 17)',
     ],
-  ])('%s', (yaml, fault) => {
-    expect(faultsOf({ yaml })).toEqual([fault]);
+  ])('%s', async (yaml, fault) => {
+    expect(await faultsOf({ yaml })).toEqual([fault]);
   });
 
   test.each([
@@ -119,12 +119,12 @@ describe('a bad value is named with what was expected, what was got, and where',
       { ALMONER_REALM_URL: 'ftp://x', ALMONER_REALM_ID: 'r', ALMONER_API_KEY: 'k' },
       'ALMONER_REALM_URL: expected a URL that starts with https:// or http://, got "ftp://x" (environment)',
     ],
-  ])('%j', (env, fault) => {
-    expect(faultsOf({ env })).toEqual([fault]);
+  ])('%j', async (env, fault) => {
+    expect(await faultsOf({ env })).toEqual([fault]);
   });
 
-  test('a flag is named as it is typed', () => {
-    expect(faultsOf({ flags: { logLevel: 'loud' } })).toEqual([
+  test('a flag is named as it is typed', async () => {
+    expect(await faultsOf({ flags: { logLevel: 'loud' } })).toEqual([
       expect.stringMatching(/^--log-level: expected one of .*\(flag\)$/),
     ]);
   });
@@ -157,20 +157,20 @@ describe('unknown names are refused with a hint', () => {
       'embedded: { rate: none }',
       'embedded: not a setting; the embedded realm is used when no realm is configured',
     ],
-  ])('%s', (yaml, fault) => {
-    const [got, ...more] = faultsOf({ yaml });
+  ])('%s', async (yaml, fault) => {
+    const [got, ...more] = await faultsOf({ yaml });
     expect(got?.replace(/column \d+/, '')).toBe(fault.replace(/column \d+/, ''));
     expect(more).toEqual([]);
   });
 
-  test('a key in the file is refused without being repeated', () => {
-    const [fault] = faultsOf({ yaml: realm('apiKey: sk-canary-123') });
+  test('a key in the file is refused without being repeated', async () => {
+    const [fault] = await faultsOf({ yaml: realm('apiKey: sk-canary-123') });
     expect(fault).toContain('a key never stands in the file: name its place with keyEnv or keyFile');
     expect(fault).not.toContain('canary');
   });
 
-  test('a mistyped variable is refused without showing what it holds', () => {
-    const faults = faultsOf({
+  test('a mistyped variable is refused without showing what it holds', async () => {
+    const faults = await faultsOf({
       env: { ALMONER_API_KEI: 'sk-canary-123', ALMONER_TEST_ANYTHING: 'x', OTHER: 'y' },
     });
     expect(faults).toEqual([
@@ -178,25 +178,25 @@ describe('unknown names are refused with a hint', () => {
     ]);
   });
 
-  test('a variable that the file names as the place of a key is known', () => {
+  test('a variable that the file names as the place of a key is known', async () => {
     const yaml = realm('').replace('keyEnv: K', 'keyEnv: ALMONER_MAIN_KEY');
-    expect(load({ yaml, env: { ALMONER_MAIN_KEY: 'k' } }).profiles[0]?.key).toEqual({
+    expect((await load({ yaml, env: { ALMONER_MAIN_KEY: 'k' } })).profiles[0]?.key).toEqual({
       from: 'env',
       name: 'ALMONER_MAIN_KEY',
     });
   });
 
-  test.each(['__proto__', 'constructor', 'prototype'])('%s is not a name', (name) => {
-    expect(faultsOf({ yaml: `${name}: { logLevel: info }\n` })).toEqual([
+  test.each(['__proto__', 'constructor', 'prototype'])('%s is not a name', async (name) => {
+    expect(await faultsOf({ yaml: `${name}: { logLevel: info }\n` })).toEqual([
       expect.stringContaining(`${name}: not a name for a setting`),
     ]);
-    expect(faultsOf({ yaml: `realms:\n  ${name}: { rate: none }\n` })).toEqual([
+    expect(await faultsOf({ yaml: `realms:\n  ${name}: { rate: none }\n` })).toEqual([
       expect.stringContaining('not a name for a setting'),
     ]);
   });
 });
 
-test('all faults of all layers come at once, with exit code 2', () => {
+test('all faults of all layers come at once, with exit code 2', async () => {
   const yaml = `logLevel: loud
 zebra: 1
 realms:
@@ -206,7 +206,7 @@ realms:
   twin: { baseUrl: https://x.example/api/v4/, realmId: x, keyEnv: K }
 `;
   const env = { ALMONER_REALM_URL: 'https://r.example', ALMONER_DATTA: 'x', REDIS_URL: 'http://:pa55@h' };
-  const faults = faultsOf({ yaml, env });
+  const faults = await faultsOf({ yaml, env });
   for (const start of [
     'logLevel:',
     'zebra:',
@@ -224,5 +224,5 @@ realms:
   ])
     expect(faults.filter((fault) => fault.startsWith(start))).toHaveLength(1);
   expect(faults.join('\n')).not.toMatch(/pa55|u:p@/);
-  expect(() => load({ yaml, env })).toThrow(expect.objectContaining({ exit: 2 }));
+  await expect(load({ yaml, env })).rejects.toThrow(expect.objectContaining({ exit: 2 }));
 });

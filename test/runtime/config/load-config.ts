@@ -18,7 +18,7 @@ export function folderWith(files: Readonly<Record<string, string>> = {}): string
 
 export type Given = Partial<Omit<ConfigInput, 'cwd'>> & { readonly cwd?: string; readonly yaml?: string };
 
-export function load(given: Given = {}): Config {
+export function load(given: Given = {}): Promise<Config> {
   const {
     yaml,
     cwd = folderWith(yaml === undefined ? {} : { 'almoner.config.yaml': yaml }),
@@ -28,9 +28,9 @@ export function load(given: Given = {}): Config {
 }
 
 /** The faults of a configuration that must be refused. */
-export function faultsOf(given: Given): readonly string[] {
+export async function faultsOf(given: Given): Promise<readonly string[]> {
   try {
-    load(given);
+    await load(given);
   } catch (error) {
     if (isAlmonerError(error, 'ALM_CONFIG_INVALID')) return error.details;
     throw error;

@@ -5,62 +5,72 @@ import { defaultDataFolder } from '../../../src/runtime/config/config.js';
 import { folderWith, load } from './load-config.js';
 
 describe('defaults < file < environment < flags', () => {
-  test('each layer wins over the one before, setting by setting', () => {
+  test('each layer wins over the one before, setting by setting', async () => {
     const yaml = 'logLevel: info\nretentionDays: 7\noperator: from-file\n';
-    expect(load()).toMatchObject({ logLevel: 'warn', retentionDays: 30, operator: userInfo().username });
-    expect(load({ yaml })).toMatchObject({ logLevel: 'info', retentionDays: 7, operator: 'from-file' });
+    expect(await load()).toMatchObject({
+      logLevel: 'warn',
+      retentionDays: 30,
+      operator: userInfo().username,
+    });
+    expect(await load({ yaml })).toMatchObject({ logLevel: 'info', retentionDays: 7, operator: 'from-file' });
     const env = { ALMONER_LOG_LEVEL: 'error', ALMONER_OPERATOR: 'ada' };
-    expect(load({ yaml, env })).toMatchObject({ logLevel: 'error', retentionDays: 7, operator: 'ada' });
-    expect(load({ yaml, env, flags: { logLevel: 'trace' } })).toMatchObject({
+    expect(await load({ yaml, env })).toMatchObject({ logLevel: 'error', retentionDays: 7, operator: 'ada' });
+    expect(await load({ yaml, env, flags: { logLevel: 'trace' } })).toMatchObject({
       logLevel: 'trace',
       operator: 'ada',
     });
   });
 
-  test('--config names the file, and so does ALMONER_CONFIG', () => {
+  test('--config names the file, and so does ALMONER_CONFIG', async () => {
     const cwd = folderWith({
       'sub/other.yaml': 'logLevel: debug\n',
       'almoner.config.yaml': 'logLevel: info\n',
     });
-    expect(load({ cwd })).toMatchObject({ logLevel: 'info', configFile: join(cwd, 'almoner.config.yaml') });
-    expect(load({ cwd, flags: { config: 'sub/other.yaml' } }).logLevel).toBe('debug');
-    expect(load({ cwd, env: { ALMONER_CONFIG: 'sub/other.yaml' } }).logLevel).toBe('debug');
+    expect(await load({ cwd })).toMatchObject({
+      logLevel: 'info',
+      configFile: join(cwd, 'almoner.config.yaml'),
+    });
+    expect((await load({ cwd, flags: { config: 'sub/other.yaml' } })).logLevel).toBe('debug');
+    expect((await load({ cwd, env: { ALMONER_CONFIG: 'sub/other.yaml' } })).logLevel).toBe('debug');
   });
 
-  test('an empty environment variable is an unset one', () => {
-    const config = load({
+  test('an empty environment variable is an unset one', async () => {
+    const config = await load({
       env: { ALMONER_LOG_LEVEL: '', REDIS_URL: ' ', ALMONER_REALM_URL: '', ALMONER_API_KEY: '' },
     });
     expect(config).toMatchObject({ logLevel: 'warn', redisUrl: null });
     expect(config.profiles[0]?.rehearsal).toBe(true);
   });
 
-  test('an empty file is a file with no settings', () => {
-    expect(load({ yaml: '' }).logLevel).toBe('warn');
-    expect(load({ yaml: '# nothing yet\n' }).logLevel).toBe('warn');
+  test('an empty file is a file with no settings', async () => {
+    expect((await load({ yaml: '' })).logLevel).toBe('warn');
+    expect((await load({ yaml: '# nothing yet\n' })).logLevel).toBe('warn');
   });
 
-  test('lists and numbers come from the environment as such', () => {
+  test('lists and numbers come from the environment as such', async () => {
     const env = { ALMONER_RETENTION_DAYS: '3', ALMONER_ACCEPT_RISKS: 'no-append-only, fsync-everysec' };
-    expect(load({ env })).toMatchObject({ retentionDays: 3, risks: ['no-append-only', 'fsync-everysec'] });
+    expect(await load({ env })).toMatchObject({
+      retentionDays: 3,
+      risks: ['no-append-only', 'fsync-everysec'],
+    });
   });
 });
 
 describe('folders', () => {
-  test('relative paths belong to the place they were written in', () => {
+  test('relative paths belong to the place they were written in', async () => {
     const yaml = 'dataFolder: data\nreportsFolder: ~/out\n';
     const cwd = folderWith({ 'etc/c.yaml': yaml });
     const env = { HOME: '/home/ada', ALMONER_JOBS: 'my-jobs' };
-    expect(load({ cwd, env, flags: { config: 'etc/c.yaml' } })).toMatchObject({
+    expect(await load({ cwd, env, flags: { config: 'etc/c.yaml' } })).toMatchObject({
       dataFolder: join(cwd, 'etc/data'),
       reportsFolder: '/home/ada/out',
       jobsFolder: join(cwd, 'my-jobs'),
     });
   });
 
-  test('reports and jobs stand beside the caller, data in one folder per user', () => {
+  test('reports and jobs stand beside the caller, data in one folder per user', async () => {
     const cwd = folderWith();
-    expect(load({ cwd })).toMatchObject({
+    expect(await load({ cwd })).toMatchObject({
       reportsFolder: join(cwd, 'reports'),
       jobsFolder: join(cwd, 'jobs'),
     });
@@ -74,8 +84,10 @@ describe('folders', () => {
   });
 });
 
-test('the configuration is frozen to its last leaf', () => {
-  const config = load({ yaml: 'realms:\n  main: { baseUrl: https://r.example, realmId: r1, keyEnv: K }\n' });
+test('the configuration is frozen to its last leaf', async () => {
+  const config = await load({
+    yaml: 'realms:\n  main: { baseUrl: https://r.example, realmId: r1, keyEnv: K }\n',
+  });
   const thaw = (value: unknown, path: string): string[] => {
     if (typeof value !== 'object' || value === null) return [];
     const inner = Object.entries(value).flatMap(([key, each]) => thaw(each, `${path}.${key}`));

@@ -14,8 +14,8 @@ const TWO = `realms:
 `;
 
 describe('the realm of the environment', () => {
-  test('no realm anywhere is the embedded rehearsal', () => {
-    expect(load().profiles).toEqual([
+  test('no realm anywhere is the embedded rehearsal', async () => {
+    expect((await load()).profiles).toEqual([
       expect.objectContaining({
         name: 'embedded',
         realmId: 'embedded',
@@ -28,8 +28,8 @@ describe('the realm of the environment', () => {
     ]);
   });
 
-  test('rate and certainty may be set for the embedded realm too', () => {
-    const [profile] = load({ env: { ALMONER_RATE: '10/s', ALMONER_CERTAINTY: 'manual' } }).profiles;
+  test('rate and certainty may be set for the embedded realm too', async () => {
+    const [profile] = (await load({ env: { ALMONER_RATE: '10/s', ALMONER_CERTAINTY: 'manual' } })).profiles;
     expect(profile).toMatchObject({
       rehearsal: true,
       rate: { requests: 10, windowMs: 1000 },
@@ -37,8 +37,8 @@ describe('the realm of the environment', () => {
     });
   });
 
-  test('a whole one is a profile named after its id, careful by default', () => {
-    expect(load({ env: REALM }).profiles).toEqual([
+  test('a whole one is a profile named after its id, careful by default', async () => {
+    expect((await load({ env: REALM })).profiles).toEqual([
       {
         name: '42',
         baseUrl: 'https://r.example',
@@ -63,10 +63,10 @@ describe('the realm of the environment', () => {
     ]);
   });
 
-  test('the key may be in a file, relative to the caller', () => {
+  test('the key may be in a file, relative to the caller', async () => {
     const { ALMONER_API_KEY: _, ...rest } = REALM;
     const cwd = folderWith();
-    const [profile] = load({ cwd, env: { ...rest, ALMONER_API_KEY_FILE: 'secret/key' } }).profiles;
+    const [profile] = (await load({ cwd, env: { ...rest, ALMONER_API_KEY_FILE: 'secret/key' } })).profiles;
     expect(profile?.key).toEqual({ from: 'file', path: join(cwd, 'secret/key') });
   });
 
@@ -75,37 +75,37 @@ describe('the realm of the environment', () => {
     [['ALMONER_REALM_ID'], ['ALMONER_REALM_URL', 'ALMONER_API_KEY']],
     [['ALMONER_API_KEY'], ['ALMONER_REALM_URL', 'ALMONER_REALM_ID']],
     [['ALMONER_REALM_URL', 'ALMONER_API_KEY'], ['ALMONER_REALM_ID']],
-  ])('only %s set is refused, naming what is missing', (present, missing) => {
+  ])('only %s set is refused, naming what is missing', async (present, missing) => {
     const env = Object.fromEntries(Object.entries(REALM).filter(([name]) => present.includes(name)));
-    expect(faultsOf({ env }).map((fault) => fault.split(':')[0])).toEqual(missing);
+    expect((await faultsOf({ env })).map((fault) => fault.split(':')[0])).toEqual(missing);
   });
 
-  test('a key twice is refused', () => {
-    expect(faultsOf({ env: { ...REALM, ALMONER_API_KEY_FILE: 'f' } })).toEqual([
+  test('a key twice is refused', async () => {
+    expect(await faultsOf({ env: { ...REALM, ALMONER_API_KEY_FILE: 'f' } })).toEqual([
       expect.stringContaining('expected either ALMONER_API_KEY or ALMONER_API_KEY_FILE, got both'),
     ]);
   });
 
-  test('the realm service may ignore it', () => {
-    const config = load({ env: { ALMONER_API_KEY: 'first-key' }, environmentRealm: 'ignored' });
+  test('the realm service may ignore it', async () => {
+    const config = await load({ env: { ALMONER_API_KEY: 'first-key' }, environmentRealm: 'ignored' });
     expect(config.profiles.map((profile) => profile.name)).toEqual(['embedded']);
   });
 });
 
 describe('realms of the file', () => {
-  test('an id of 21 digits without quotes keeps every digit', () => {
-    expect(load({ yaml: TWO }).profiles.map((profile) => profile.realmId)).toEqual([
+  test('an id of 21 digits without quotes keeps every digit', async () => {
+    expect((await load({ yaml: TWO })).profiles.map((profile) => profile.realmId)).toEqual([
       '42',
       '119000000000000000001',
     ]);
     const zeros =
       'realms:\n  a: { baseUrl: https://r.example, realmId: 007, keyEnv: K, realmPointId: 0010 }\n';
-    expect(load({ yaml: zeros }).profiles[0]).toMatchObject({ realmId: '007', currency: '0010' });
+    expect((await load({ yaml: zeros })).profiles[0]).toMatchObject({ realmId: '007', currency: '0010' });
   });
 
-  test('an environment realm of another identity stands beside them', () => {
+  test('an environment realm of another identity stands beside them', async () => {
     const env = { ...REALM, ALMONER_REALM_ID: '43', ALMONER_RATE: '10/s' };
-    const profiles = load({ yaml: TWO, env }).profiles;
+    const profiles = (await load({ yaml: TWO, env })).profiles;
     expect(profiles.map((profile) => profile.name).sort()).toEqual(['43', 'main', 'side']);
     expect(profiles.find((profile) => profile.name === 'main')?.rate).toEqual({
       requests: 500,
@@ -117,8 +117,8 @@ describe('realms of the file', () => {
     });
   });
 
-  test('of the same identity the environment wins, and the caps of the file stay in force', () => {
-    const config = load({ yaml: TWO, env: { ...REALM, ALMONER_RATE: 'none' } });
+  test('of the same identity the environment wins, and the caps of the file stay in force', async () => {
+    const config = await load({ yaml: TWO, env: { ...REALM, ALMONER_RATE: 'none' } });
     expect(config.profiles).toHaveLength(2);
     expect(pickProfile(config, 'main')).toMatchObject({
       key: { from: 'env', name: 'ALMONER_API_KEY' },
@@ -127,19 +127,19 @@ describe('realms of the file', () => {
     });
   });
 
-  test('rate and certainty of the environment overrule the file where it names no realm', () => {
-    const config = load({ yaml: TWO, env: { ALMONER_RATE: '7/s', ALMONER_CERTAINTY: 'idempotent' } });
+  test('rate and certainty of the environment overrule the file where it names no realm', async () => {
+    const config = await load({ yaml: TWO, env: { ALMONER_RATE: '7/s', ALMONER_CERTAINTY: 'idempotent' } });
     for (const profile of config.profiles)
       expect(profile).toMatchObject({ rate: { requests: 7, windowMs: 1_000 }, certainty: 'idempotent' });
   });
 
-  test('the key file belongs to the folder of the configuration file', () => {
+  test('the key file belongs to the folder of the configuration file', async () => {
     const cwd = folderWith({ 'etc/c.yaml': TWO });
-    const config = load({ cwd, flags: { config: 'etc/c.yaml' } });
+    const config = await load({ cwd, flags: { config: 'etc/c.yaml' } });
     expect(pickProfile(config, 'side').key).toEqual({ from: 'file', path: join(cwd, 'etc/side.key') });
   });
 
-  test('every setting of a profile is read', () => {
+  test('every setting of a profile is read', async () => {
     const yaml = `realms:
   full:
     baseUrl: http://127.0.0.1:8080/api/v4
@@ -166,7 +166,7 @@ describe('realms of the file', () => {
       discord: { urlFile: discord.url }
 `;
     const cwd = folderWith({ 'almoner.config.yaml': yaml });
-    const config = load({ cwd });
+    const config = await load({ cwd });
     expect(config.profiles).toEqual([
       {
         name: 'full',
@@ -201,18 +201,18 @@ describe('realms of the file', () => {
 });
 
 describe('picking a realm', () => {
-  test('the only one needs no name', () => {
-    expect(pickProfile(load()).name).toBe('embedded');
+  test('the only one needs no name', async () => {
+    expect(pickProfile(await load()).name).toBe('embedded');
   });
 
-  test('by name or by id', () => {
-    const config = load({ yaml: TWO });
+  test('by name or by id', async () => {
+    const config = await load({ yaml: TWO });
     expect(pickProfile(config, 'side').name).toBe('side');
     expect(pickProfile(config, '42').name).toBe('main');
   });
 
-  test('of several one must be chosen, and an unknown one is refused; both list what there is', () => {
-    const config = load({ yaml: TWO });
+  test('of several one must be chosen, and an unknown one is refused; both list what there is', async () => {
+    const config = await load({ yaml: TWO });
     const details = ['main: realm 42 at https://r.example', expect.stringContaining('side: realm 119')];
     expect(() => pickProfile(config)).toThrow(
       expect.objectContaining({ code: 'ALM_CONFIG_REALM_AMBIGUOUS', details }),
@@ -222,8 +222,8 @@ describe('picking a realm', () => {
     );
   });
 
-  test('one id at two base URLs is ambiguous by id and clear by name', () => {
-    const config = load({ yaml: TWO.replace('119000000000000000001', '"42"') });
+  test('one id at two base URLs is ambiguous by id and clear by name', async () => {
+    const config = await load({ yaml: TWO.replace('119000000000000000001', '"42"') });
     expect(() => pickProfile(config, '42')).toThrow(
       expect.objectContaining({ code: 'ALM_CONFIG_REALM_AMBIGUOUS' }),
     );
