@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
-import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
 /** Read-back reads every member before it is paid: what becomes of an order whose member cannot be read. */
@@ -42,17 +42,17 @@ test('a key that is not taken halts the realm with every order planned; with the
   expect(await world.applied()).toHaveLength(ROWS);
 });
 
-/** With the program's own patience five attempts would take a quarter of a minute. */
-const impatient = () =>
-  `realms: {town: {baseUrl: '${world.realm.url}', realmId: ${REALM_ID}, keyEnv: ALMONER_API_KEY, rate: none, certainty: readback, attempts: {max: 5, backoffMs: 50, backoffMaxMs: 100}}}\n`;
-
 test.each([
   ['cannot be reached', undefined],
   ['answers every read with 503', parseFaults(['error-before:1:503'])],
 ])('a realm that %s is waited for: nobody is burnt, all are paid', async (_, faults) => {
-  world = await startRealmAndOperator({ members, env, ...(faults && { faults }) });
+  world = await startRealmAndOperator({
+    members,
+    env,
+    ...(faults && { faults }),
+    profile: { attempts: { max: 5, backoffMs: 50, backoffMaxMs: 100 } },
+  });
   if (faults === undefined) await world.realm.close();
-  await world.file('almoner.config.yaml', impatient());
   await world.file('a.csv', csv(rows));
   const run = world.start(['run', 'a.csv', '--yes', '--json']);
   const waiting = await until(

@@ -41,6 +41,9 @@ export async function startRealmAndOperator(
      */
     embedded?: boolean;
     env?: NodeJS.ProcessEnv;
+    /** Of almoner.config.yaml, which is written where one of the two is given; `profile`: more of the realm's settings. */
+    limits?: Readonly<Record<string, number>>;
+    profile?: Readonly<Record<string, unknown>>;
   } = {},
 ): Promise<RealmAndOperator> {
   const redis = await startRedis();
@@ -48,6 +51,16 @@ export async function startRealmAndOperator(
   const admin = auditedAdmin(redis.client());
   let realm = await startRealm(redis, { realmId: REALM_ID, faults: options.faults });
   await admin.putMembers(REALM_ID, options.members ?? []);
+  const file = async (name: string, text: string) => {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return path;
+  };
+  const { limits = {}, profile = {} } = options;
+  if (Object.keys({ ...limits, ...profile }).length > 0) {
+    const town = { baseUrl: realm.url, realmId: REALM_ID, keyEnv: 'ALMONER_API_KEY', ...profile };
+    await file('almoner.config.yaml', JSON.stringify({ limits, realms: { town } }));
+  }
   const started = new Set<Started>();
   const env: NodeJS.ProcessEnv = {
     ...(options.embedded === true ? {} : { REDIS_URL: redis.url }),
@@ -74,11 +87,7 @@ export async function startRealmAndOperator(
       started.add(one);
       return one;
     },
-    async file(name, text) {
-      const path = join(folder, name);
-      await writeFile(path, text);
-      return path;
-    },
+    file,
     applied: () => admin.appliedChanges(REALM_ID),
     appliedCount: () => admin.appliedCount(REALM_ID),
     async reopenRealm() {
