@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
+import { almoner } from '../support/almoner.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
@@ -29,9 +30,10 @@ test('a member who does not exist is refused before anything is sent; the others
 test('a key that is not taken halts the realm with every order planned; with the right one all are paid', async () => {
   world = await startRealmAndOperator({ members, env });
   await world.file('a.csv', csv(rows));
-  const run = world.start(['run', 'a.csv', '--yes', '--json'], { ALMONER_API_KEY: 'revoked-key-0123456789' });
-  expect(await run.ended).toBe(5);
-  expect(JSON.parse(run.stdout())).toMatchObject({
+  const revoked = { ...world.env, ALMONER_API_KEY: 'revoked-key-0123456789' };
+  const run = await almoner(['run', 'a.csv', '--yes', '--json'], { cwd: world.folder, env: revoked });
+  expect(run.status).toBe(5);
+  expect(JSON.parse(run.stdout)).toMatchObject({
     state: 'halted',
     reason: { code: 'ALM_KEY_REFUSED' },
     counts: { planned: ROWS },

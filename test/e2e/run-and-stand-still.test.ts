@@ -2,21 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
+import { almoner } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
-import { freePort } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
 let world: RealmAndOperator;
 afterEach(() => world.end());
 
+const ROWS = 300;
 const members = Array.from({ length: 60 }, (_, n) => ({ member: String(5_000_000 + n), tokens: 0 }));
 const csv = (rows: number) =>
   `member,tokens,reference\n${Array.from({ length: rows }, (_, i) => `${5_000_000 + (i % 60)},${i + 1},r-${i}`).join('\n')}\n`;
 
 test('Ctrl-C pauses after what is being sent, says so, and the same command goes on', async () => {
   world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:60']) });
-  await world.file('a.csv', csv(600));
+  await world.file('a.csv', csv(ROWS));
   const run = world.start(['run', 'a.csv', '--yes', '--json']);
   await until('some are paid', async () => (await world.appliedCount()) > 50 || undefined);
   run.child.kill('SIGINT');
@@ -36,7 +37,7 @@ test('Ctrl-C pauses after what is being sent, says so, and the same command goes
     batch: paused.batch,
     existing: true,
     state: 'done',
-    counts: { paid: 600 },
+    counts: { paid: ROWS },
   });
   await auditReport(await world.applied(), join(world.folder, 'reports'), paused.batch);
 });
@@ -61,6 +62,7 @@ test('--in-order applies the rows strictly in file order', async () => {
   world = await startRealmAndOperator({
     members,
     faults: parseFaults(['error-after:0.1', 'reset-before:0.1', 'latency:0.3:20']),
+    profile: { attempts: { backoffMs: 10, backoffMaxMs: 50 } },
   });
   await world.file('a.csv', csv(60));
   const ran = await world.run('run', 'a.csv', '--yes', '--in-order', '--json');
@@ -74,18 +76,18 @@ test('a refused key halts the realm at once, burns no order, and the mended key 
   world = await startRealmAndOperator({ members });
   await world.file('a.csv', csv(40));
   await world.file('key', 'wrong-key-of-nobody-0123456789');
-  const env = { ALMONER_API_KEY: undefined, ALMONER_API_KEY_FILE: join(world.folder, 'key') };
-  const halted = world.start(['run', 'a.csv', '--yes', '--json'], env);
-  expect(await halted.ended).toBe(5);
-  const told = JSON.parse(halted.stdout());
+  const env = { ...world.env, ALMONER_API_KEY: undefined, ALMONER_API_KEY_FILE: join(world.folder, 'key') };
+  const run = () => almoner(['run', 'a.csv', '--yes', '--json'], { cwd: world.folder, env });
+  const halted = await run();
+  expect(halted.status).toBe(5);
+  const told = JSON.parse(halted.stdout);
   expect(told).toMatchObject({ state: 'halted', counts: { planned: 40 } });
   expect(told.reason.message).toContain('401');
-  const stillWrong = world.start(['run', 'a.csv', '--yes', '--json'], env);
-  expect(await stillWrong.ended).toBe(5);
+  expect((await run()).status).toBe(5);
   await world.file('key', `${world.env.ALMONER_API_KEY}\n`);
-  const mended = world.start(['run', 'a.csv', '--yes', '--json'], env);
-  expect(await mended.ended, mended.stderr()).toBe(0);
-  expect(JSON.parse(mended.stdout())).toMatchObject({ state: 'done', counts: { paid: 40 } });
+  const mended = await run();
+  expect(mended.status, mended.stderr).toBe(0);
+  expect(JSON.parse(mended.stdout)).toMatchObject({ state: 'done', counts: { paid: 40 } });
 });
 
 test('a wrong address that answers 404 burns five rows, not the file', async () => {
@@ -103,18 +105,16 @@ test('a wrong address that answers 404 burns five rows, not the file', async () 
 });
 
 test('an address where nothing listens halts the realm in the end and burns nothing', async () => {
-  world = await startRealmAndOperator({ members });
-  await world.file('a.csv', csv(3));
-  await world.file(
-    'almoner.config.yaml',
-    `limits: { breakerHaltMs: 1000 }\nrealms:\n  town:\n    baseUrl: http://127.0.0.1:${await freePort()}\n    realmId: town\n    keyEnv: ALMONER_API_KEY\n    attempts: { max: 3, backoffMs: 10, backoffMaxMs: 20 }\n    rate: none\n`,
-  );
-  const ran = world.start(['run', 'a.csv', '--yes', '--json'], {
-    ALMONER_REALM_URL: undefined,
-    ALMONER_REALM_ID: undefined,
+  world = await startRealmAndOperator({
+    members,
+    limits: { breakerHaltMs: 1_000 },
+    profile: { attempts: { max: 3, backoffMs: 10, backoffMaxMs: 20 } },
   });
-  expect(await ran.ended, ran.stderr()).toBe(5);
-  expect(JSON.parse(ran.stdout())).toMatchObject({
+  await world.file('a.csv', csv(3));
+  await world.realm.close();
+  const ran = await world.run('run', 'a.csv', '--yes', '--json');
+  expect(ran.status, ran.stderr).toBe(5);
+  expect(JSON.parse(ran.stdout)).toMatchObject({
     state: 'halted',
     reason: { code: 'ALM_BATCH_BREAKER' },
     counts: { planned: 3 },
@@ -124,13 +124,14 @@ test('an address where nothing listens halts the realm in the end and burns noth
 });
 
 test('a second run of the same orders while the first lives watches it and sends nothing', async () => {
-  world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:40']) });
-  await world.file('a.csv', csv(400));
+  // Slow enough that the second finds the first at work.
+  world = await startRealmAndOperator({ members, faults: parseFaults(['latency:1:400']) });
+  await world.file('a.csv', csv(ROWS));
   const first = world.start(['run', 'a.csv', '--yes', '--json']);
   await until('the first pays', async () => (await world.appliedCount()) > 10 || undefined);
   const second = await world.run('run', 'a.csv', '--yes', '--json');
   expect(await first.ended, first.stderr()).toBe(0);
   expect(second.status, second.stderr).toBe(0);
-  expect(JSON.parse(second.stdout)).toMatchObject({ existing: true, state: 'done', counts: { paid: 400 } });
-  expect(await world.appliedCount()).toBe(400);
+  expect(JSON.parse(second.stdout)).toMatchObject({ existing: true, state: 'done', counts: { paid: ROWS } });
+  expect(await world.appliedCount()).toBe(ROWS);
 });

@@ -6,20 +6,19 @@ import { mixedRows } from '../support/mixed-rows.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
 
-const ROWS = 2_000;
+const ROWS = 600;
 const { csv, seeds } = mixedRows(ROWS, 150);
 let world: RealmAndOperator;
 
 beforeAll(async () => {
-  const quick = 'realms:\n  town:\n';
   world = await startRealmAndOperator({
     members: seeds,
-    faults: parseFaults(['all:0.02', 'hang-before:0.002:300', 'hang-after:0.002:300', 'storm:0.002:300']),
+    profile: {
+      timeouts: { responseMs: 1_500, totalMs: 2_000 },
+      attempts: { max: 10, backoffMs: 50, backoffMaxMs: 500 },
+    },
+    faults: parseFaults(['all:0.04', 'hang-before:0.01:300', 'hang-after:0.01:300', 'storm:0.001:300']),
   });
-  await world.file(
-    'almoner.config.yaml',
-    `${quick}    baseUrl: ${world.realm.url}\n    realmId: town\n    keyEnv: ALMONER_API_KEY\n    rate: none\n    certainty: idempotent\n    timeouts: { responseMs: 1500, totalMs: 2000 }\n    attempts: { max: 10, backoffMs: 50, backoffMaxMs: 500 }\n`,
-  );
 });
 afterAll(() => world.end());
 
@@ -32,13 +31,14 @@ test('two workers, every fault at once: the service’s books and the report agr
     world.start(['worker', '--concurrency', '16']),
     world.start(['worker', '--concurrency', '16']),
   ];
+  await until('all to be applied', async () => (await world.appliedCount()) === ROWS, 150_000);
   const done = await until(
     'the batch is done',
     async () => {
       const status = JSON.parse((await world.run('status', batch, '--json')).stdout);
       return status.state === 'done' ? status : undefined;
     },
-    150_000,
+    30_000,
   );
   for (const { child, ended } of workers) {
     child.kill('SIGTERM');
