@@ -60,6 +60,8 @@ export async function seriousFindings(page: Page): Promise<unknown[]> {
     await page.evaluate(
       await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
     );
-  const found: unknown = await page.evaluate('axe.run().then((result) => result.violations)');
+  const found: unknown = await page.evaluate(
+    "axe.run({ resultTypes: ['violations'] }).then((result) => result.violations)",
+  );
   return Findings.parse(found).filter(({ impact }) => impact === 'serious' || impact === 'critical');
 }

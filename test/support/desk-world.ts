@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { z } from 'zod';
-import { type DeskProcess, type RealmProcess, startDeskProcess, startRealmProcess } from './almoner.js';
+import { parseFaults } from '../../src/realm/server/faults.js';
+import type { MemberSeed } from '../../src/realm/server/members.js';
+import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { launchBrowser } from './desk-browser.js';
-import { endServerOf } from './store-program.js';
+import { startRealm } from './realm-service.js';
+import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /**
@@ -17,7 +18,7 @@ import { TcpProxy } from './tcp-proxy.js';
 export type DeskWorld = {
   readonly desk: DeskProcess;
   readonly folder: string;
-  /** What a member has, by the meadow's own word. */
+  /** What a member has, by the meadow's own books. */
   balance(member: string): Promise<number>;
   /** Lets further members join the meadow. */
   join(members: readonly string[]): Promise<void>;
@@ -30,38 +31,30 @@ async function startDeskWorld(
   doors: readonly string[] = [],
 ): Promise<DeskWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
-  const realms: RealmProcess[] = [];
+  const redis = await startRedis();
   const proxies: TcpProxy[] = [];
-  const keys = { meadow: randomBytes(24).toString('hex'), moor: randomBytes(24).toString('hex') };
+  const realmOf = async (realmId: Profile['realm'], ...faults: string[]) => {
+    const realm = await startRealm(redis, { realmId, faults: parseFaults(faults) });
+    await realm.admin.putMembers(realmId, members.map(seedOf));
+    return realm;
+  };
+  const realms = { meadow: await realmOf('meadow'), moor: await realmOf('moor', 'reset-after:0.6') };
+  const { admin, url } = realms.meadow;
   let desk: DeskProcess | undefined;
-  let meadow: RealmProcess;
   const end = async () => {
     await desk?.end('SIGTERM');
     for (const proxy of proxies) await proxy.close();
-    for (const realm of realms) await realm.end('SIGTERM');
-    for (const data of ['data', 'realm']) await endServerOf(join(folder, data));
+    for (const realm of Object.values(realms)) await realm.close();
+    await redis.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  const serveRealm = async (name: keyof typeof keys, ids: readonly string[], ...args: string[]) => {
-    const file = join(folder, 'members.csv');
-    await writeFile(file, `member,tokens,level\n${ids.map((id, at) => `${id},1000,${at % 10}\n`).join('')}`);
-    const realm = await startRealmProcess(
-      ['--port', '0', '--realm-id', name, '--members', file, ...args],
-      { ALMONER_DATA: join(folder, 'realm'), ALMONER_API_KEY: keys[name] },
-      folder,
-    );
-    realms.push(realm);
-    return realm;
-  };
   try {
-    meadow = await serveRealm('meadow', members);
-    const moor = await serveRealm('moor', members, '--fault', 'reset-after:0.6');
     await mkdir(join(folder, 'jobs'));
     for (const rule of rules) await writeFile(join(folder, 'jobs', `${rule}.yaml`), ruleOf(rule, members));
-    for (const _ of doors) proxies.push(await TcpProxy.open(Number(new URL(meadow.url).port)));
+    for (const _ of doors) proxies.push(await TcpProxy.open(Number(new URL(url).port)));
     const profiles: Profile[] = [
-      { name: 'meadow', realm: 'meadow', url: meadow.url, certainty: 'idempotent' },
-      { name: 'moor', realm: 'moor', url: moor.url, certainty: 'manual' },
+      { name: 'meadow', realm: 'meadow', url, certainty: 'idempotent' },
+      { name: 'moor', realm: 'moor', url: realms.moor.url, certainty: 'manual' },
       ...proxies.map(({ port }, at) => ({
         name: doors[at] ?? '',
         realm: 'meadow' as const,
@@ -70,7 +63,8 @@ async function startDeskWorld(
       })),
     ];
     await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles));
-    const env = Object.fromEntries(profiles.map(({ name, realm }) => [keyEnvOf(name), keys[realm]]));
+    const keys = profiles.map(({ name, realm }) => [keyEnvOf(name), realms[realm].key]);
+    const env = { REDIS_URL: redis.url, ...Object.fromEntries(keys) };
     desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
   } catch (error) {
     // A world that is half there has nobody else to end it.
@@ -81,17 +75,18 @@ async function startDeskWorld(
     desk,
     folder,
     end,
-    async balance(member) {
-      const headers = { authorization: `Bearer ${keys.meadow}` };
-      const reply = await fetch(`${meadow.url}/api/v4/realms/meadow/members/${member}`, { headers });
-      return z.object({ tokenBalance: z.number() }).parse(await reply.json()).tokenBalance;
-    },
+    balance: async (member) => (await admin.balance('meadow', member)) ?? Number.NaN,
     async join(ids) {
-      const gate = await serveRealm('meadow', ids);
-      await gate.end('SIGTERM');
+      await admin.putMembers('meadow', ids.map(seedOf));
     },
   };
 }
+
+const seedOf = (member: string, at: number): MemberSeed => ({
+  member,
+  tokens: 1_000,
+  attributes: { level: at % 10 },
+});
 
 type Profile = {
   readonly name: string;
