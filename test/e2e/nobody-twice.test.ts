@@ -104,7 +104,7 @@ test('the mended failed.csv pays once; retrying the old order afterwards is refu
   await world.file('a.csv', referenced([...rest, missing]));
   const first = await json('run', 'a.csv', '--yes');
   expect(first).toMatchObject({ status: 4, told: { counts: { paid: 29, refused: 1 } } });
-  await world.admin.ensureMember('town', { member: missing, tokens: 0 });
+  await world.admin.putMembers('town', [{ member: missing, tokens: 0 }]);
   const failed = await readFile(join(first.told.report, 'failed.csv'), 'utf8');
   await world.file('mended.csv', failed);
   const mended = await json('run', 'mended.csv', '--yes');

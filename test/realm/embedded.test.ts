@@ -14,12 +14,12 @@ describe('the embedded realm', () => {
     const client = redis.client();
     const one = await startEmbeddedRealm({ redis: client, realmId: 'rehearsal' });
     const two = await startEmbeddedRealm({ redis: client, realmId: 'rehearsal' });
-    await one.admin.ensureMember('rehearsal', { member: '1', tokens: 7 });
-    await two.admin.ensureMember('rehearsal', { member: '1', tokens: 9 });
+    await one.admin.putMembers('rehearsal', [{ member: '1', tokens: 7, attributes: { level: 3 } }], 'leave');
+    await two.admin.putMembers('rehearsal', [{ member: '1', tokens: 9 }], 'leave');
     const ask = (baseUrl: string, key: string) =>
       bareHttp(`${baseUrl}/api/v4/realms/rehearsal/members/1`, { headers: { authorization: key } });
     for (const key of [one.key, two.key]) {
-      expect((await ask(two.baseUrl, key)).json).toMatchObject({ tokenBalance: 7 });
+      expect((await ask(two.baseUrl, key)).json).toMatchObject({ tokenBalance: 7, attributes: { level: 3 } });
     }
     await one.close();
     expect((await ask(two.baseUrl, one.key)).status).toBe(401);

@@ -19,12 +19,12 @@ export async function makeAudienceMembers(
   rule: Rule,
   audience: PackedAudience,
 ): Promise<void> {
-  const seeds = seedsOf(audience);
-  if (audience.columns.some((name) => /^(web3|member)\./.test(name)) || walletColumn(audience.columns) !== -1)
-    await embedded.admin.putMembers(realmId, seeds, 'keep');
-  else for await (const seed of seeds) await embedded.admin.ensureMember(realmId, seed);
+  const { admin } = embedded;
+  const hasFacts =
+    audience.columns.some((name) => /^(web3|member)\./.test(name)) || walletColumn(audience.columns) !== -1;
+  await admin.putMembers(realmId, seedsOf(audience), hasFacts ? 'keep' : 'leave');
   if (rule.from !== null)
-    await embedded.admin.ensureMember(realmId, { member: rule.from, tokens: POT_BALANCE });
+    await admin.putMembers(realmId, [{ member: rule.from, tokens: POT_BALANCE }], 'leave');
 }
 
 const POT_BALANCE = 1_000_000_000;

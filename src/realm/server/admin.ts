@@ -14,11 +14,11 @@ export type RealmAdmin = ReturnType<typeof createRealmAdmin>;
 export function createRealmAdmin(redis: Redis) {
   const apiKeys = openApiKeys(redis);
 
-  /** Returns how many members are new. Wallets and facts are replaced; the balance as `existing` says. */
+  /** Returns how many members are new. Of one that exists is left: all, only the balance, or nothing. */
   const putMembers = async (
     realmId: string,
     members: AsyncIterable<MemberSeed> | Iterable<MemberSeed>,
-    existing: 'keep' | 'replace' = 'replace',
+    existing: 'leave' | 'keep' | 'replace' = 'replace',
   ): Promise<number> => {
     const { realm, balances, profiles, wallets } = realmKeys(realmId);
     await redis.hsetnx(realm, 'createdAt', Date.now());
@@ -46,11 +46,6 @@ export function createRealmAdmin(redis: Redis) {
     keyCount: (realmId: string) => redis.zcard(realmKeys(realmId).apiKeys),
 
     putMembers,
-    /** A member that exists stays as it is. */
-    async ensureMember(realmId: string, seed: MemberSeed): Promise<void> {
-      const exists = await redis.hexists(realmKeys(realmId).balances, seed.member);
-      if (exists === 0) await putMembers(realmId, [seed], 'keep');
-    },
 
     async dropRealm(realmId: string): Promise<void> {
       await apiKeys.revokeAll(realmId);

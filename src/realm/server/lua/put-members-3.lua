@@ -6,7 +6,7 @@
     KEYS[2] profiles
     KEYS[3] wallets
 
-    ARGV[1] 'keep' leaves the balance of a member that exists, 'replace' sets it
+    ARGV[1] of a member that exists: 'leave' leaves all, 'keep' the balance, 'replace' nothing
     ARGV[2] JSON list of [member, tokens as digits, wallets, profile as JSON text]
 
   Output:
@@ -14,17 +14,10 @@
 ]]
 -- @include clock
 
-local keep = ARGV[1] == 'keep'
-local created = 0
+local existing = ARGV[1]
 local now = string.format('%.0f', nowMs())
-for _, seed in ipairs(cjson.decode(ARGV[2])) do
-  local member, tokens, wallets, profile = seed[1], seed[2], seed[3], seed[4]
-  if redis.call('HSETNX', KEYS[1], member, tokens) == 1 then
-    created = created + 1
-  elseif not keep then
-    redis.call('HSET', KEYS[1], member, tokens)
-  end
 
+local function putProfile(member, wallets, profile)
   local since = now
   local old = redis.call('HGET', KEYS[2], member)
   if old then
@@ -37,5 +30,17 @@ for _, seed in ipairs(cjson.decode(ARGV[2])) do
   end
   redis.call('HSET', KEYS[2], member, since .. ':' .. profile)
   for _, wallet in ipairs(wallets) do redis.call('HSET', KEYS[3], wallet, member) end
+end
+
+local created = 0
+for _, seed in ipairs(cjson.decode(ARGV[2])) do
+  local member, tokens, wallets, profile = seed[1], seed[2], seed[3], seed[4]
+  local isNew = redis.call('HSETNX', KEYS[1], member, tokens) == 1
+  if isNew then
+    created = created + 1
+  elseif existing == 'replace' then
+    redis.call('HSET', KEYS[1], member, tokens)
+  end
+  if isNew or existing ~= 'leave' then putProfile(member, wallets, profile) end
 end
 return created
