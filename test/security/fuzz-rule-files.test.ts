@@ -53,7 +53,7 @@ describe('rule files', () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 400 }), fc.string({ unit: 'binary', maxLength: 400 }));
     await fc.assert(
       fc.asyncProperty(bytes, async (content) => void (await load(content))),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -79,7 +79,7 @@ describe('rule files', () => {
           await load(changed);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -131,7 +131,7 @@ describe('rule files', () => {
           await load(JSON.stringify(Object.fromEntries([...entries, [name, value]])));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -180,7 +180,7 @@ describe('rule files', () => {
         const base: Record<string, unknown> = parse(SAMPLES[0] ?? '');
         await load(JSON.stringify({ ...base, condition: text }));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });
