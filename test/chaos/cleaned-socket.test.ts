@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(ROWS).seeds,
-    realmFaults: ['--fault', 'latency:1:400'],
+    realmFaults: ['latency:1:400'],
   });
 });
 afterAll(() => world.close());

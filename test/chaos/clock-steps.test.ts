@@ -19,16 +19,7 @@ beforeAll(async () => {
   world = await RealmAndWorkers.open({
     certainty: 'idempotent',
     members: uniqueRows(ROWS * 3).seeds,
-    realmFaults: [
-      '--fault',
-      'latency:1:30',
-      '--fault',
-      'error-after:0.06',
-      '--fault',
-      'reset-after:0.06',
-      '--fault',
-      'error-before:0.06',
-    ],
+    realmFaults: ['latency:1:30', 'error-after:0.06', 'reset-after:0.06', 'error-before:0.06'],
     // A pace makes the ledger say when an order is due again.
     rate: '1000/s',
   });

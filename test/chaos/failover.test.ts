@@ -37,7 +37,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     world = await RealmAndWorkers.open({
       certainty: 'manual',
       members: seeds,
-      realmFaults: ['--fault', 'latency:1:30'],
+      realmFaults: ['latency:1:30'],
     });
     replica = await replicaOf(world.store.port);
     await world.file('pay.csv', csv);
@@ -74,7 +74,7 @@ test('a Sentinel switch in the middle of a run: it goes on by itself and pays ev
   const world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: seeds,
-    realmFaults: ['--fault', 'latency:1:30'],
+    realmFaults: ['latency:1:30'],
   });
   onTestFinished(() => world.close());
   const replica = await replicaOf(world.store.port);

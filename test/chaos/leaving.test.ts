@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: uniqueRows(ROWS * 2).seeds,
-    realmFaults: ['--fault', 'latency:1:120'],
+    realmFaults: ['latency:1:120'],
     limits: { stalledMs: 1_000 },
   });
 });

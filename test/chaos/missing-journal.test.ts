@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await RealmAndWorkers.open({
     certainty: 'manual',
     members: uniqueRows(ROWS).seeds,
-    realmFaults: ['--fault', 'latency:1:120'],
+    realmFaults: ['latency:1:120'],
     limits: { mergePatienceMs: 500 },
   });
 });

@@ -14,14 +14,7 @@ beforeAll(async () => {
   world = await RealmAndWorkers.open({
     certainty: 'readback',
     members: uniqueRows(ROWS * 2).seeds,
-    realmFaults: [
-      '--fault',
-      'error-after:0.08',
-      '--fault',
-      'reset-after:0.05',
-      '--fault',
-      'error-before:0.05',
-    ],
+    realmFaults: ['error-after:0.08', 'reset-after:0.05', 'error-before:0.05'],
   });
 });
 afterAll(() => world.close());

@@ -19,7 +19,7 @@ beforeAll(async () => {
     members: uniqueRows(2 * ROWS).seeds,
     rate: '20/s',
     totalMs: TIMEOUT_MS,
-    realmFaults: ['--fault', 'latency:1:1500'],
+    realmFaults: ['latency:1:1500'],
   });
 });
 afterAll(() => world.close());

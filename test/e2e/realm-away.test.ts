@@ -14,6 +14,7 @@ afterEach(() => world.close());
 async function open(rows: number, more: Partial<RealmAndWorkersOptions> = {}) {
   world = await RealmAndWorkers.open({
     certainty: 'manual',
+    mortalRealm: true,
     members: uniqueRows(rows).seeds,
     attempts: '{max: 3, backoffMs: 100, backoffMaxMs: 60000}',
     ...more,

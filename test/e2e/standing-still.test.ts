@@ -33,7 +33,7 @@ const sendingNow = (count: number, stderr: () => string) =>
   );
 
 test('imported and no worker there; a run that was killed: each says so, and what ends it', async () => {
-  await open({ realmFaults: ['--fault', 'latency:1:1000'], rate: '1/s' });
+  await open({ realmFaults: ['latency:1:1000'], rate: '1/s' });
   const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   expect(JSON.parse(imported.stdout).waiting).toMatchObject([
     { why: 'no-worker', orders: ROWS, until: null, next: 'almoner worker' },
@@ -64,7 +64,7 @@ test('imported and no worker there; a run that was killed: each says so, and wha
 }, 180_000);
 
 test('a worker lost with its machine and its disk: named by status, doctor and recover, with the command', async () => {
-  await open({ realmFaults: ['--fault', 'latency:1:1000'] });
+  await open({ realmFaults: ['latency:1:300'] });
   await world.run('import', 'pay.csv', '--yes', '--json');
   const lost = world.start(['worker', '--concurrency', '3'], world.env('lost'));
   await sendingNow(3, lost.stderr);

@@ -42,7 +42,7 @@ describe('on a store that was just started', () => {
     world = await RealmAndWorkers.open({
       certainty: 'idempotent',
       members: seeds,
-      realmFaults: ['--fault', 'latency:1:60'],
+      realmFaults: ['latency:1:60'],
       rate: '40/s',
       limits: { mergePatienceMs: 2_000 },
     });

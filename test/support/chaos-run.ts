@@ -37,7 +37,8 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
   const world = await RealmAndWorkers.open({
     certainty: options.certainty,
     members,
-    realmFaults: ['--fault', 'latency:0.5:40', '--fault', 'error-after:0.01', '--fault', 'reset-after:0.01'],
+    mortalRealm: true,
+    realmFaults: ['latency:0.5:40', 'error-after:0.01', 'reset-after:0.01'],
   });
   try {
     const random = dice(options.seed);

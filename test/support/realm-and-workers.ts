@@ -5,16 +5,11 @@ import type { Certainty } from '../../src/core/profile.js';
 import { type BatchRef, findBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
+import { parseFaults } from '../../src/realm/server/faults.js';
 import type { MemberSeed } from '../../src/realm/server/members.js';
-import {
-  almoner,
-  type Ran,
-  type RealmProcess,
-  type Started,
-  startAlmoner,
-  startRealmProcess,
-} from './almoner.js';
+import { almoner, type Ran, type Started, startAlmoner, startRealmProcess } from './almoner.js';
 import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-books.js';
+import { startRealm } from './realm-service.js';
 import { freePort, startRedis, type TestRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
@@ -26,7 +21,10 @@ import { until } from './until.js';
 export type RealmAndWorkersOptions = {
   readonly certainty: Certainty;
   readonly members: readonly MemberSeed[];
+  /** As `realm serve --fault` takes them. */
   readonly realmFaults?: readonly string[];
+  /** The realm is a process of its own, which can be killed. */
+  readonly mortalRealm?: boolean;
   readonly rate?: string;
   /** What a request may take in all; 2 s unless said otherwise. */
   readonly totalMs?: number;
@@ -57,7 +55,7 @@ function hideKeys(chunk: Buffer): Buffer {
 }
 
 export class RealmAndWorkers {
-  private realm: RealmProcess | undefined;
+  private endRealm: () => Promise<unknown> = () => Promise.resolve();
   private readonly started = new Set<Started>();
   private readonly admin: AuditedAdmin;
 
@@ -160,15 +158,26 @@ ${options.realm ?? ''}`,
   }
 
   async startRealm(): Promise<void> {
-    this.realm = await startRealmProcess(
-      ['--port', String(this.realmPort), '--realm-id', REALM_ID, ...(this.options.realmFaults ?? [])],
-      { REDIS_URL: this.realmRedis.url, ALMONER_API_KEY: KEY },
-      this.folder,
-    );
+    const { realmFaults = [], mortalRealm = false } = this.options;
+    if (mortalRealm) {
+      const faults = realmFaults.flatMap((fault) => ['--fault', fault]);
+      const realm = await startRealmProcess(
+        ['--port', String(this.realmPort), '--realm-id', REALM_ID, ...faults],
+        { REDIS_URL: this.realmRedis.url, ALMONER_API_KEY: KEY },
+        this.folder,
+      );
+      this.endRealm = () => realm.end('SIGKILL');
+    } else {
+      await this.admin.adoptKey(REALM_ID, KEY);
+      const faults = parseFaults(realmFaults);
+      const realm = await startRealm(this.realmRedis, { realmId: REALM_ID, port: this.realmPort, faults });
+      this.endRealm = () => realm.close();
+    }
   }
 
   async killRealm(): Promise<void> {
-    await this.realm?.end('SIGKILL');
+    if (this.options.mortalRealm !== true) throw new Error('only a mortal realm can be killed');
+    await this.endRealm();
   }
 
   /** The ledger's append-only files as they are on disk now. */
@@ -186,7 +195,7 @@ ${options.realm ?? ''}`,
 
   async close(): Promise<void> {
     for (const one of this.started) await one.kill();
-    await this.realm?.end('SIGKILL');
+    await this.endRealm();
     await Promise.all([this.ledgerNet.close(), this.realmNet.close()]);
     await Promise.all([this.store.stop(), this.realmRedis.stop()]);
     await rm(this.folder, { recursive: true, force: true });
