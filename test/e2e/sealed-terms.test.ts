@@ -1,23 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { almoner, MAIN } from '../support/almoner.js';
+import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
 import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
+import { startWorkerBeside, type WorkerBeside } from '../support/worker-beside.js';
 
 /** What was confirmed is what is sent, whatever becomes of the profile between the two. */
 
 let store: TestRedis;
 let realm: PickyRealm;
 let folder: string;
-const workers = new Set<ChildProcess>();
+const workers = new Set<WorkerBeside>();
 beforeEach(async () => {
   store = await startRedis();
   realm = await startPickyRealm();
@@ -61,21 +60,15 @@ async function imported(rows: string): Promise<string> {
   return textField(ran, 'batch');
 }
 
-function work(): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, 'worker'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env() },
-    stdio: 'ignore',
-  });
-  workers.add(child);
-  return child;
+async function work(): Promise<WorkerBeside> {
+  const worker = await startWorkerBeside({ env: { HOME: folder, ...env() }, cwd: folder });
+  workers.add(worker);
+  return worker;
 }
 
-async function stop(worker: ChildProcess): Promise<void> {
+async function stop(worker: WorkerBeside): Promise<void> {
   workers.delete(worker);
-  if (worker.exitCode !== null || worker.signalCode !== null) return;
-  worker.kill('SIGTERM');
-  await once(worker, 'close');
+  await worker.stop();
 }
 
 /** What the ledger itself says, past the commands. */
@@ -99,7 +92,7 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
       { state: 'halted', reason: { code: 'ALM_BATCH_TERMS_CHANGED' } },
     ]);
 
-    const worker = work();
+    const worker = await work();
     await untilState(batch, 'halted');
     const halted = await run('status', batch);
     expect(halted.status).toBe(5);
@@ -116,7 +109,7 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
     expect(realm.writes).toEqual([]);
 
     await profile();
-    work();
+    await work();
     await untilState(batch, 'done');
     expect(realm.bodies).toHaveLength(3);
     for (const body of realm.bodies) expect(body).toMatchObject({ realmPointId: 'gold' });
@@ -137,7 +130,7 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
     await profile();
     const [kept, given] = [await imported(ROWS), await imported('4,1,d\n')];
     await profile({ realmPointId: 'gems' });
-    const worker = work();
+    const worker = await work();
     await untilState(kept, 'halted');
     await untilState(given, 'halted');
     await stop(worker);
@@ -145,7 +138,7 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
     expect(await told(given)).toBe('cancelled');
     await profile();
     expect((await run('resume', kept)).status).toBe(0);
-    work();
+    await work();
     await untilState(kept, 'done');
     expect(realm.writes.toSorted()).toEqual(['1', '2', '3']);
   });
@@ -153,13 +146,13 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
   it('cancelled while something in it is unknown: that becomes a doubt, and is not sent again', async () => {
     await profile({ certainty: 'idempotent' });
     const batch = await imported('81,6,b\n');
-    const first = work();
+    const first = await work();
     await until('it to be unknown', async () => (await counted(batch))?.unknown === 1, 60_000);
     await stop(first);
     const sent = realm.writes.length;
     await profile({ certainty: 'idempotent', realmPointId: 'gems' });
     expect((await run('cancel', batch)).status).toBe(0);
-    work();
+    await work();
     await until('it to be a doubt', async () => (await counted(batch))?.doubt === 1, 60_000);
     expect(realm.writes).toHaveLength(sent);
   });
@@ -168,7 +161,7 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
     await profile();
     const batch = await imported(ROWS);
     await profile({ baseUrl: 'http://127.0.0.1:9' });
-    const worker = work();
+    const worker = await work();
     const status = await run('status', batch);
     expect([status.status, document(status)]).toMatchObject([
       5,
@@ -227,7 +220,7 @@ describe('of certainty the stricter counts', { timeout: 180_000 }, () => {
     await profile({ certainty: sealed });
     const batch = await imported('1,5,a\n81,6,b\n');
     await profile({ certainty: now });
-    work();
+    await work();
     await untilState(batch, 'done');
     expect(field(await run('status', batch), 'counts')).toEqual({ paid: 1, doubt: 1 });
     expect(realm.writes.toSorted()).toEqual(['1', '81']);

@@ -6,11 +6,11 @@ import { type Logger, pino } from 'pino';
 import { deskAddress } from '../../src/desk/http/access/address.js';
 import { Tokens } from '../../src/desk/http/access/tokens.js';
 import { createDesk, type DeskServer, type ServerOptions } from '../../src/desk/http/server.js';
-import { workRealms } from '../../src/operations/services/run-workers.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { checkReply } from './desk-replies.js';
 import { startRedis, type TestRedis } from './redis-server.js';
+import { startWorkerBeside, type WorkerBeside } from './worker-beside.js';
 
 /** The real desk on a real store, over HTTP, with one token of each role. */
 export type TestDesk = {
@@ -70,8 +70,7 @@ export async function startDesk(
   };
   const config = await loadConfig({ env, cwd: folder, flags: {} });
   const { logger = pino({ level: 'silent' }) } = given;
-  const opened = { config, logger, env, patienceMs: 5_000 };
-  const app = await App.open({ ...opened, clientName: 'desk' });
+  const app = await App.open({ config, logger, env, clientName: 'desk', patienceMs: 5_000 });
   const tokens = new Tokens(app.scripts);
   const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
   const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
@@ -86,7 +85,7 @@ export async function startDesk(
     ...given.options,
   });
   const { url, port } = await server.listen(0);
-  let worker: { app: App; done: Promise<void> } | null = null;
+  let worker: WorkerBeside | undefined;
   const call: TestDesk['call'] = (path, options = {}) => ask(`${url}${path}`, { as: operator, ...options });
   return {
     url,
@@ -102,17 +101,11 @@ export async function startDesk(
       return pageOf(reply);
     },
     async startWorker() {
-      const own = await App.open({ ...opened, clientName: 'worker', patienceMs: Number.POSITIVE_INFINITY });
-      await new Promise<void>((ready, failed) => {
-        const done = workRealms(own, { concurrency: 8, stop: stop.signal, onReady: ready });
-        done.catch(failed);
-        worker = { app: own, done };
-      });
+      worker = await startWorkerBeside({ env, cwd: folder, logger });
     },
     async close() {
       stop.abort();
-      await worker?.done;
-      await worker?.app.close();
+      await worker?.stop();
       await server.close();
       await app.close();
       await redis.stop();
