@@ -46,7 +46,7 @@ export class Library implements Almoner {
       try {
         if (options.check === true && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => {});
-        return planTold(planned, profile, input);
+        return await planTold(planned, profile, input);
       } finally {
         planned.plan.findings.close();
       }
@@ -177,7 +177,7 @@ export class Library implements Almoner {
     const { realm, planned } = await planToPay(this.app, this.profile(), readInput(input, options, this.cwd));
     try {
       if (planned.plan.findings.faultCount > 0) {
-        const plan = planTold(planned, realm.profile, input);
+        const plan = await planTold(planned, realm.profile, input);
         const { code, message } = refusalOf(plan);
         throw new PlanRefused(code, message, plan);
       }

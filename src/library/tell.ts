@@ -11,8 +11,8 @@ import type { Input, PayOptions } from './given.js';
 import type { BatchStatus, Finding, Plan, ResultRow } from './told.js';
 
 /** The document of `plan --json`; where rows were given, each finding names its row. */
-export function planTold(planned: Planned, profile: RealmProfile, input: Input): Plan {
-  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
+export async function planTold(planned: Planned, profile: RealmProfile, input: Input): Promise<Plan> {
+  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
   const found = (finding: FileFinding): Finding => ({
     ...finding,
     row: 'rows' in input ? rowOfLine(finding.line) : null,

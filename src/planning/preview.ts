@@ -23,7 +23,7 @@ export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: Rea
     duplicates,
     requests,
     seconds: secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows),
-    past: await booksPast(ledger),
+    past: once(() => booksPast(ledger)),
     dayLeft: await dayLeft(profile, ledger, now),
   };
 }
@@ -46,7 +46,18 @@ export function secondsFor(requests: number, profile: RealmProfile, busiestRows:
   return Math.ceil(Math.max(requests / perSecond, byMember));
 }
 
+/** Reads every batch of the realm, so that only who shows it asks for it: a bot has thousands, and pays one order. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
 /** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
+export type BooksPast = Awaited<ReturnType<typeof booksPast>>;
+
 async function booksPast(ledger: RealmLedger) {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(ledger)) {

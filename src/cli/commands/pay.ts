@@ -50,9 +50,9 @@ export const plan = storeCommand({
     const clean = findings.faultCount === 0;
     const { faultsFile, lines } = refusal(context, app, planned);
     output.print({
-      json: planDocument(planned, profile, faultsFile),
+      json: await planDocument(planned, profile, faultsFile),
       text: [
-        ...previewLines(context, app, planned, profile),
+        ...(await previewLines(context, app, planned, profile)),
         ...(clean ? ['The plan is clean. Nothing was sent.'] : lines),
       ],
       next: clean ? cleanNext(retyped(args.FILE, options), planned.plan) : refusedNext(findings.faults()),
@@ -152,7 +152,7 @@ export const rehearse = storeCommand({
     await dropOldRehearsals(app);
     const realm = await app.realm(profile, faults);
     const planned = await planFile(realm, planRequest(context, options), Date.now());
-    if (!showPlan(context, app, planned, profile)) return 3;
+    if (!(await showPlan(context, app, planned, profile))) return 3;
     return payFile(context, app, realm, planned, {
       inOrder: options.inOrder,
       first: options.first ?? null,
@@ -167,31 +167,46 @@ async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OP
   const profile = await context.profile();
   const batchId = readBatchId(options.batchId);
   const { realm, planned } = await planToPay(app, profile, planRequest(context, options));
-  if (!showPlan(context, app, planned, profile)) return null;
+  if (!(await showPlan(context, app, planned, profile))) return null;
   if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
     await confirmTotal(context, planned.preview.payableTokens, options.yes, args.FILE === '-');
   return { realm, planned, batchId };
 }
 
 /** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
-function showPlan(context: CommandBase, app: App, planned: Planned, profile: RealmProfile): boolean {
+async function showPlan(
+  context: CommandBase,
+  app: App,
+  planned: Planned,
+  profile: RealmProfile,
+): Promise<boolean> {
   const { findings } = planned.plan;
   const { output } = context;
-  for (const line of previewLines(context, app, planned, profile)) output.line(line);
+  for (const line of await previewLines(context, app, planned, profile)) output.line(line);
   if (findings.faultCount === 0) return true;
   const { faultsFile, lines } = refusal(context, app, planned);
   output.print({
-    json: planDocument(planned, profile, faultsFile),
+    json: await planDocument(planned, profile, faultsFile),
     text: lines,
     next: refusedNext(findings.faults()),
   });
   return false;
 }
 
-function previewLines({ output }: CommandBase, app: App, planned: Planned, profile: RealmProfile): string[] {
+async function previewLines(
+  { output }: CommandBase,
+  app: App,
+  planned: Planned,
+  profile: RealmProfile,
+): Promise<string[]> {
   const { findings } = planned.plan;
   return [
-    ...planLines(planned, profile, app.store.address, output.colours),
+    ...planLines(
+      planned,
+      profile,
+      { at: app.store.address, past: await planned.preview.past() },
+      output.colours,
+    ),
     ...findingLines(findings.warnings(), findings.warningCount, 'warning', null, output.colours),
   ];
 }

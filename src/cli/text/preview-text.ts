@@ -3,6 +3,7 @@ import { formatRate, type RealmProfile } from '../../core/profile.js';
 import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
+import type { BooksPast } from '../../planning/preview.js';
 import { counted, duration, grouped, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
@@ -10,7 +11,7 @@ import type { Colours } from '../frame/output.js';
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
-  ledger: string,
+  books: { readonly at: string; readonly past: BooksPast },
   colours: Colours,
 ): string[] {
   const { totals } = plan;
@@ -36,7 +37,7 @@ export function planLines(
       'Pace',
       `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
     ],
-    ['Books', `${ledger}; ${pastWords(preview.past)}`],
+    ['Books', `${books.at}; ${pastWords(books.past)}`],
     ['Batch', batchWords(plan)],
   ];
   return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
@@ -123,7 +124,7 @@ function duplicateWords(spent: Planned['plan']['spent'], count: number): string 
   return `${grouped(count)}, not paid again${of}`;
 }
 
-function pastWords(past: Planned['preview']['past']): string {
+function pastWords(past: BooksPast): string {
   if (past.paid === 0) return 'NEW: they never paid this realm';
   const last = past.lastAt === null ? '' : `, last on ${utcMinute(past.lastAt)}`;
   return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;

@@ -148,11 +148,16 @@ export function writeFaultsFile(
 }
 
 /** A plan as the JSON document of the contract: `plan --json`, the desk's preview, and what the library's `plan` gives. */
-export type PlanDocument = ReturnType<typeof planDocument>;
+export type PlanDocument = Awaited<ReturnType<typeof planDocument>>;
 
-export function planDocument({ plan, preview }: Planned, profile: RealmProfile, faultsFile: string | null) {
+export async function planDocument(
+  { plan, preview }: Planned,
+  profile: RealmProfile,
+  faultsFile: string | null,
+) {
   const { totals, findings } = plan;
-  const { past, dayLeft } = preview;
+  const { dayLeft } = preview;
+  const past = await preview.past();
   return {
     batch: plan.existing?.id ?? plan.batch,
     realm: profile.name,

@@ -136,7 +136,7 @@ async function planUpload(
   const request = { file: path, ...options, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now());
   const planned = { plan: { ...plan, source: name }, preview };
-  const { faultsFile: _, ...document } = planDocument(planned, profile, null);
+  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
   return {
     document,
     verdict: verdictOf(plan),
