@@ -66,6 +66,12 @@ export class ScriptClient {
     readonly here: Here = new Here(null),
   ) {}
 
+  /** The same connection, asked for another time. */
+  patient(patienceMs: number): ScriptClient {
+    const other: ScriptClient = Object.create(this, { patienceMs: { value: patienceMs } });
+    return other;
+  }
+
   script(
     name: string,
     realm: string,

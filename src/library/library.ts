@@ -20,6 +20,7 @@ import { importBatch } from '../operations/pay/store-batch.js';
 import { archiveInPassing } from '../operations/services/archive.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { pickProfile } from '../runtime/config/config.js';
+import { stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { Almoner, Because } from './almoner.js';
 import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
 import { PlanRefused } from './plan-refused.js';
@@ -31,6 +32,8 @@ import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.j
 export class Library implements Almoner {
   private readonly underWay = new Set<Promise<unknown>>();
   private closing: Promise<void> | null = null;
+  /** The store did not answer while it was closing. */
+  private cutOff = false;
 
   constructor(
     private readonly app: App,
@@ -65,7 +68,10 @@ export class Library implements Almoner {
       const watching = new Watching(options, () => this.closing !== null);
       const status = await this.planned(input, options, (realm, planned) => {
         watching.refuseStopped();
-        return payPlan(this.app, realm, planned, { ...wish, ...watching.watch });
+        return payPlan(this.app.patient(Number.POSITIVE_INFINITY), realm, planned, {
+          ...wish,
+          ...watching.watch,
+        });
       });
       this.aside(archiveInPassing(this.app));
       watching.refuseFailed(status);
@@ -163,9 +169,17 @@ export class Library implements Almoner {
     return this.close();
   }
 
-  /** Who is being paid sees that it is closing and pauses; everything else comes to its end by itself. */
+  /**
+   * Who is being paid sees that it is closing and pauses; everything else comes to its end by itself. A store that is
+   * gone must not keep the program for ever: what waits for it is cut off, and the journals know what was sent.
+   */
   private async end(): Promise<void> {
+    const late = setTimeout(() => {
+      this.cutOff = true;
+      this.app.store.giveUp();
+    }, stopDeadlineMs(this.app.config));
     while (this.underWay.size > 0) await Promise.all(this.underWay);
+    clearTimeout(late);
     await this.app.close();
   }
 
@@ -218,7 +232,10 @@ export class Library implements Almoner {
     try {
       return await done;
     } catch (error) {
-      throw explained(error);
+      if (!this.cutOff) throw explained(error);
+      const message =
+        'The store did not answer while almoner was closed. What was sent stands in the journal.';
+      throw new AlmonerError('ALM_STORE_UNREACHABLE', message, { cause: error });
     }
   }
 

@@ -65,6 +65,12 @@ export class App {
     return other;
   }
 
+  /** The same connections, waiting as long as this for a store that does not answer. */
+  patient(patienceMs: number): App {
+    const other: App = Object.create(this, { scripts: { value: this.scripts.patient(patienceMs) } });
+    return other;
+  }
+
   ledger(profile: RealmProfile): RealmLedger {
     const { name, baseUrl, realmId, rehearsal } = profile;
     return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal });

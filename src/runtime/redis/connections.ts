@@ -35,6 +35,8 @@ export type Target = {
   readonly address: StoreAddress;
   readonly tls: ConnectionOptions | null;
   readonly answerMs: number;
+  /** Once aborted, nobody connects again: commands that wait for a store that is away are refused instead. */
+  readonly givenUp: AbortController;
 };
 
 /** A connected ledger, and what to do when it is given back. */
@@ -47,21 +49,22 @@ export type Joined = {
 };
 
 export async function loadTarget(address: StoreAddress, answerMs = ANSWER_LIMIT_MS): Promise<Target> {
-  return { address, tls: address.tls === null ? null : await readTls(address.tls), answerMs };
+  const tls = address.tls === null ? null : await readTls(address.tls);
+  return { address, tls, answerMs, givenUp: new AbortController() };
 }
 
 const backoffMs = (times: number) => Math.min(50 * times, RETRY_MAX_MS);
 
 /** Creates a client without connecting it; the caller says when. */
 export function createClient(target: Target, purpose: Purpose, connectionName: string): Redis {
-  const { address, tls, answerMs } = target;
+  const { address, tls, answerMs, givenUp } = target;
   const common = {
     ...BY_PURPOSE[purpose],
     connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: purpose === 'ledger' ? answerMs : answerMs + BLOCKING_MAX_MS,
     lazyConnect: true,
-    retryStrategy: backoffMs,
+    retryStrategy: (times: number) => (givenUp.signal.aborted ? null : backoffMs(times)),
     ...(address.user === null ? {} : { username: address.user }),
     ...(address.password === null ? {} : { password: address.password }),
     ...(tls === null ? {} : { tls }),

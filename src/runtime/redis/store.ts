@@ -13,6 +13,8 @@ export type Store = {
   readonly ledger: Redis;
   /** A new connection for BullMQ or a service; its commands wait while Redis is away. */
   connect(use: string): Redis;
+  /** A store that is away is not waited for any longer, by anybody here; one that is there is left at its next hiccup. */
+  giveUp(): void;
   /** Ends all connections and, where nobody else uses it, the embedded server. Safe to call twice. */
   close(): Promise<void>;
 };
@@ -60,6 +62,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       client.connect().catch(() => {});
       return client;
     },
+    giveUp: () => joined.target.givenUp.abort(),
     close() {
       ending ??= end();
       return ending;
@@ -88,6 +91,7 @@ async function joinOutside(
 
 /** Lets commands under way finish, but does not wait for a Redis that is gone. */
 async function quit(client: Redis): Promise<void> {
+  if (client.status === 'end') return;
   if (client.status !== 'ready') return client.disconnect();
   const timer = setTimeout(() => client.disconnect(), QUIT_LIMIT_MS);
   await client.quit().catch(() => client.disconnect());
