@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Ran } from '../support/almoner.js';
-import { type RealmProcess, startRealmProcess } from '../support/almoner.js';
 import { auditReport } from '../support/auditor.js';
-import { bareHttp } from '../support/bare-http.js';
 import { freshClone } from '../support/fresh-clone.js';
 import { codeUnder } from '../support/readme.js';
-import { realmBooks } from '../support/realm-books.js';
+import { startRealm, type TestRealm } from '../support/realm-service.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { endServerOf } from '../support/store-program.js';
 import { type Stranger, stranger } from '../support/stranger.js';
@@ -24,7 +22,11 @@ const [sampleCsv = ''] = codeUnder('README.md', 'Pay your first file', 'csv');
 
 const STAYS = '440123456789012345';
 const JOINS_LATER = '550123456789012345';
-const MEMBERS = `member,tokens\n119837460192837465,0\n220938475610293847,100\n${STAYS},7\n`;
+const MEMBERS = [
+  { member: '119837460192837465', tokens: 0 },
+  { member: '220938475610293847', tokens: 100 },
+  { member: STAYS, tokens: 7 },
+];
 const file = (tokens: string) =>
   `${sampleCsv}${STAYS},${tokens},week-46/${STAYS},Weekly activity\n${JOINS_LATER},30,week-46/${JOINS_LATER},Weekly activity\n`;
 const BALANCES = {
@@ -40,8 +42,7 @@ let clone: string;
 let desk: string;
 let user: Stranger;
 let redis: TestRedis;
-let realm: RealmProcess;
-let key = '';
+let realm: TestRealm;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almoner-newcomer-'));
@@ -51,24 +52,15 @@ beforeAll(async () => {
   mkdirSync(desk, { recursive: true });
   // The realm is somebody else's: its own port, its own store, its own key.
   redis = await startRedis();
-  writeFileSync(join(folder, 'members.csv'), MEMBERS);
-  realm = await openRealm('0');
-  key = realm.key ?? '';
+  realm = await startRealm(redis, { realmId: REALM });
+  await realm.admin.putMembers(REALM, MEMBERS);
 });
 afterAll(async () => {
-  await realm.end('SIGTERM');
+  await realm.close();
   await redis.stop();
   await endServerOf(user.dataFolder);
   rmSync(folder, { recursive: true, force: true });
 });
-
-function openRealm(port: string): Promise<RealmProcess> {
-  return startRealmProcess(
-    ['--port', port, '--realm-id', REALM, '--members', join(folder, 'members.csv')],
-    { REDIS_URL: redis.url },
-    folder,
-  );
-}
 
 /** The README's lines with the reader's own realm in the places that say "your own". */
 function asOwn(line: string): string {
@@ -97,10 +89,7 @@ const all = (ran: Ran) => `${ran.stdout}\n${ran.stderr}`;
 async function balances(): Promise<Record<string, unknown>> {
   const found: [string, unknown][] = [];
   for (const member of Object.keys(BALANCES)) {
-    const reply = await bareHttp(`${realm.url}/api/v4/realms/${REALM}/members/${member}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    const record = reply.json;
+    const record = (await realm.call(`/members/${member}`)).json;
     found.push([
       member,
       typeof record === 'object' && record !== null && 'tokenBalance' in record ? record.tokenBalance : null,
@@ -109,7 +98,7 @@ async function balances(): Promise<Record<string, unknown>> {
   return Object.fromEntries(found);
 }
 
-const applied = () => realmBooks(redis.client()).appliedChanges(REALM);
+const applied = () => realm.admin.appliedChanges(REALM);
 
 describe.sequential('a new user', () => {
   test('clones, types the first command and gets a report', async () => {
@@ -138,7 +127,7 @@ describe.sequential('a new user', () => {
     const wrong = await type(said(firstFile, 'almoner doctor'));
     expect(wrong.status, all(wrong)).not.toBe(0);
     expect(all(wrong)).toContain('401');
-    writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
+    writeFileSync(keyFile, `${realm.key}\n`, { mode: 0o600 });
     const right = await type(said(firstFile, 'almoner doctor'));
     expect(right.status, all(right)).toBe(0);
   });
@@ -169,10 +158,7 @@ describe.sequential('a new user', () => {
   });
 
   test('mends it as the README says once the member has joined', async () => {
-    const port = new URL(realm.url).port;
-    await realm.end('SIGTERM');
-    writeFileSync(join(folder, 'members.csv'), `member,tokens\n${JOINS_LATER},0\n`);
-    realm = await openRealm(port);
+    await realm.admin.putMembers(REALM, [{ member: JOINS_LATER, tokens: 0 }], 'keep');
     const command =
       /`(almoner dead retry --batch BATCH[^`]*)`/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
     const ran = await type(command.replace('BATCH', 'last'));
