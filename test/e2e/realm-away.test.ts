@@ -16,7 +16,7 @@ async function open(rows: number, more: Partial<RealmAndWorkersOptions> = {}) {
     certainty: 'manual',
     mortalRealm: true,
     members: uniqueRows(rows).seeds,
-    attempts: '{max: 3, backoffMs: 100, backoffMaxMs: 60000}',
+    attempts: '{max: 3, backoffMs: 50, backoffMaxMs: 60000}',
     ...more,
   });
   await world.file('pay.csv', uniqueRows(rows).csv);
@@ -98,7 +98,7 @@ test('sixty rows and a realm that goes away in the middle: nothing is burnt, all
 }, 120_000);
 
 test('away for longer than the breaker stays open, the run ends 5 with the reason, and resume goes on', async () => {
-  await open(30, { limits: { breakerHaltMs: 2_000 } });
+  await open(30, { limits: { breakerHaltMs: 1_000 } });
   await leave();
   const run = world.start(['run', 'pay.csv', '--yes', '--json']);
   expect(await run.ended, run.stderr()).toBe(5);
