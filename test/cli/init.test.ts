@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { almoner, MAIN } from '../support/almoner.js';
+import { almoner } from '../support/almoner.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { tempFolder } from '../support/temp-folder.js';
 
@@ -61,9 +61,10 @@ describe('init', () => {
 });
 
 describe('completion', () => {
-  test('a shell completes commands, their second words and their options', () => {
+  test('a shell completes commands, their second words and their options', async () => {
+    const { stdout: completion } = await almoner(['completion', 'bash']);
     const complete = (line: string) => {
-      const script = `source <('${process.execPath}' '${MAIN}' completion bash); COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _almoner; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const script = `${completion}\nCOMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _almoner; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n');
     };
     expect(complete('almoner reh')).toEqual(['rehearse']);
