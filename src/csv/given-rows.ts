@@ -6,19 +6,12 @@ import { type RowRules, readRow } from './read-row.js';
 import { References } from './references.js';
 import { BrokenFile, type FileFaults, type Finding, ofFile, type Row } from './row.js';
 import type { Shape } from './shape.js';
+import { FIELDS, isWellFormed, type TakenRow } from './take-rows.js';
 
 /**
- * Rows that a program hands over instead of a file. Each is read by the very reader of a file's rows, so that the
- * same orders have the same faults and are the same batch. What no file can hold is refused here by name: a number
- * that has lost digits, text that is none, a field nobody knows.
+ * Rows of a program as a sheet. Each is read by the very reader of a file's rows, so that the same orders have the same
+ * faults and are the same batch.
  */
-const FIELDS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason'] as const;
-/** The order that a row stands in for: a column of our reports, and so the last and no part of the sheet. */
-const REPLACES = 'replaces';
-/** Columns without a meaning of their own, which come back in the report. */
-const FURTHER = 'columns';
-const KNOWN: ReadonlySet<string> = new Set([...FIELDS, REPLACES, FURTHER]);
-
 const FIRST_LINE = 2;
 const ROWS_AT_ONCE = 256;
 
@@ -34,7 +27,7 @@ type Columns = {
 };
 
 export function readGivenRows(
-  rows: readonly unknown[],
+  rows: readonly TakenRow[],
   rules: RowRules,
   limits: IntakeLimits = INTAKE_LIMITS,
 ): ParsedSheet | FileFaults {
@@ -51,23 +44,23 @@ export function readGivenRows(
 }
 
 async function* readBlocks(
-  rows: readonly unknown[],
+  rows: readonly TakenRow[],
   columns: Columns,
   shape: Shape,
   rules: RowRules,
   { recordBytesMax }: IntakeLimits,
 ): AsyncGenerator<Row[], void, undefined> {
   const references = new References();
-  const read = (given: unknown, line: number): Row => {
-    const { cells, faults } = cellsOf(given, columns);
+  const read = (given: TakenRow, line: number): Row => {
+    const cells = cellsOf(given, columns);
     if (Buffer.byteLength(cells.join()) > recordBytesMax)
       throw new BrokenFile(
         'ALM_FILE_RECORD_TOO_LARGE',
         line,
         `The row is larger than ${recordBytesMax} bytes; nothing after it was read.`,
       );
-    if (faults.length > 0) {
-      const findings = faults.map((fault) => ({ line, code: 'ALM_ROW_FIELD' as const, ...fault }));
+    if (given.faults.length > 0) {
+      const findings = given.faults.map((fault) => ({ line, code: 'ALM_ROW_FIELD' as const, ...fault }));
       return { kind: 'invalid', line, findings, cells: cells.slice(0, shape.kept.length) };
     }
     const row = readRow(shape, rules, line, cells, 0);
@@ -77,18 +70,17 @@ async function* readBlocks(
     yield rows.slice(from, from + ROWS_AT_ONCE).map((given, at) => read(given, from + at + FIRST_LINE));
 }
 
-function columnsOf(rows: readonly unknown[]): Columns {
+function columnsOf(rows: readonly TakenRow[]): Columns {
   const used = new Set<string>(['member', 'tokens']);
   const further = new Set<string>();
   for (const row of rows) {
-    if (!isObject(row)) continue;
-    for (const name of Object.keys(row)) if (row[name] !== undefined) used.add(name);
-    if (isObject(row[FURTHER])) for (const name of Object.keys(row[FURTHER])) further.add(name);
+    for (const name of Object.keys(row.texts)) used.add(name);
+    for (const name of row.further.keys()) further.add(name);
   }
   // Beside transfers each row says its op (see `opOf`).
   if (used.has('recipient')) used.add('op');
   const fields = FIELDS.filter((field) => used.has(field));
-  return { fields, further: [...further], replaces: used.has(REPLACES) };
+  return { fields, further: [...further], replaces: used.has('replaces') };
 }
 
 function shapeOf({ fields, further, replaces }: Columns): Shape {
@@ -126,71 +118,19 @@ function furtherFaults(name: string): Finding[] {
     : [];
 }
 
-type CellFault = { readonly column: string | null; readonly message: string };
-
-function cellsOf(given: unknown, { fields, further, replaces }: Columns) {
-  const faults: CellFault[] = [];
-  const row = isObject(given) ? given : {};
-  if (row !== given)
-    faults.push({ column: null, message: `expected an object for each row, got ${kindOf(given)}.` });
-  for (const name of Object.keys(row))
-    if (!KNOWN.has(name))
-      faults.push({
-        column: null,
-        message: `a row has no field ${show(name)}; it has ${[...KNOWN].join(', ')}.`,
-      });
-  const text = (column: string, value: unknown, amount = false): string => {
-    if (value === undefined) return '';
-    const fault = amount ? amountFault(value) : textFault(value);
-    if (fault !== null) faults.push({ column, message: `${column}: ${fault}.` });
-    return typeof value === 'object' || typeof value === 'symbol' ? '' : String(value);
-  };
-  const more = row[FURTHER];
-  if (more !== undefined && !isObject(more))
-    faults.push({ column: FURTHER, message: `columns: expected an object of texts, got ${kindOf(more)}.` });
-  const cells = [
-    ...fields.map((field) => text(field, field === 'op' ? opOf(row) : row[field], field === 'tokens')),
-    ...further.map((name) =>
-      text(name, isObject(more) && Object.hasOwn(more, name) ? more[name] : undefined),
-    ),
-    ...(replaces ? [text(REPLACES, row[REPLACES])] : []),
+function cellsOf({ texts, further }: TakenRow, columns: Columns): string[] {
+  return [
+    ...columns.fields.map((field) => (field === 'op' ? opOf(texts) : texts[field]) ?? ''),
+    ...columns.further.map((name) => further.get(name) ?? ''),
+    ...(columns.replaces ? [texts.replaces ?? ''] : []),
   ];
-  return { cells, faults };
 }
 
 /**
  * In a file of transfers an empty recipient is refused unless the op is said, for it may be a forgotten cell. A field
  * that a program leaves out is not there at all, and the sign decides as it does where nobody is a recipient.
  */
-function opOf({ op, recipient, tokens }: Readonly<Record<string, unknown>>): unknown {
+function opOf({ op, recipient, tokens }: TakenRow['texts']): string | undefined {
   if (op !== undefined || recipient !== undefined) return op;
-  return String(tokens).trim().startsWith('-') ? 'debit' : 'credit';
-}
-
-function textFault(value: unknown): string | null {
-  if (typeof value === 'number' || typeof value === 'bigint')
-    return `expected text, got the number ${value}; ids and references are strings, because a JavaScript number has no room for 17 digits`;
-  if (typeof value !== 'string') return `expected text, got ${kindOf(value)}`;
-  return isWellFormed(value) ? null : `${show(value)} holds half of a character (a lone surrogate)`;
-}
-
-function amountFault(value: unknown): string | null {
-  if (typeof value === 'bigint') return null;
-  if (typeof value !== 'number') return textFault(value);
-  return Number.isSafeInteger(value)
-    ? null
-    : `${value} is no whole number that a JavaScript number holds exactly; give a bigint or digits`;
-}
-
-/** Written as UTF-8, each half of a surrogate pair becomes the same replacement, and two references one. */
-function isWellFormed(text: string): boolean {
-  return !/\p{Cs}/u.test(text);
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return tokens?.trim().startsWith('-') ? 'debit' : 'credit';
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, isBatchId, isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId } from '../core/ids.js';
 import { oneLine } from '../core/one-line.js';
+import { takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
 import type { Input, PlanOptions } from './given.js';
 
@@ -32,7 +33,7 @@ export function readInput(input: Input, options: PlanOptions, cwd: string): Plan
 
 function sourceOf(input: Input, cwd: string) {
   if ('rows' in input && Array.isArray(input.rows) && !('file' in input))
-    return { rows: input.rows, name: oneLine(input.name ?? '').trim() || 'rows' };
+    return { rows: takeRows(input.rows), name: oneLine(input.name ?? '').trim() || 'rows' };
   if ('rows' in input || typeof input.file !== 'string')
     throw misuse('expected { file } with a path, or { rows } with a list of rows');
   const map = Object.entries(input.map ?? {}).map(([meaning, column]) => `${meaning}=${column}`);

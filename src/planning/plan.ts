@@ -3,6 +3,7 @@ import type { Source } from '../csv/open.js';
 import { type ParsedSheet, parseSheet } from '../csv/parse.js';
 import type { RowRules } from '../csv/read-row.js';
 import { BrokenFile, type FileFaults, ofFile, type Row, type Sheet } from '../csv/row.js';
+import type { TakenRow } from '../csv/take-rows.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
@@ -49,7 +50,7 @@ export async function planSource(source: Source, options: PlanOptions): Promise<
 }
 
 /** The same of rows that a program gives; `name` is what people know them by. */
-export function planGiven(name: string, rows: readonly unknown[], options: PlanOptions): Promise<Plan> {
+export function planGiven(name: string, rows: readonly TakenRow[], options: PlanOptions): Promise<Plan> {
   return planSheet(name, readGivenRows(rows, rulesOf(options)), options);
 }
 

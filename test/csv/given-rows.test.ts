@@ -3,13 +3,14 @@ import { describe, expect, it, test } from 'vitest';
 import { readGivenRows, rowOfLine } from '../../src/csv/given-rows.js';
 import { INTAKE_LIMITS } from '../../src/csv/open.js';
 import type { Finding, Row } from '../../src/csv/row.js';
+import { takeRows } from '../../src/csv/take-rows.js';
 import { csvLine } from '../../src/report/csv-files.js';
 import { readBytes } from './read-file.js';
 
 const RULES = { realms: ['guild', '777'], currency: null, maxTokensPerOrder: null };
 
 async function read(rows: readonly unknown[], limits = INTAKE_LIMITS): Promise<readonly Row[]> {
-  const sheet = readGivenRows(rows, RULES, limits);
+  const sheet = readGivenRows(takeRows(rows), RULES, limits);
   if ('faults' in sheet) throw new Error(sheet.faults.map(({ code }) => code).join());
   const found: Row[] = [];
   for await (const block of sheet.blocks) found.push(...block);
@@ -74,12 +75,42 @@ describe('rows that a program gives', () => {
     expect(empty?.code).toBe('ALM_ROW_RECIPIENT_MISSING');
   });
 
+  test('lose no field that is an accessor or inherited', async () => {
+    class Gift {
+      readonly #id: number;
+      constructor(id: number) {
+        this.#id = id;
+      }
+      get member() {
+        return '1';
+      }
+      get recipient() {
+        return '2';
+      }
+      get tokens() {
+        return 50;
+      }
+      get reference() {
+        return `gift/${this.#id}`;
+      }
+    }
+    const inherited = Object.assign(Object.create({ reference: 'kept', reason: 'why' }), {
+      member: '3',
+      tokens: 5,
+    });
+    const orders = await read([new Gift(7), inherited]);
+    expect(orders.map((row) => row.kind === 'order' && row)).toMatchObject([
+      { order: { op: 'transfer', member: '1', recipient: '2', tokens: 50 }, reference: 'gift/7' },
+      { order: { op: 'credit', member: '3', tokens: 5 }, reference: 'kept' },
+    ]);
+  });
+
   test('carry their own columns along, each row the ones it has', async () => {
     const rows = [
       { member: '1', tokens: 1, columns: { handle: 'ann' } },
       { member: '2', tokens: 1, columns: { guild: 'north' } },
     ];
-    const sheet = readGivenRows(rows, RULES);
+    const sheet = readGivenRows(takeRows(rows), RULES);
     expect('sheet' in sheet && sheet.sheet.header).toEqual(['member', 'tokens', 'handle', 'guild']);
     expect((await read(rows)).map(({ cells }) => cells)).toEqual([
       ['1', '1', 'ann', ''],
@@ -111,12 +142,37 @@ describe('refused by name, with the row', () => {
     [
       'columns that are none',
       { member: '1', tokens: 1, columns: 'x' },
-      /columns: expected an object of texts/,
+      /columns: expected a plain object of texts, got string/,
+    ],
+    [
+      'columns in a Map',
+      { member: '1', tokens: 1, columns: new Map([['a', 'b']]) },
+      /columns: expected a plain object of texts, got an object of class Map/,
+    ],
+    ['an amount without a text', { member: '1', tokens: Object.create(null) }, /tokens: expected text, got/],
+    [
+      'a field that throws',
+      {
+        member: '1',
+        get tokens() {
+          throw new Error('their bug');
+        },
+      },
+      /cannot be read: their bug/,
     ],
   ])('%s', async (_, row, message) => {
     const [fault, ...more] = await faultsOf({ member: '9', tokens: 9 }, row);
     expect(fault).toMatchObject({ line: 3, code: 'ALM_ROW_FIELD', message: expect.stringMatching(message) });
     expect([more, rowOfLine(fault?.line ?? 0)]).toEqual([[], 1]);
+  });
+
+  test('a hole in the list', async () => {
+    expect(await read(new Array(1))).toMatchObject([
+      {
+        kind: 'invalid',
+        findings: [{ message: expect.stringMatching(/an object for each row, got undefined/) }],
+      },
+    ]);
   });
 
   test('a further column that has a meaning, and more rows or larger ones than are read', async () => {

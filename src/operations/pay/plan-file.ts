@@ -6,6 +6,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
 import { ofFile } from '../../csv/row.js';
+import type { TakenRow } from '../../csv/take-rows.js';
 import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import type { PlanOptions } from '../../planning/pass.js';
@@ -27,7 +28,7 @@ export type PlannedFile = {
 };
 
 /** Rows of a program, with a name for people. */
-type GivenRows = { readonly rows: readonly unknown[]; readonly name: string };
+type GivenRows = { readonly rows: readonly TakenRow[]; readonly name: string };
 
 export type PlanChoices = {
   readonly again: string | null;
