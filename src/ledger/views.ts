@@ -51,8 +51,13 @@ const manifest = z.object({
 /** Written when the batch is sealed and never changed. */
 export type Manifest = Readonly<z.infer<typeof manifest>>;
 
+/** Read back before it is written: a sealed one that cannot be read would stop every later look at the books. */
 export function encodeManifest(value: Manifest): string {
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
+  const json = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'bigint' ? part.toString() : part,
+  );
+  decodeManifest(json);
+  return json;
 }
 
 export function decodeManifest(json: string): Manifest {
@@ -112,6 +117,11 @@ const auditEntry = z.object({
   why: z.string().nullable(),
 });
 export type AuditEntry = Readonly<z.infer<typeof auditEntry>>;
+
+/** Checked like a manifest: it is as lasting. */
+export function encodeAudit(entry: AuditEntry): string {
+  return JSON.stringify(auditEntry.parse(entry));
+}
 
 export function decodeAudit(json: string): AuditEntry {
   return auditEntry.parse(JSON.parse(json));

@@ -4,7 +4,7 @@ import { type OverLimit, parseOverLimit } from '../accounts.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
-import { type AuditEntry, encodeManifest, type Manifest } from '../views.js';
+import { type AuditEntry, encodeAudit, encodeManifest, type Manifest } from '../views.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
 /** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
@@ -104,7 +104,7 @@ export async function sealBatch(
     JSON.stringify(countersOf(counts)),
     at.owner,
     manifest.rows,
-    JSON.stringify(audit),
+    encodeAudit(audit),
     sketch,
     manifest.inOrder ? '1' : '0',
     judged === null ? '' : `${judged.seals} ${judged.retries}`,

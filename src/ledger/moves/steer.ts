@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
-import type { AuditEntry, Reason } from '../views.js';
+import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
 
@@ -34,7 +34,7 @@ async function steer(
   const [status, state = ''] = await askScript(ledger, 'steer', [
     no,
     verb,
-    audit === null ? '' : JSON.stringify(audit),
+    audit === null ? '' : encodeAudit(audit),
     ...rest,
   ]);
   return { done: status === 'ok', state };

@@ -58,6 +58,14 @@ describe('seal-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
+  test('writes nothing that could not be read again', async () => {
+    const ledger = await bench.ledger();
+    const odd = { manifest: { again: 5 as never } };
+    await expect(sealed(ledger, [{}], odd)).rejects.toThrow(/again/);
+    expect(await openBatches(ledger, 0)).toEqual([]);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
   test('is refused from anybody but the importer, and for a batch that was never begun', async () => {
     const ledger = await bench.ledger();
     const { no, id } = await openBatch(ledger, {
