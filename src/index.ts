@@ -1,5 +1,5 @@
-import { explained } from './core/errors/error.js';
 import type { Almoner } from './library/almoner.js';
+import { explainedToPrograms } from './library/explain.js';
 import type { OpenOptions } from './library/given.js';
 
 /** The library: the third face over the operations. docs/library.md tells how it is used. */
@@ -45,6 +45,6 @@ export async function open(options: OpenOptions = {}): Promise<Almoner> {
     const { openAlmoner } = await import('./library/open.js');
     return await openAlmoner(options);
   } catch (error) {
-    throw explained(error);
+    throw explainedToPrograms(error);
   }
 }

@@ -85,7 +85,7 @@ export function isWellFormed(text: string): boolean {
 }
 
 /** What a value is called where something else was expected. */
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (!isObject(value) || isPlain(value)) return typeof value;

@@ -45,11 +45,13 @@ export type Input =
       readonly file: string;
       /** Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`. */
       readonly map?: Readonly<Record<string, string>> | undefined;
+      readonly rows?: never;
     }
   | {
       readonly rows: readonly PayRow[];
       /** What people know them by: the batch's `source`. */
       readonly name?: string | undefined;
+      readonly file?: never;
     };
 
 /** Each means what the command line's option of the same name does. */
@@ -81,8 +83,8 @@ export interface EnqueueOptions extends PlanOptions {
 }
 
 export interface PayOptions extends EnqueueOptions {
-  /** Called some times a second while the batch is worked. */
-  readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
+  /** Called some times a second while the batch is worked. Where it fails, the batch is paused and `pay` throws. */
+  readonly onProgress?: ((progress: BatchProgress) => unknown) | undefined;
   /** Aborted, it lets what is being sent finish and pauses the batch; `pay` then gives the paused status. */
   readonly signal?: AbortSignal | undefined;
   /** Pays this many orders, then pauses. */

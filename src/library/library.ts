@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { AlmonerError, explained } from '../core/errors/error.js';
+import { AlmonerError } from '../core/errors/error.js';
 import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
 import { allStatuses, batchStatus } from '../operations/batches/batch-status.js';
 import { memberHistory } from '../operations/batches/member-history.js';
@@ -22,9 +22,10 @@ import type { App, OpenRealm } from '../runtime/app.js';
 import { pickProfile } from '../runtime/config/config.js';
 import { stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { Almoner, Because } from './almoner.js';
+import { explainedToPrograms } from './explain.js';
 import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
 import { PlanRefused } from './plan-refused.js';
-import { misuse, readBatchId, readFirst, readInput, readMember, readReason } from './read-given.js';
+import { OPTIONS, readBatch, readInput, readMember, readOptions, readOrders } from './read-given.js';
 import { planTold, resultsTold, Watching } from './tell.js';
 import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.js';
 
@@ -43,13 +44,14 @@ export class Library implements Almoner {
 
   plan(input: Input, options: CheckOptions = {}): Promise<Plan> {
     return this.doing(async () => {
-      const request = readInput(input, options, this.cwd);
+      const { check = false, ...choices } = readOptions(OPTIONS.plan, options);
+      const request = readInput(input, choices, this.cwd);
       const profile = this.profile();
       const planned = await planFile(this.app.books(profile), request, Date.now());
       try {
-        if (options.check === true && planned.plan.findings.faultCount === 0)
+        if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => {});
-        return await planTold(planned, profile, input);
+        return await planTold(planned, profile, request);
       } finally {
         planned.plan.findings.close();
       }
@@ -58,18 +60,13 @@ export class Library implements Almoner {
 
   pay(input: Input, options: PayOptions = {}): Promise<BatchStatus> {
     return this.doing(async () => {
-      const { report = false, inOrder = false } = options;
-      const wish = {
-        batchId: readBatchId(options.batchId),
-        first: readFirst(options.first),
-        inOrder,
-        reports: report,
-      };
-      const watching = new Watching(options, () => this.closing !== null);
-      const status = await this.planned(input, options, (realm, planned) => {
+      const given = readOptions(OPTIONS.pay, options);
+      const { batchId = null, first = null, inOrder = false, report: reports = false } = given;
+      const watching = new Watching(given, () => this.closing !== null);
+      const status = await this.planned(input, given, (realm, planned) => {
         watching.refuseStopped();
         return payPlan(this.app.patient(Number.POSITIVE_INFINITY), realm, planned, {
-          ...wish,
+          ...{ batchId, first, inOrder, reports },
           ...watching.watch,
         });
       });
@@ -81,9 +78,10 @@ export class Library implements Almoner {
 
   enqueue(input: Input, options: EnqueueOptions = {}): Promise<BatchStatus> {
     return this.doing(async () => {
-      const wish = { batchId: readBatchId(options.batchId), inOrder: options.inOrder ?? false };
-      return this.planned(input, options, async (realm, planned) => {
-        const { ref, existing } = await importBatch(this.app, realm, planned, wish);
+      const given = readOptions(OPTIONS.enqueue, options);
+      const { batchId = null, inOrder = false } = given;
+      return this.planned(input, given, async (realm, planned) => {
+        const { ref, existing } = await importBatch(this.app, realm, planned, { batchId, inOrder });
         return batchStatus(ref, { existing });
       });
     });
@@ -106,11 +104,11 @@ export class Library implements Almoner {
 
   report(batch: string, options: Parameters<Almoner['report']>[1] = {}) {
     return this.doing(async () => {
+      const given = readOptions(OPTIONS.report, options);
+      const out = given.out === undefined ? undefined : resolve(this.cwd, given.out);
       const ref = await this.find(batch);
-      return reportBatch(ref, new PlanReader(ref.ledger), this.app.config, {
-        out: options.out === undefined ? undefined : resolve(this.cwd, options.out),
-        public: options.public ?? false,
-      });
+      const wish = { out, public: given.public ?? false };
+      return reportBatch(ref, new PlanReader(ref.ledger), this.app.config, wish);
     });
   }
 
@@ -129,39 +127,38 @@ export class Library implements Almoner {
   }
 
   deadLetters(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
-    return this.letters(options);
+    return this.letters(options, {});
   }
 
   doubts(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
-    return this.letters({ ...options, state: 'doubt' });
+    return this.letters(options, { state: 'doubt' });
   }
 
   resolveDoubts(orders: readonly string[], verdict: Parameters<Almoner['resolveDoubts']>[1]) {
     return this.doing(async () => {
       const { scripts, config } = this.app;
-      const why = readReason(verdict.reason);
-      if (typeof verdict.paid !== 'boolean') throw misuse('paid: expected true or false');
-      if (!Array.isArray(orders)) throw misuse('expected a list of order ids');
-      const said = verdict.paid ? 'paid' : 'unpaid';
-      const rulings = await checkRulings(await rulingsOnOrders(scripts, orders, said, this.realmName));
-      const arriving = verdict.evenIfItMayArrive === true ? [] : await mayArrive(this.app, rulings);
+      const ids = readOrders(orders);
+      const { paid, reason, evenIfItMayArrive = false } = readOptions(OPTIONS.verdict, verdict);
+      const said = paid ? 'paid' : 'unpaid';
+      const rulings = await checkRulings(await rulingsOnOrders(scripts, ids, said, this.realmName));
+      const arriving = evenIfItMayArrive ? [] : await mayArrive(this.app, rulings);
       if (arriving.length > 0) throw arrivingError(arriving);
-      return resolveDoubts(this.app, rulings, { who: config.operator, why });
+      return resolveDoubts(this.app, rulings, { who: config.operator, why: reason.trim() });
     });
   }
 
-  history(member: string, { since }: { readonly since?: Date | undefined } = {}) {
-    return this.doing(() =>
-      memberHistory(this.app.scripts, readMember(member), {
-        realm: this.realmName,
-        since: since?.getTime() ?? null,
-        onScanned: () => {},
-      }),
-    );
+  history(member: string, options: { readonly since?: Date | undefined } = {}) {
+    return this.doing(() => {
+      const since = readOptions(OPTIONS.history, options).since?.getTime() ?? null;
+      const wish = { realm: this.realmName, since, onScanned: () => {} };
+      return memberHistory(this.app.scripts, readMember(member), wish);
+    });
   }
 
   close(): Promise<void> {
-    this.closing ??= this.end();
+    this.closing ??= this.end().catch((error: unknown) => {
+      throw explainedToPrograms(error);
+    });
     return this.closing;
   }
 
@@ -188,10 +185,11 @@ export class Library implements Almoner {
     options: PlanOptions,
     use: (realm: OpenRealm, planned: Planned) => Promise<T>,
   ): Promise<T> {
-    const { realm, planned } = await planToPay(this.app, this.profile(), readInput(input, options, this.cwd));
+    const request = readInput(input, options, this.cwd);
+    const { realm, planned } = await planToPay(this.app, this.profile(), request);
     try {
       if (planned.plan.findings.faultCount > 0) {
-        const plan = await planTold(planned, realm.profile, input);
+        const plan = await planTold(planned, realm.profile, request);
         const { code, message } = refusalOf(plan);
         throw new PlanRefused(code, message, plan);
       }
@@ -203,22 +201,25 @@ export class Library implements Almoner {
 
   private steer(
     batch: string,
-    { reason }: Because,
+    because: Because,
     move: (ref: BatchRef, by: SteeredBy) => Promise<Omit<Steered, 'batch'>>,
   ): Promise<Steered> {
     return this.doing(async () => {
+      const { reason: why = null } = readOptions(OPTIONS.steer, because);
       const ref = await this.find(batch);
-      return { batch: ref.id, ...(await move(ref, { who: this.app.config.operator, why: reason ?? null })) };
+      return { batch: ref.id, ...(await move(ref, { who: this.app.config.operator, why })) };
     });
   }
 
-  private letters(filter: DeadFilter): AsyncIterable<DeadLetter> {
-    return this.each(async () => deadLetters(this.app.scripts, { ...filter, realm: this.realmName }));
+  private letters(options: unknown, filter: Pick<DeadFilter, 'state'>): AsyncIterable<DeadLetter> {
+    return this.each(async () => {
+      const { batch } = readOptions(OPTIONS.letters, options);
+      return deadLetters(this.app.scripts, { ...filter, batch, realm: this.realmName });
+    });
   }
 
   private find(batch: string): Promise<BatchRef> {
-    if (typeof batch !== 'string') throw misuse('expected the id of a batch');
-    return findBatch(this.app.scripts, batch, this.realmName);
+    return findBatch(this.app.scripts, readBatch(batch), this.realmName);
   }
 
   private profile() {
@@ -227,12 +228,12 @@ export class Library implements Almoner {
 
   private async doing<T>(work: () => Promise<T>): Promise<T> {
     this.refuseClosed();
-    const done = work();
-    this.aside(done);
     try {
+      const done = work();
+      this.aside(done);
       return await done;
     } catch (error) {
-      if (!this.cutOff) throw explained(error);
+      if (!this.cutOff) throw explainedToPrograms(error);
       const message =
         'The store did not answer while almoner was closed. What was sent stands in the journal.';
       throw new AlmonerError('ALM_STORE_UNREACHABLE', message, { cause: error });
@@ -259,7 +260,7 @@ export class Library implements Almoner {
       }
     } catch (error) {
       this.refuseClosed();
-      throw explained(error);
+      throw explainedToPrograms(error);
     }
   }
 

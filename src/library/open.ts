@@ -5,6 +5,7 @@ import { createLogger, registerSecret } from '../runtime/logger.js';
 import type { Almoner } from './almoner.js';
 import type { OpenOptions } from './given.js';
 import { Library } from './library.js';
+import { OPTIONS, readOptions } from './read-given.js';
 
 /**
  * How long a call waits for a store that does not answer. A run of the command line waits for ever, because a person
@@ -12,7 +13,8 @@ import { Library } from './library.js';
  */
 const PATIENCE_MS = 30_000;
 
-export async function openAlmoner(options: OpenOptions): Promise<Almoner> {
+export async function openAlmoner(given: OpenOptions): Promise<Almoner> {
+  const options = readOptions(OPTIONS.open, given);
   const { operator, realm, logLevel = 'silent', log } = options;
   const who = operator === undefined ? {} : { ALMONER_OPERATOR: operator };
   const env = { ...(options.env ?? process.env), ...who };

@@ -1,5 +1,6 @@
-import type { ErrorCode } from '../core/errors/catalogue.js';
+import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
+import { inOwnWords } from './explain.js';
 import type { Plan } from './told.js';
 
 /**
@@ -11,7 +12,8 @@ export class PlanRefused extends AlmonerError {
   readonly plan: Plan;
 
   constructor(code: ErrorCode, message: string, plan: Plan) {
-    super(code, message, { details: plan.faults.map((fault) => `${placeOf(fault)}${fault.message}`) });
+    const details = plan.faults.map((fault) => `${placeOf(fault)}${fault.message}`);
+    super(code, message, { details, next: inOwnWords(CATALOGUE[code].next) });
     this.plan = plan;
   }
 }

@@ -1,18 +1,114 @@
 import { resolve } from 'node:path';
-import { AlmonerError } from '../core/errors/error.js';
+import { z } from 'zod';
+import { AlmonerError, messageOf } from '../core/errors/error.js';
 import { type BatchId, isBatchId, isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId } from '../core/ids.js';
 import { oneLine } from '../core/one-line.js';
-import { takeRows } from '../csv/take-rows.js';
+import { show } from '../core/visible.js';
+import { kindOf, takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
-import type { Input, PlanOptions } from './given.js';
+import type { Almoner, Because } from './almoner.js';
+import type { CheckOptions, EnqueueOptions, Input, OpenOptions, PayOptions, PlanOptions } from './given.js';
 
 /**
- * What a program gave, as the operations take it. Types say most of it already; a program without types is told by name
- * what it got wrong, before anything is done.
+ * What a program gave, read once and within the call. Types say most of it already; a program without types is told by
+ * name what it got wrong, before anything is done: what the books took in once they must be able to read for good.
  */
-export function misuse(message: string): AlmonerError {
+function misuse(message: string): AlmonerError {
   return new AlmonerError('ALM_LIBRARY_USAGE', `${message}. Nothing was done.`);
 }
+
+const text = z.string('expected text').optional();
+const flag = z.boolean('expected true or false').optional();
+const textOf = (expected: string, fits: (text: string) => boolean) =>
+  z.custom<string>((value) => typeof value === 'string' && fits(value), `expected ${expected}`);
+const whole = (least: number) =>
+  z.custom<number>(
+    (value) => Number.isSafeInteger(value) && Number(value) >= least,
+    `expected a whole number of at least ${least}`,
+  );
+const call = <F>() => z.custom<F>((value) => typeof value === 'function', 'expected a function').optional();
+
+/** Every option has its reader, and none has one that the types do not know. */
+type Readers<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
+
+const LABEL_MAX = 100;
+const PLAN = {
+  again: textOf(
+    `a label of 1 to ${LABEL_MAX} characters on one line`,
+    (label) => label !== '' && label.length <= LABEL_MAX && oneLine(label) === label,
+  ).optional(),
+  newRowsOnly: flag,
+  skipInvalid: flag,
+  newAddress: flag,
+  expectRows: whole(0).optional(),
+  expectTokens: z
+    .custom<number | bigint | string>(isSum, 'expected a sum in whole tokens')
+    .transform(String)
+    .optional(),
+} satisfies Readers<PlanOptions>;
+
+const ENQUEUE = {
+  ...PLAN,
+  batchId: z
+    .custom<BatchId>(
+      (id) => typeof id === 'string' && isBatchId(id),
+      'expected 3 to 64 lower-case letters, digits, dots, dashes or underscores',
+    )
+    .optional(),
+  inOrder: flag,
+} satisfies Readers<EnqueueOptions>;
+
+const PAY = {
+  ...ENQUEUE,
+  onProgress: call<NonNullable<PayOptions['onProgress']>>(),
+  signal: z.custom<AbortSignal>(isSignal, 'expected an AbortSignal').optional(),
+  first: whole(1).optional(),
+  report: flag,
+} satisfies Readers<PayOptions>;
+
+const REASON = textOf('a sentence; it is kept with the orders', (reason) => reason.trim() !== '');
+
+/** The options of each call. */
+export const OPTIONS = {
+  open: z.strictObject({
+    config: text,
+    env: z.custom<NonNullable<OpenOptions['env']>>(isEnvironment, 'expected an object of texts').optional(),
+    cwd: text,
+    realm: text,
+    operator: text,
+    logLevel: z
+      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'expected a level')
+      .optional(),
+    log: call<NonNullable<OpenOptions['log']>>(),
+  } satisfies Readers<OpenOptions>),
+  plan: z.strictObject({ ...PLAN, check: flag } satisfies Readers<CheckOptions>),
+  enqueue: z.strictObject(ENQUEUE),
+  pay: z.strictObject(PAY),
+  report: z.strictObject({ out: text, public: flag }),
+  steer: z.strictObject({ reason: text } satisfies Readers<Because>),
+  letters: z.strictObject({ batch: text }),
+  history: z.strictObject({ since: z.date('expected a Date').optional() }),
+  verdict: z.strictObject({
+    paid: z.boolean('expected true or false'),
+    reason: REASON,
+    evenIfItMayArrive: flag,
+  } satisfies Readers<Parameters<Almoner['resolveDoubts']>[1]>),
+};
+
+export function readOptions<T>(schema: z.ZodType<T>, given: unknown): T {
+  return read('options', schema, given);
+}
+
+const NAME_MAX = 200;
+const INPUT = z.strictObject(
+  {
+    file: text,
+    map: z.record(z.string(), z.string('expected the name of a column'), 'expected an object').optional(),
+    rows: z.custom<readonly unknown[]>(Array.isArray, 'expected a list of rows').optional(),
+    name: textOf(`at most ${NAME_MAX} characters`, (name) => name.length <= NAME_MAX).optional(),
+  },
+  'expected { file } with a path, or { rows } with a list of rows',
+);
 
 export function readInput(input: Input, options: PlanOptions, cwd: string): PlanRequest {
   const { again = null, newRowsOnly = false, expectRows = null } = options;
@@ -27,48 +123,76 @@ export function readInput(input: Input, options: PlanOptions, cwd: string): Plan
     expectRows,
     newAddress: options.newAddress ?? false,
     skipInvalid: options.skipInvalid ?? false,
-    expectTokens: options.expectTokens === undefined ? null : digits(options.expectTokens),
+    expectTokens: options.expectTokens === undefined ? null : String(options.expectTokens),
   };
 }
 
-function sourceOf(input: Input, cwd: string) {
-  if ('rows' in input && Array.isArray(input.rows) && !('file' in input))
-    return { rows: takeRows(input.rows), name: oneLine(input.name ?? '').trim() || 'rows' };
-  if ('rows' in input || typeof input.file !== 'string')
+function sourceOf(input: unknown, cwd: string) {
+  const { file, map = {}, rows, name = '' } = read('input', INPUT, input);
+  if (rows !== undefined && file === undefined)
+    return { rows: whatever('rows', () => takeRows(rows)), name: oneLine(name) || 'rows' };
+  if (file === undefined || rows !== undefined)
     throw misuse('expected { file } with a path, or { rows } with a list of rows');
-  const map = Object.entries(input.map ?? {}).map(([meaning, column]) => `${meaning}=${column}`);
-  return { file: resolve(cwd, input.file), map };
+  const columns = Object.entries(map).map(([meaning, column]) => `${meaning}=${column}`);
+  return { file: resolve(cwd, file), map: columns };
 }
 
-function digits(tokens: number | bigint | string): string {
-  const text = typeof tokens === 'number' && !Number.isSafeInteger(tokens) ? '' : String(tokens);
-  if (!/^[0-9]+$/.test(text)) throw misuse(`expectTokens: expected a sum in whole tokens, got ${tokens}`);
-  return text;
-}
-
-export function readBatchId(given: string | undefined): BatchId | null {
-  if (given === undefined) return null;
-  if (isBatchId(given)) return given;
-  throw misuse(
-    `batchId: expected 3 to 64 lower-case letters, digits, dots, dashes or underscores, got ${JSON.stringify(given)}`,
-  );
-}
-
-export function readMember(given: string): MemberId {
+export function readMember(given: unknown): MemberId {
   if (typeof given === 'string' && isMemberId(given)) return given;
   throw misuse(
-    `expected a member id of 1 to ${MEMBER_ID_DIGITS_MAX} digits as a string, got ${String(given)}`,
+    `expected a member id of 1 to ${MEMBER_ID_DIGITS_MAX} digits as a string, got ${shown(given)}`,
   );
 }
 
-export function readReason(given: string): string {
-  const reason = typeof given === 'string' ? given.trim() : '';
-  if (reason === '') throw misuse('reason: expected a sentence; it is kept with the orders');
-  return reason;
+export function readBatch(given: unknown): string {
+  if (typeof given === 'string') return given;
+  throw misuse(`expected the id of a batch, got ${shown(given)}`);
 }
 
-export function readFirst(given: number | undefined): number | null {
-  if (given === undefined) return null;
-  if (Number.isSafeInteger(given) && given > 0) return given;
-  throw misuse(`first: expected a whole number of at least 1, got ${given}`);
+const ORDERS = z.array(z.string('expected the id of an order'), 'expected a list of order ids');
+export function readOrders(given: unknown): string[] {
+  return read('orders', ORDERS, given);
+}
+
+function read<T>(what: string, schema: z.ZodType<T>, given: unknown): T {
+  const { data, error } = whatever(what, () => schema.safeParse(given, { reportInput: true }));
+  const issue = error?.issues[0];
+  if (issue === undefined) return data as T;
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  if (issue.code === 'unrecognized_keys')
+    throw misuse(`${what}: there is no ${show(issue.keys[0] ?? '')}; there are ${known.join(', ')}`);
+  throw misuse(`${issue.path.join('.') || what}: ${issue.message}, got ${shown(issue.input)}`);
+}
+
+/** Accessors and proxies are a program's own code, and may throw. */
+function whatever<T>(what: string, reading: () => T): T {
+  try {
+    return reading();
+  } catch (error) {
+    throw misuse(`${what}: reading it has failed: ${messageOf(error)}`);
+  }
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return show(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
+}
+
+function isSum(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
+  return typeof value === 'bigint' ? value >= 0n : typeof value === 'string' && /^[0-9]+$/.test(value);
+}
+
+function isSignal(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && 'aborted' in value && typeof value.aborted === 'boolean'
+  );
+}
+
+function isEnvironment(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((setting) => setting === undefined || typeof setting === 'string')
+  );
 }

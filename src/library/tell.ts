@@ -4,18 +4,20 @@ import { rowOfLine } from '../csv/given-rows.js';
 import type { Finding as FileFinding } from '../csv/row.js';
 import type { BatchRecord } from '../ledger/index.js';
 import { toldOf } from '../operations/batches/batch-status.js';
-import { type Planned, planDocument } from '../operations/pay/plan-file.js';
+import { type Planned, type PlanRequest, planDocument } from '../operations/pay/plan-file.js';
 import type { Watch } from '../operations/pay/run-batch.js';
 import { isoTime } from '../words/spelling.js';
-import type { Input, PayOptions } from './given.js';
+import { inOwnWords } from './explain.js';
+import type { PayOptions } from './given.js';
 import type { BatchStatus, Finding, Plan, ResultRow } from './told.js';
 
 /** The document of `plan --json`; where rows were given, each finding names its row. */
-export async function planTold(planned: Planned, profile: RealmProfile, input: Input): Promise<Plan> {
+export async function planTold(planned: Planned, profile: RealmProfile, request: PlanRequest): Promise<Plan> {
   const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
   const found = (finding: FileFinding): Finding => ({
     ...finding,
-    row: 'rows' in input ? rowOfLine(finding.line) : null,
+    message: inOwnWords(finding.message),
+    row: 'rows' in request ? rowOfLine(finding.line) : null,
   });
   return { ...document, faults: document.faults.map(found), warnings: document.warnings.map(found) };
 }
@@ -50,13 +52,19 @@ export class Watching {
     onProgress: (view, _, waiting) => {
       if (this.failed !== null) return;
       try {
-        this.options.onProgress?.({ ...toldOf(view, null), waiting });
+        // An async function gives a promise; nobody waits for it, and its failure counts as it comes.
+        const answer: unknown = this.options.onProgress?.({ ...toldOf(view, null), waiting });
+        Promise.resolve(answer).catch((error: unknown) => this.fail(error));
       } catch (error) {
-        // A batch whose program has failed is paused like one that is interrupted.
-        this.failed = { error };
+        this.fail(error);
       }
     },
   };
+
+  /** A batch whose program has failed is paused like one that is interrupted. */
+  private fail(error: unknown): void {
+    this.failed ??= { error };
+  }
 
   refuseStopped(): void {
     if (!this.aborted) return;
@@ -71,7 +79,7 @@ export class Watching {
     const { error } = this.failed;
     throw new AlmonerError(
       'ALM_LIBRARY_USAGE',
-      `onProgress has thrown (${messageOf(error)}). What was being sent has finished; batch ${batch} is ${state}.`,
+      `onProgress has failed (${messageOf(error)}). What was being sent has finished; batch ${batch} is ${state}.`,
       { cause: error },
     );
   }

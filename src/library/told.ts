@@ -127,6 +127,8 @@ export interface BatchProgress {
   readonly waiting: readonly Waiting[];
   /** What must be known beside the numbers. */
   readonly notes: readonly string[];
+  /** It is over and has left the store for its archive. */
+  readonly archived: boolean;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
@@ -139,6 +141,15 @@ export interface BatchStatus extends BatchProgress {
   readonly etaSeconds: number | null;
   /** The folder of the report, where this call wrote one. */
   readonly report: string | null;
+  /** Where its dead letters went; null where it has none, or one is left to be mended or retried. */
+  readonly deadGone: {
+    readonly discarded: number;
+    readonly replaced: number;
+    /** The batches whose rows stand in for them. */
+    readonly into: readonly string[];
+  } | null;
+  /** The label of `again`. */
+  readonly again: string | null;
 }
 
 /** What pausing, resuming or cancelling did. */
@@ -195,7 +206,11 @@ export interface DeadLetter {
   /** The HTTP status of the last answer. */
   readonly status: number | null;
   readonly message: string | null;
+  /** Empty here: a letter with a mark is done with, and not told. */
+  readonly marks: readonly ('discarded' | 'replaced')[];
   readonly attempts: number;
+  /** What proves the state, as in `ResultRow`. */
+  readonly evidence: string | null;
   readonly reference: string | null;
   readonly reason: string | null;
   readonly sentAt: string | null;

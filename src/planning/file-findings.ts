@@ -49,7 +49,7 @@ export function fileFindings(
   const warn = (code: ErrorCode, message: string) => warnings.push(ofFile(code, message));
   const { maxTokensPerBatch: cap } = caps;
   const { rows, total, payable } = figures;
-  if (rows === 0) fault('ALM_FILE_NO_ROWS', 'The file has a header and no rows; there is nothing to pay.');
+  if (rows === 0) fault('ALM_FILE_NO_ROWS', 'There are no rows; there is nothing to pay.');
   if (total > BATCH_SUM_MAX)
     fault(
       'ALM_PLAN_SUM_TOO_LARGE',

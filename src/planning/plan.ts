@@ -83,7 +83,7 @@ const TAKEN_WHOLE = {
     'The rows stand in for earlier orders, so that none of them is skipped: mend a faulty one, or delete it from the file.',
 } as const;
 
-const NO_ORDERS = ofFile('ALM_FILE_NO_ROWS', 'No row of the file is an order; there is nothing to pay.');
+const NO_ORDERS = ofFile('ALM_FILE_NO_ROWS', 'No row is an order; there is nothing to pay.');
 
 /** The same for rows that may come from no file, such as the awards of a rule; `source` is its name for people. */
 export async function planRows(

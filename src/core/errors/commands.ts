@@ -20,8 +20,12 @@ export const CLI_ERRORS = {
 /** The library: what a program that imports almoner got wrong, or stopped. */
 export const LIBRARY_ERRORS = {
   ALM_LIBRARY_USAGE: usage(
-    'A call of the library was given something it cannot take, or its callback has thrown.',
+    'A call of the library was given something it cannot take, or its callback has failed.',
     'Mend the call; docs/library.md and the types say what it takes.',
+  ),
+  ALM_LIBRARY_INTERNAL: bug(
+    'A bug: something failed in a call of the library that should not have.',
+    "Open it with logLevel: 'debug', call again, and report the log and the error’s cause.",
   ),
   ALM_LIBRARY_CLOSED: usage(
     'The library was called after it was closed.',

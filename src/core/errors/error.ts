@@ -31,10 +31,10 @@ export function isAlmonerError(error: unknown, code?: ErrorCode): error is Almon
 }
 
 /** Whatever was thrown, a user meets a code, a sentence and a next step; a bug also says that it is one. */
-export function explained(thrown: unknown): AlmonerError {
+export function explained(thrown: unknown, bug: ErrorCode = 'ALM_CLI_INTERNAL'): AlmonerError {
   if (thrown instanceof AlmonerError) return thrown;
   const message = `Something failed that should not have: ${messageOf(thrown)}`;
-  return new AlmonerError('ALM_CLI_INTERNAL', message, { cause: thrown });
+  return new AlmonerError(bug, message, { cause: thrown });
 }
 
 /** Whether it is an error of the system with one of these codes. */

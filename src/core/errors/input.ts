@@ -77,7 +77,7 @@ export const PLAN_ERRORS = {
     'The file is empty.',
     'Export it again; a header line and at least one row are needed.',
   ),
-  ALM_FILE_NO_ROWS: refused('The file has a header and no rows.', 'Export it again with its rows.'),
+  ALM_FILE_NO_ROWS: refused('There are no rows to pay.', 'Export the file again with its rows.'),
   ALM_FILE_ENCODING: refused(
     'The file is not UTF-8.',
     'Export it as "CSV UTF-8 (comma delimited)" in Excel, or choose UTF-8 where you save it.',

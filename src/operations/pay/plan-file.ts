@@ -85,18 +85,18 @@ async function planInput(input: PlannedFile | GivenRows, options: PlanOptions): 
 function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanChoices): void {
   const fault = (message: string) => plan.findings.fault(ofFile('ALM_PLAN_NOT_EXPECTED', message));
   if (expectRows !== null && plan.totals.rows !== expectRows)
-    fault(`The file has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
+    fault(`The input has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
   const { credit, debit, transfer } = plan.totals.tokens;
   const total = credit + debit + transfer;
   if (expectTokens !== null && BigInt(expectTokens) !== total)
     fault(
-      `The file sums up to ${total} tokens (${preview.payableTokens} of them to be paid), --expect-tokens says ${expectTokens}.`,
+      `The input sums up to ${total} tokens (${preview.payableTokens} of them to be paid), --expect-tokens says ${expectTokens}.`,
     );
 }
 
 function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
   if (dayLeft === null || payableTokens <= dayLeft) return;
-  const message = `The file pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
+  const message = `The input pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
   plan.findings.warning(ofFile('ALM_PLAN_OVER_DAY_CAP', message));
 }
 
@@ -108,7 +108,7 @@ async function noteAccounts(
   if (existing?.view != null) return;
   const ranges = referenceWrites.flatMap(({ accounts }) => accounts);
   for (const over of await overLimits(ledger, ranges))
-    findings.fault(ofFile('ALM_RULE_OVER_LIMIT', `The file cannot be paid: ${overLimitText(over)}.`));
+    findings.fault(ofFile('ALM_RULE_OVER_LIMIT', `The input cannot be paid: ${overLimitText(over)}.`));
 }
 
 /** Throws for a refused file; where it has more than a screen of faults, all of them are in a file. */
