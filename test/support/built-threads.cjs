@@ -6,7 +6,7 @@ const { join, relative, resolve } = require('node:path');
 const { isMainThread } = require('node:worker_threads');
 
 const root = join(__dirname, '../..');
-const dist = resolve(process.env.ALMONER_TEST_DIST ?? join(root, 'dist'));
+const dist = resolve(root, process.env.ALMONER_TEST_DIST ?? 'dist');
 const { runMain } = Module;
 
 if (!isMainThread)
