@@ -89,7 +89,7 @@ export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (!isObject(value) || isPlain(value)) return typeof value;
-  return `an object of class ${Object.getPrototypeOf(value).constructor?.name}`;
+  return `an object of class ${Object.getPrototypeOf(value).constructor?.name || 'without a name'}`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

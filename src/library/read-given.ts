@@ -28,6 +28,8 @@ const whole = (least: number) =>
   );
 const call = <F>() => z.custom<F>((value) => typeof value === 'function', 'expected a function').optional();
 
+const object = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape, 'expected an object');
+
 /** Every option has its reader, and none has one that the types do not know. */
 type Readers<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
@@ -70,7 +72,7 @@ const REASON = textOf('a sentence; it is kept with the orders', (reason) => reas
 
 /** The options of each call. */
 export const OPTIONS = {
-  open: z.strictObject({
+  open: object({
     config: text,
     env: z.custom<NonNullable<OpenOptions['env']>>(isEnvironment, 'expected an object of texts').optional(),
     cwd: text,
@@ -81,14 +83,14 @@ export const OPTIONS = {
       .optional(),
     log: call<NonNullable<OpenOptions['log']>>(),
   } satisfies Readers<OpenOptions>),
-  plan: z.strictObject({ ...PLAN, check: flag } satisfies Readers<CheckOptions>),
-  enqueue: z.strictObject(ENQUEUE),
-  pay: z.strictObject(PAY),
-  report: z.strictObject({ out: text, public: flag }),
-  steer: z.strictObject({ reason: text } satisfies Readers<Because>),
-  letters: z.strictObject({ batch: text }),
-  history: z.strictObject({ since: z.date('expected a Date').optional() }),
-  verdict: z.strictObject({
+  plan: object({ ...PLAN, check: flag } satisfies Readers<CheckOptions>),
+  enqueue: object(ENQUEUE),
+  pay: object(PAY),
+  report: object({ out: text, public: flag }),
+  steer: object({ reason: text } satisfies Readers<Because>),
+  letters: object({ batch: text }),
+  history: object({ since: z.date('expected a Date').optional() }),
+  verdict: object({
     paid: z.boolean('expected true or false'),
     reason: REASON,
     evenIfItMayArrive: flag,
@@ -105,7 +107,7 @@ const INPUT = z.strictObject(
     file: text,
     map: z.record(z.string(), z.string('expected the name of a column'), 'expected an object').optional(),
     rows: z.custom<readonly unknown[]>(Array.isArray, 'expected a list of rows').optional(),
-    name: textOf(`at most ${NAME_MAX} characters`, (name) => name.length <= NAME_MAX).optional(),
+    name: textOf(`text of at most ${NAME_MAX} characters`, (name) => name.length <= NAME_MAX).optional(),
   },
   'expected { file } with a path, or { rows } with a list of rows',
 );
@@ -161,7 +163,8 @@ function read<T>(what: string, schema: z.ZodType<T>, given: unknown): T {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   if (issue.code === 'unrecognized_keys')
     throw misuse(`${what}: there is no ${show(issue.keys[0] ?? '')}; there are ${known.join(', ')}`);
-  throw misuse(`${issue.path.join('.') || what}: ${issue.message}, got ${shown(issue.input)}`);
+  const place = known.length === 0 ? [what, ...issue.path] : issue.path;
+  throw misuse(`${place.join('.') || what}: ${issue.message}, got ${shown(issue.input)}`);
 }
 
 /** Accessors and proxies are a program's own code, and may throw. */
