@@ -54,6 +54,9 @@ const ASIDES_LIMIT_MS = 2_000;
 
 export class ScriptClient {
   private readonly asides = new Set<Promise<unknown>>();
+  /** Calls under way that the store has failed to do at least once. */
+  private readonly inVain = new Set<object>();
+  private readonly left = new AbortController();
 
   constructor(
     readonly redis: Redis,
@@ -139,22 +142,43 @@ export class ScriptClient {
   /** Asked again while the store is away: for reads, and for writes that do no harm when done twice. */
   async ask<T>(what: string, question: (redis: Redis) => Promise<T>): Promise<T> {
     const end = performance.now() + this.patienceMs;
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-      try {
-        return await question(this.redis);
-      } catch (error) {
-        // What this process has closed itself never answers again.
-        if (!isPassing(error) || this.redis.status === 'end') throw error;
-        if (performance.now() > end)
-          throw new AlmonerError(
-            'ALM_STORE_UNREACHABLE',
-            `Redis did not answer for ${Math.round(this.patienceMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
-            { cause: error },
-          );
-        this.onTrouble(`${what}: ${messageOf(error)}`);
-        await sleep(pauseMs);
+    const call = {};
+    try {
+      for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+        this.left.signal.throwIfAborted();
+        try {
+          return await question(this.redis);
+        } catch (error) {
+          // What this process has closed itself never answers again.
+          if (!isPassing(error) || this.redis.status === 'end') throw error;
+          if (performance.now() > end)
+            throw new AlmonerError(
+              'ALM_STORE_UNREACHABLE',
+              `Redis did not answer for ${Math.round(this.patienceMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
+              { cause: error },
+            );
+          this.inVain.add(call);
+          this.onTrouble(`${what}: ${messageOf(error)}`);
+          await sleep(pauseMs);
+        }
       }
+    } finally {
+      this.inVain.delete(call);
     }
+  }
+
+  /** Whether the store does what it is asked. One that refuses writes answers reads all the same. */
+  async answers(): Promise<boolean> {
+    if (this.inVain.size > 0) return false;
+    return this.redis.time().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Nothing is asked any more, also by those who would have waited without end. */
+  leave(): void {
+    this.left.abort(new AlmonerError('ALM_STORE_UNREACHABLE', 'Redis is not waited for any longer.'));
   }
 }
 

@@ -14,6 +14,8 @@ export interface OpenOptions {
   readonly realm?: string | undefined;
   /** Who acts, in the audit; ALMONER_OPERATOR or the system's user unless given. */
   readonly operator?: string | undefined;
+  /** How long a call waits for a store that does not answer: 30000 ms unless given. A payment that has begun waits longer. */
+  readonly patienceMs?: number | undefined;
   /** Nothing is logged unless a level is given here; then JSON lines go to `log`, or to stderr. */
   readonly logLevel?: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent' | undefined;
   /** Gets each line of the log, freed of secrets. */

@@ -168,16 +168,20 @@ export class Library implements Almoner {
 
   /**
    * Who is being paid sees that it is closing and pauses; everything else comes to its end by itself. A store that is
-   * gone must not keep the program for ever: what waits for it is cut off, and the journals know what was sent.
+   * gone, or takes no writes, must not keep the program for ever: what waits for it is cut off, and the journals know
+   * what was sent.
    */
   private async end(): Promise<void> {
-    const late = setTimeout(() => {
-      this.cutOff = true;
-      this.app.store.giveUp();
-    }, stopDeadlineMs(this.app.config));
+    const late = setInterval(() => void this.leaveAwayStore(), stopDeadlineMs(this.app.config));
     while (this.underWay.size > 0) await Promise.all(this.underWay);
-    clearTimeout(late);
+    clearInterval(late);
     await this.app.close();
+  }
+
+  private async leaveAwayStore(): Promise<void> {
+    if (await this.app.scripts.answers()) return;
+    this.cutOff = true;
+    this.app.giveUpStore();
   }
 
   private async planned<T>(

@@ -15,7 +15,7 @@ const PATIENCE_MS = 30_000;
 
 export async function openAlmoner(given: OpenOptions): Promise<Almoner> {
   const options = readOptions(OPTIONS.open, given);
-  const { operator, realm, logLevel = 'silent', log } = options;
+  const { operator, realm, logLevel = 'silent', log, patienceMs = PATIENCE_MS } = options;
   const who = operator === undefined ? {} : { ALMONER_OPERATOR: operator };
   const env = { ...(options.env ?? process.env), ...who };
   const cwd = resolve(options.cwd ?? '.');
@@ -25,6 +25,6 @@ export async function openAlmoner(given: OpenOptions): Promise<Almoner> {
   if (realm !== undefined) pickProfile(config, realm);
   const destination = log === undefined ? {} : { destination: { write: log } };
   const logger = createLogger({ level: config.logLevel, ...destination });
-  const app = await App.open({ config, logger, env, clientName: 'library', patienceMs: PATIENCE_MS });
+  const app = await App.open({ config, logger, env, clientName: 'library', patienceMs });
   return new Library(app, realm, cwd);
 }

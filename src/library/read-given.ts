@@ -78,6 +78,10 @@ export const OPTIONS = {
     cwd: text,
     realm: text,
     operator: text,
+    patienceMs: z
+      .number('expected milliseconds')
+      .positive('expected milliseconds, more than none')
+      .optional(),
     logLevel: z
       .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'expected a level')
       .optional(),

@@ -185,6 +185,8 @@ export class RealmWorker {
         maxStalledCount: 1000,
         lockDuration: this.limits.lockMs,
         stalledInterval: this.limits.lockMs,
+        // BullMQ sleeps so long after a failed command, a quarter of a minute unless told, also while it closes.
+        runRetryDelay: 500,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       },
@@ -219,13 +221,16 @@ export class RealmWorker {
   /** What is being sent finishes; nothing new begins. A run that is over takes its queue with it. */
   async stop(over: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     this.stopping = true;
-    await this.rounds.stop();
-    await this.worker?.close();
-    if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
-    await this.deadLetters.close();
-    await this.queue.close();
-    await this.options.session.deregister(this.options.ledger);
-    for (const connection of this.connections) connection.disconnect();
+    try {
+      await this.rounds.stop();
+      await this.worker?.close();
+      if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
+      await this.deadLetters.close();
+      await this.queue.close();
+      await this.options.session.deregister(this.options.ledger);
+    } finally {
+      for (const connection of this.connections) connection.disconnect();
+    }
   }
 
   /** A process that finds no other alive need not wait for BullMQ to notice: the queue is filled anew. */

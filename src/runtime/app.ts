@@ -134,6 +134,15 @@ export class App {
     this.sessions.delete(session);
   }
 
+  /**
+   * For who closes and cannot end the process: whatever waits for the store fails. Requests under way still finish, and
+   * their results stand in the journal of a session that is dead to the next opening.
+   */
+  giveUpStore(): void {
+    this.scripts.leave();
+    this.store.giveUp();
+  }
+
   async close(): Promise<void> {
     for (const { client } of this.realms) await client.close();
     for (const { embedded } of this.realms) await embedded?.close();

@@ -154,8 +154,8 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     },
   });
   let lastTrouble: WriteOutcome | null = null;
-  await worker.start();
   try {
+    await worker.start();
     const stop = {
       get aborted() {
         return request.stop.aborted || app.failed.aborted;

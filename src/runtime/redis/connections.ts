@@ -173,9 +173,40 @@ async function readTls(files: TlsFiles): Promise<ConnectionOptions> {
  * sixty orders under way the system calls cost more than the commands. Nothing else changes: every command
  * still has its own reply, its own error and its own fate when the connection breaks, which is why this is
  * not a pipeline.
+ *
+ * And one that ends when it is told to. While ioredis waits to connect again there is no stream whose end it could
+ * hear: `disconnect` cancels the next attempt, says `end` to nobody and fails nothing; and commands that were to be
+ * sent again are forgotten by a connection that opened and never became ready. BullMQ waits for both, for ever.
  */
 class SharingRedis extends Redis {
   private corked = false;
+  /** Commands of connections that are lost; empty again where they were sent on a new one. */
+  private unanswered: Redis['commandQueue'][] = [];
+
+  constructor(options: Omit<RedisOptions, 'replyMapping'>) {
+    super(options);
+    this.on('close', () => {
+      this.unanswered = [...this.unanswered, this.commandQueue].filter((queue) => queue.length > 0);
+    });
+    this.on('end', () => {
+      for (const queue of this.unanswered)
+        for (let item = queue.shift(); item !== undefined; item = queue.shift())
+          item.command.reject(new Error(CLOSED));
+    });
+  }
+
+  override disconnect(reconnect = false): void {
+    // One that has not begun to connect ends at once.
+    if (!reconnect && this.status === 'reconnecting') this.status = 'wait';
+    super.disconnect(reconnect);
+  }
+
+  /** BullMQ makes the connection on which it waits for work in this way. */
+  override duplicate<Override extends Partial<RedisOptions> | undefined = undefined>(override?: Override) {
+    const other: Redis = new SharingRedis({ ...this.options, ...override });
+    // The type that ioredis works out from how replies are mapped, which almoner leaves alone.
+    return other as unknown as ReturnType<typeof Redis.prototype.duplicate<Override>>;
+  }
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
@@ -191,6 +222,9 @@ class SharingRedis extends Redis {
     return super.sendCommand(...args);
   }
 }
+
+/** In the words of ioredis, by which BullMQ knows it. */
+const CLOSED = 'Connection is closed.';
 
 const QUIET_MS = 1000;
 

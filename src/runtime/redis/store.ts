@@ -13,7 +13,7 @@ export type Store = {
   readonly ledger: Redis;
   /** A new connection for BullMQ or a service; its commands wait while Redis is away. */
   connect(use: string): Redis;
-  /** A store that is away is not waited for any longer, by anybody here; one that is there is left at its next hiccup. */
+  /** The store is not waited for any longer, by anybody here: what waits fails. */
   giveUp(): void;
   /** Ends all connections and, where nobody else uses it, the embedded server. Safe to call twice. */
   close(): Promise<void>;
@@ -62,7 +62,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       client.connect().catch(() => {});
       return client;
     },
-    giveUp: () => joined.target.givenUp.abort(),
+    giveUp() {
+      joined.target.givenUp.abort();
+      // One that is about to connect again ends by itself; one whose host fell silent would be noticed much later.
+      for (const client of services) if (client.status !== 'reconnecting') client.disconnect();
+    },
     close() {
       ending ??= end();
       return ending;
