@@ -16,7 +16,9 @@ export default class TestSummary {
         passed: ended('passed').length,
         failed: ended('failed').length + broken + unhandledErrors.length,
         skipped: ended('skipped').map(named),
-        retried: tests.filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0).map(named),
+        retried: tests
+          .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
+          .map((test) => `${named(test)}\n    ${test.result().errors?.[0]?.message ?? ''}`),
         files: modules.map((module) => ({
           name: module.relativeModuleId,
           ms: wholeTime(module.diagnostic()),
