@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
 import { openBooks, refusalOf } from '../library/open-books.js';
 import { MAIN } from '../support/almoner.js';
@@ -100,6 +100,7 @@ describe.each(Object.keys(AWAY))(
         env: world.env(),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
+      onTestFinished(() => void program.kill('SIGKILL'));
       let said = '';
       for (const stream of [program.stdout, program.stderr])
         stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
