@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { JournalFile } from './folder.js';
 import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './line.js';
 
@@ -130,6 +129,13 @@ export async function readSessionJournal(
   };
 }
 
-function linesOf(path: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(path, { encoding: 'utf8' }), crlfDelay: Infinity });
+/** By line feeds alone: readline also parts lines at U+2028 on some versions of Node, and a realm's words may hold that. */
+async function* linesOf(path: string): AsyncIterable<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
