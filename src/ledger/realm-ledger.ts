@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
@@ -85,8 +86,13 @@ export function batchFacts({ ledger: { scripts, keyPrefix }, no }: BatchPlace, .
 }
 
 /** Due times are the store's: this machine's clock may be another one, or be stepped. */
-export async function storeNowMs({ scripts }: RealmLedger): Promise<number> {
-  const [seconds, micros] = await scripts.ask('read the clock', (redis) => redis.time());
+export function storeNowMs({ scripts }: RealmLedger): Promise<number> {
+  return scripts.ask('read the clock', timeOn);
+}
+
+/** The same within a question: one that is asked again reads the clock again. */
+export async function timeOn(redis: Redis): Promise<number> {
+  const [seconds, micros] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 

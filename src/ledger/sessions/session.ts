@@ -12,7 +12,7 @@ import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.
 import type { JournalHead } from '../journal/line.js';
 import { openBatches } from '../moves/feed.js';
 import { disownBatch } from '../moves/steer.js';
-import { type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { Here, removeSpentSockets, whereabouts } from './liveness.js';
 
@@ -80,8 +80,9 @@ export class Session {
 
   /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
-    const nowMs = await storeNowMs(ledger);
-    await ledger.scripts.ask('say alive', (redis) => redis.hset(`${ledger.keyPrefix}:seen`, this.id, nowMs));
+    await ledger.scripts.ask('say alive', async (redis) =>
+      redis.hset(`${ledger.keyPrefix}:seen`, this.id, await timeOn(redis)),
+    );
   }
 
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
@@ -209,10 +210,11 @@ export function entryOf({ session, ...rest }: JournalHead, journal: string): Ses
 /** The signs of life of a realm's sending processes, and the store's time. */
 export async function readSigns(ledger: RealmLedger) {
   const { scripts, keyPrefix } = ledger;
-  const [entries, seen, nowMs] = await Promise.all([
+  const [entries, [seen, nowMs]] = await Promise.all([
     listSessions(ledger),
-    scripts.ask('read signs of life', (redis) => redis.hgetall(`${keyPrefix}:seen`)),
-    storeNowMs(ledger),
+    scripts.ask('read signs of life', (redis) =>
+      Promise.all([redis.hgetall(`${keyPrefix}:seen`), timeOn(redis)]),
+    ),
   ]);
   const signs = await Promise.all(
     entries.map(async (entry): Promise<Sign> => {
