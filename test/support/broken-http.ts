@@ -25,7 +25,8 @@ export async function brokenHttp(port: number, runs: number): Promise<void> {
       await once(socket, 'connect');
       socket.end(sent);
       socket.resume();
-      await once(socket, 'close');
+      // A reset is an answer, too.
+      await new Promise((resolve) => socket.once('close', resolve));
     }),
     { numRuns: runs },
   );
