@@ -46,7 +46,6 @@ export function secondsFor(requests: number, profile: RealmProfile, busiestRows:
   return Math.ceil(Math.max(requests / perSecond, byMember));
 }
 
-/** Reads every batch of the realm, so that only who shows it asks for it: a bot has thousands, and pays one order. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {
@@ -55,9 +54,12 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
 export type BooksPast = Awaited<ReturnType<typeof booksPast>>;
 
+/**
+ * Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. It reads
+ * every batch of the realm, so that only who shows it asks for it: a bot has thousands, and pays one order.
+ */
 async function booksPast(ledger: RealmLedger) {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(ledger)) {
