@@ -6,6 +6,7 @@ import { oneLine } from '../core/one-line.js';
 import { show } from '../core/visible.js';
 import { kindOf, takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
+import { LOG_LEVELS } from '../runtime/config/settings.js';
 import type { Almoner, Because } from './almoner.js';
 import type { CheckOptions, EnqueueOptions, Input, OpenOptions, PayOptions, PlanOptions } from './given.js';
 
@@ -82,9 +83,7 @@ export const OPTIONS = {
       .number('expected milliseconds')
       .positive('expected milliseconds, more than none')
       .optional(),
-    logLevel: z
-      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'expected a level')
-      .optional(),
+    logLevel: z.enum(LOG_LEVELS, 'expected a level').optional(),
     log: call<NonNullable<OpenOptions['log']>>(),
   } satisfies Readers<OpenOptions>),
   plan: object({ ...PLAN, check: flag } satisfies Readers<CheckOptions>),

@@ -141,7 +141,7 @@ function block<const T extends z.core.$ZodShape>(shape: T) {
 
 const RISK = /^[a-z][a-z0-9-]{1,63}$/;
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How long a sending process waits for what, and how large its journals may become. */
