@@ -51,6 +51,11 @@ export type ImportOptions = {
   readonly onProgress: (rows: number) => void;
   /** The run of a rule that the orders come from. */
   readonly run?: SealedRun | null;
+  /**
+   * Before every try to seal: whoever is to work the batch stands in the registry, and a store that was restarted
+   * meanwhile is merged. Answers whether orders may be sent.
+   */
+  readonly join?: () => Promise<boolean>;
 };
 
 export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
@@ -117,6 +122,7 @@ async function store(
     why: whyOf(plan),
   };
   for (;;) {
+    const armed = (await options.join?.()) ?? false;
     const judged = await judgedAt(ledger);
     await refuseOtherName(plan, ledger, opened.id);
     await refuseChanged(plan, ledger, options.now);
@@ -135,6 +141,8 @@ async function store(
       await sleep(Math.random() * MOVED_PAUSE_MS);
       continue;
     }
+    // Restarted once more since it was merged.
+    if (sealed === 'disarmed' && armed) continue;
     if (sealed === 'disarmed')
       throw new AlmonerError(
         'ALM_LEDGER_DISARMED',

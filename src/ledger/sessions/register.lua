@@ -4,7 +4,7 @@
 
   KEYS[1] the realm
   ARGV[1] session  ARGV[2] entry JSON  ARGV[3] name of its place  ARGV[4] settle time of the realm's profile in ms
-  ARGV[5] '1': only where the registry has forgotten it (on behalf of a session that lives)
+  ARGV[5] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
 
   Returns 'ok' | 'lost'
 ]]
@@ -14,7 +14,7 @@ local T, session = KEYS[1], ARGV[1]
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
 redis.call('SADD', T .. ':places', ARGV[3])
 if ARGV[4] ~= '' then redis.call('HSET', T, 'settleMs', ARGV[4]) end
-if ARGV[5] == '1' then
+if ARGV[5] == 'only if forgotten' then
   redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
   return 'ok'
 end
@@ -24,5 +24,11 @@ redis.call('HSET', T .. ':seen', session, nowMs())
 local state = redis.call('HMGET', T, 'armed', 'era')
 if state[1] and state[1] == serverRun() then
   redis.call('HSETNX', T .. ':joined', session, state[1] .. ' ' .. (state[2] or ''))
+end
+-- As if it had come after the arming, because it begins nothing while the fence is down. Whoever is about to merge,
+-- also what others left, is waited for until it has.
+if isUnmerged(T) then
+  if ARGV[5] == 'has begun nothing' then redis.call('HSET', T .. ':merged', session, serverRun())
+  else redis.call('HDEL', T .. ':merged', session) end
 end
 return 'ok'

@@ -70,12 +70,21 @@ export class Session {
     return session;
   }
 
-  /** Joins the realm, and again whenever its registry may have forgotten this session. */
-  async register(ledger: RealmLedger, settleMs: number | null = null): Promise<void> {
+  /** Before it works: nobody has to wait until it has merged what it never began. */
+  join(ledger: RealmLedger): Promise<void> {
+    return this.enter(ledger, null, this.journal.isEmpty ? 'has begun nothing' : '');
+  }
+
+  /** Before its first claim and before it merges, and again whenever the registry may have forgotten this session. */
+  register(ledger: RealmLedger, settleMs: number | null = null): Promise<void> {
+    return this.enter(ledger, settleMs, '');
+  }
+
+  private async enter(ledger: RealmLedger, settleMs: number | null, how: Entering): Promise<void> {
     await this.journal.works(ledger.keyPrefix);
     ledger.mark.session = this.id;
     this.joined.set(ledger.keyPrefix, ledger);
-    if ((await joinRealm(ledger, this.entry, settleMs)) === 'lost') throw givenUp(this.id);
+    if ((await enterRealm(ledger, this.entry, settleMs, how)) === 'lost') throw givenUp(this.id);
   }
 
   /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */
@@ -125,24 +134,26 @@ export function givenUp(session: string): AlmonerError {
   );
 }
 
-async function joinRealm(
+type Entering = '' | 'has begun nothing' | 'only if forgotten';
+
+function enterRealm(
   ledger: RealmLedger,
   entry: SessionEntry,
   settleMs: number | null,
-  onlyIfForgotten = false,
+  how: Entering,
 ): Promise<unknown> {
   return ledger.scripts.script('register', ledger.keyPrefix, [
     entry.id,
     JSON.stringify(entry),
     `${entry.placeId} ${entry.journal}`,
     settleMs ?? '',
-    onlyIfForgotten ? '1' : '',
+    how,
   ]);
 }
 
 /** Registers a session that lives here and that a rolled-back registry has forgotten. */
 export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): Promise<void> {
-  await joinRealm(ledger, entry, null, true);
+  await enterRealm(ledger, entry, null, 'only if forgotten');
 }
 
 /** Every folder that is here and in which a session ever kept a journal for the realm. */

@@ -33,6 +33,7 @@ export async function storeBatch(
   { plan, preview }: Planned,
   { batchId, inOrder, session, run }: BatchWish,
 ): Promise<Imported> {
+  const enter = () => session?.join(realm.ledger) ?? Promise.resolve();
   await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   return importPlan(plan, {
@@ -48,6 +49,7 @@ export async function storeBatch(
     now: Date.now(),
     onProgress: () => {},
     run,
+    join: () => mergeIfRestored(app, realm.profile, enter),
   });
 }
 

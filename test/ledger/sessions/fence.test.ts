@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
+import { Session } from '../../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgersOnRedis();
@@ -11,6 +13,14 @@ const bench = ledgersOnRedis();
 /** As a promoted replica finds itself: armed for the server it was copied from. */
 const failOver = (ledger: RealmLedger) =>
   ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+/** One order was paid before that, another is due. */
+async function failedOver() {
+  const batch = await sealed(await bench.ledger(), [{}, {}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'P');
+  await failOver(batch.ledger);
+  return batch;
+}
 const register = (ledger: RealmLedger, id: string) =>
   ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, id, '{}');
 
@@ -24,11 +34,8 @@ describe('the fence', () => {
   });
 
   test('on another server neither claim nor send goes through, until everybody has merged', async () => {
-    const batch = await sealed(await bench.ledger(), [{}, {}]);
+    const batch = await failedOver();
     const { ledger } = batch;
-    await feedAll(batch);
-    await sendAs(batch, 1, 'P');
-    await failOver(ledger);
     await register(ledger, 'a');
     await register(ledger, 'b');
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'disarmed' });
@@ -40,6 +47,25 @@ describe('the fence', () => {
     expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
     expect((await readFence(ledger)).seq).toBe(40);
     await begun(batch, 2);
+  });
+
+  test('who joins and has begun nothing is not waited for, and begins nothing before the others have merged', async () => {
+    const batch = await failedOver();
+    const { ledger } = batch;
+    await register(ledger, 'a');
+    const session = await Session.open('run', await tempFolder());
+    await session.join(ledger);
+    const { run } = await readFence(ledger);
+    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: ['a'] });
+    expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
+    // From here on it merges what others left beside it.
+    await session.register(ledger);
+    await reportMerged(ledger, run, 'a', 0);
+    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: [session.id] });
+    await session.join(ledger);
+    expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
+    await begun(batch, 2);
+    await session.close();
   });
 
   test('what was merged for another server does not count', async () => {

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PayRow } from '../../src/index.js';
+import { openBooks, refusalOf } from '../library/open-books.js';
+import { RealmAndWorkers } from '../support/realm-and-workers.js';
+import { until } from '../support/until.js';
+
+/**
+ * The store is restarted under a program that has paid many lists and pays more of them at once. The realm honours no
+ * key and the certainty is manual: a second payment would show, and so would a doubt that nobody had to have.
+ */
+const MEMBERS = 200;
+const member = (index: number) => String(300_000_000_000_000_000n + BigInt(index));
+const rowsOf = (event: string, count: number): PayRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    member: member(index),
+    tokens: 1 + index,
+    reference: `${event}-${index}`,
+  }));
+
+let world: RealmAndWorkers;
+beforeAll(async () => {
+  world = await RealmAndWorkers.open({
+    certainty: 'manual',
+    members: rowsOf('', MEMBERS).map((row) => ({ member: row.member, tokens: 0 })),
+    realmFaults: ['latency:1:20'],
+    rate: '100/s',
+  });
+});
+afterAll(() => world.close());
+
+const open = () => openBooks(world.env(), { cwd: world.folder });
+
+test('lists that are given one after the other go through at once, and so does one under way', async () => {
+  await using books = await open();
+  for (let list = 0; list < 30; list++) await books.pay({ rows: rowsOf(`earlier-${list}`, 1) });
+  const before = await world.appliedCount();
+  const underWay = books.pay({ rows: rowsOf('under-way', MEMBERS) });
+  await until('payments', async () => (await world.appliedCount()) > before + 5);
+  await world.store.kill();
+  await world.store.restart();
+  const lists = Array.from({ length: 10 }, async (_, list) => {
+    await new Promise((resolve) => setTimeout(resolve, 100 * list));
+    return books.pay({ rows: rowsOf(`later-${list}`, 3) });
+  });
+  const paid = await Promise.all(lists);
+  expect(paid.map(({ state, counts }) => [state, counts])).toEqual(paid.map(() => ['done', { paid: 3 }]));
+  expect(await underWay).toMatchObject({ state: 'done', counts: { paid: MEMBERS } });
+  expect(await world.appliedCount()).toBe(before + MEMBERS + 30);
+});
+
+test('between the plan of a list and its seal: the list goes through', async () => {
+  await using books = await open();
+  const redis = world.store.client();
+  const sessions = async () =>
+    (await Promise.all((await redis.keys('*:sessions')).map((key) => redis.hvals(key)))).flat();
+  const before = await world.appliedCount();
+  const paying = books.pay({ rows: rowsOf('sealing', MEMBERS) });
+  await until('the session of a run', async () =>
+    (await sessions()).some((entry) => entry.includes('"kind":"run"')),
+  );
+  await world.store.kill();
+  await world.store.restart();
+  expect(await paying).toMatchObject({ state: 'done', counts: { paid: MEMBERS } });
+  expect(await world.appliedCount()).toBe(before + MEMBERS);
+});
+
+test('replaced by an empty one amid a payment: nobody is told that nothing was sent', async () => {
+  await using books = await open();
+  const before = await world.appliedCount();
+  const paying = refusalOf(books.pay({ rows: rowsOf('emptied', MEMBERS) }));
+  await until('payments', async () => (await world.appliedCount()) > before + 5);
+  await world.store.client().flushall();
+  expect(await paying).toMatchObject({
+    code: 'ALM_LEDGER_PLAN_MISSING',
+    message: expect.stringContaining('what was sent stands in the journals'),
+  });
+  expect(await books.pay({ rows: rowsOf('emptied', MEMBERS) })).toMatchObject({
+    state: 'done',
+    counts: { paid: MEMBERS },
+  });
+  expect(await world.appliedCount()).toBe(before + MEMBERS);
+});
