@@ -345,8 +345,7 @@ const SABOTAGES = [
     file: 'src/operations/pay/run-batch.ts',
     find: '    await session.deregister(ref.ledger);',
     put: '    await Promise.resolve();',
-    test: 'test/e2e/two-runs.test.ts',
-    build: true,
+    test: 'test/operations/pay/second-run.test.ts',
   },
   {
     name: 'parked-at-every-look',
@@ -424,6 +423,27 @@ const SABOTAGES = [
     find: "socketTimeout: purpose === 'ledger' ? answerMs : answerMs + BLOCKING_MAX_MS",
     put: 'socketTimeout: 3_600_000 + answerMs + BLOCKING_MAX_MS',
     test: 'test/runtime/redis/silent.test.ts',
+  },
+  {
+    name: 'calls-keep-each-other-from-arming',
+    file: 'src/operations/services/recover.ts',
+    find: '  const next = (merges.get(id) ?? Promise.resolve()).then(work, work);',
+    put: '  const next = work();',
+    test: 'test/chaos/library-restarted-store.test.ts',
+  },
+  {
+    name: 'what-never-began-is-waited-for',
+    file: 'src/ledger/sessions/register.lua',
+    find: "  if ARGV[5] == 'has begun nothing' then",
+    put: '  if false then',
+    test: 'test/ledger/sessions/fence.test.ts',
+  },
+  {
+    name: 'a-watcher-leaves-while-it-is-sent',
+    file: 'src/operations/pay/run-batch.ts',
+    find: "    if (isStill(view)) return 'still';",
+    put: "    if (view.state !== 'running' && view.state !== 'planned') return 'still';",
+    test: 'test/library/slow-realm.test.ts',
   },
   ...BOOKS_AND_DESK,
 ];

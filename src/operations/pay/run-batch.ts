@@ -57,7 +57,6 @@ export async function payPlan(
   run: SealedRun | null = null,
 ): Promise<BatchStatus> {
   return inOwnSession(app, realm, async (own, session) => {
-    await session.register(own.ledger);
     const { batchId = null, inOrder = false, first, reports = true } = request;
     const { ref, existing } = await storeBatch(app, own, planned, { batchId, inOrder, session, run });
     return runToReport(app, own, { ...request, ref, session }, { first, existing, reports });
@@ -121,7 +120,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
   const { ref, session } = request;
   for (;;) {
     const view = await readBatch(ref);
-    if (view === undefined) throw new Error(`batch ${ref.id} is not sealed`);
+    if (view === undefined) throw forgotten(ref);
     if (isOver(view)) return;
     if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile.settleMs);
@@ -186,14 +185,27 @@ async function untilStill(
       await pauseBatch(ref.ledger, ref.no, INTERRUPTED, audit, session.id);
     }
     const view = await readBatch(ref);
-    if (view === undefined) return;
+    if (view === undefined) throw forgotten(ref);
     onProgress(view, lastTrouble(), await waiting(view));
-    const { sending = 0, unknown = 0 } = view.counts;
-    if (view.state === 'done') return;
-    if (view.state === 'cancelled' && sending + unknown === 0) return;
-    if ((view.state === 'paused' || view.state === 'halted') && sending === 0) return;
+    if (isStill(view)) return;
     await sleep(POLL_MS);
   }
+}
+
+/** Nothing more happens by itself, and nothing is under way. */
+function isStill({ state, counts: { sending = 0, unknown = 0 } }: BatchView): boolean {
+  if (state === 'cancelled') return sending + unknown === 0;
+  return state === 'done' || ((state === 'paused' || state === 'halted') && sending === 0);
+}
+
+function forgotten({ id }: BatchRef): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_PLAN_MISSING',
+    `The store has forgotten batch ${id} while it was being paid: it was replaced, or put back to an earlier time. Nothing more is sent; what was sent stands in the journals of the data folder, which keep it from being paid again.`,
+    {
+      next: 'Give the same orders again: what was paid is put back first, and the rest is paid. Find out why the store lost writes.',
+    },
+  );
 }
 
 /** Until the batch stands still, or the process that works it is gone without a word. */
@@ -201,10 +213,13 @@ async function watch({ ref, stop, onProgress }: RunRequest): Promise<'still' | '
   const waiting = waitingNow(ref);
   for (let looks = 0; !stop.aborted; looks++) {
     const view = await readBatch(ref);
-    if (view === undefined || (view.state !== 'running' && view.state !== 'planned')) return 'still';
+    if (view === undefined) throw forgotten(ref);
+    if (isStill(view)) return 'still';
     onProgress(view, null, await waiting(view));
     const ownerAsked = view.owner !== '' && looks % OWNER_EVERY_LOOKS === OWNER_EVERY_LOOKS - 1;
-    if (ownerAsked && !(await ownerLives(ref, view.owner))) return 'orphaned';
+    // Of a batch that somebody has stopped, nobody goes on with the rest.
+    if (ownerAsked && !(await ownerLives(ref, view.owner)))
+      return view.state === 'running' || view.state === 'planned' ? 'orphaned' : 'still';
     await sleep(POLL_MS);
   }
   return 'still';
