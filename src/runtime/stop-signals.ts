@@ -1,11 +1,5 @@
 import type { Config } from './config/config.js';
 
-/**
- * Ctrl-C, SIGTERM and a closed terminal ask the command to stop in order: what is being sent finishes. A
- * second one leaves at once; the next start finds what was left, as after any other death.
- */
-export type StopSignals = { readonly requested: AbortSignal; release(): void };
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const INTERRUPTED_EXIT = 130;
 const SLACK_MS = 10_000;
@@ -16,23 +10,27 @@ export function stopDeadlineMs({ limits, profiles }: Pick<Config, 'limits' | 'pr
   return limits.stopMs ?? longest + SLACK_MS;
 }
 
-/** `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever. */
-export function listenForStop(
-  onFirst: (signal: string) => void = () => {},
+/**
+ * Ctrl-C, SIGTERM and a closed terminal ask the work to stop in order: what is being sent finishes. A second one
+ * leaves at once; the next start finds what was left, as after any other death.
+ * `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever.
+ */
+export async function withStopSignals<T>(
+  work: (stop: AbortSignal) => Promise<T>,
+  onFirst: () => void = () => {},
   deadlineMs: number | null = null,
-): StopSignals {
+): Promise<T> {
   const controller = new AbortController();
-  const hear = (signal: NodeJS.Signals) => {
+  const hear = () => {
     if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT);
-    onFirst(signal);
+    onFirst();
     if (deadlineMs !== null) setTimeout(() => process.exit(INTERRUPTED_EXIT), deadlineMs).unref();
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, hear);
-  return {
-    requested: controller.signal,
-    release() {
-      for (const signal of SIGNALS) process.off(signal, hear);
-    },
-  };
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, hear);
+  }
 }

@@ -60,6 +60,25 @@ describe('almoner realm serve', () => {
     expect(service.stderr()).not.toContain(key);
   });
 
+  it('makes the faults it is asked for, the same again for the same seed', async () => {
+    const statuses = async (seed: string) => {
+      const switches = ['--fault', 'error-before:0.5:503', '--fault-seed', seed, '--rotate-key'];
+      const { url, realm, key, end } = await startRealmProcess(
+        ['--port', '0', ...switches],
+        { REDIS_URL: redis.url },
+        await tempFolder(),
+      );
+      const seen: number[] = [];
+      for (let call = 0; call < 24; call++) seen.push((await member(url, realm, key, '1')).status);
+      await end('SIGTERM');
+      return seen;
+    };
+    const first = await statuses('1');
+    expect(new Set(first)).toEqual(new Set([404, 503]));
+    expect(await statuses('1')).toEqual(first);
+    expect(await statuses('2')).not.toEqual(first);
+  });
+
   it('refuses bad switches and a bad members file before it listens', async () => {
     const cwd = await tempFolder();
     const env = { REDIS_URL: redis.url };
@@ -83,12 +102,14 @@ describe('almoner realm serve', () => {
     const cwd = await tempFolder();
     const env = { REDIS_URL: redis.url };
     const service = await startRealmProcess(['--port', '0'], env, cwd);
+    const listeners = process.listenerCount('SIGTERM');
     const ran = await almoner(['realm', 'serve', '--json', '--port', new URL(service.url).port], {
       cwd,
       env,
     });
     expect(ran.status).toBe(2);
     expect(ran.stdout).toContain('ALM_SERVICE_PORT_TAKEN');
+    expect(process.listenerCount('SIGTERM')).toBe(listeners);
     await service.end('SIGTERM');
   });
 });

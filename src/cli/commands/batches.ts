@@ -18,7 +18,7 @@ import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
-import { listenForStop } from '../../runtime/stop-signals.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -52,19 +52,19 @@ export const status = storeCommand({
     }
     const ref = await findBatch(app.scripts, args.BATCH ?? 'last', context.global.realm);
     if (options.watch) {
-      const signals = listenForStop();
       const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
       const progress = new Progress(context.stderr, profile?.rate ?? null);
       const waiting = waitingNow(ref, app.config);
-      for (;;) {
-        const view = await readBatch(ref);
-        if (view === undefined || signals.requested.aborted) break;
-        progress.showBatch(view, null, await waiting(view));
-        if (view.state !== 'running' && view.state !== 'planned') break;
-        await sleep(500);
-      }
+      await withStopSignals(async (stop) => {
+        for (;;) {
+          const view = await readBatch(ref);
+          if (view === undefined || stop.aborted) break;
+          progress.showBatch(view, null, await waiting(view));
+          if (view.state !== 'running' && view.state !== 'planned') break;
+          await sleep(500);
+        }
+      });
       progress.end();
-      signals.release();
     }
     const status = await batchStatus(ref, { config: app.config });
     const pace = await allPaceNotes(app, status.realm);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Rate } from '../../core/profile.js';
 import { parseRate } from '../../core/profile.js';
 import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
@@ -6,6 +7,7 @@ import { createRealmService } from '../../realm/server/service.js';
 import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import { openStore } from '../../runtime/redis/store.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
 import { defineCommand } from '../frame/command.js';
 import { flag, text, texts, usage, wholeNumber } from '../frame/options.js';
 
@@ -52,25 +54,26 @@ export const realmServe = defineCommand({
       });
       if (newKey !== null) registerSecret(newKey);
       const service = createRealmService({ redis: store.ledger, logger, faults, rateLimit });
-      const stopped = untilStopped();
-      const { url } = await service.listen({
-        host: options.host ?? USUAL_HOST,
-        port: options.port ?? USUAL_PORT,
+      await withStopSignals(async (stop) => {
+        const { url } = await service.listen({
+          host: options.host ?? USUAL_HOST,
+          port: options.port ?? USUAL_PORT,
+        });
+        output.print({
+          json: { url, realm: realmId, ...(newKey === null ? {} : { key: newKey }) },
+          text: [
+            `Realm ${realmId} is served at ${url}/api/v4`,
+            newKey === null ? 'Its keys stay as they are.' : `Key (shown this once): ${newKey}`,
+            ...(options.members === undefined ? [] : [`${membersCreated} members added.`]),
+            ...(faults === undefined ? [] : [`Faults are switched on: ${options.fault.join(' ')}`]),
+          ],
+          next:
+            newKey === null && ownKey === null
+              ? 'without the key at hand, start again with --rotate-key. Ctrl-C stops the service.'
+              : 'set ALMONER_REALM_URL, ALMONER_REALM_ID and ALMONER_API_KEY to use it. Ctrl-C stops the service.',
+        });
+        if (!stop.aborted) await once(stop, 'abort');
       });
-      output.print({
-        json: { url, realm: realmId, ...(newKey === null ? {} : { key: newKey }) },
-        text: [
-          `Realm ${realmId} is served at ${url}/api/v4`,
-          newKey === null ? 'Its keys stay as they are.' : `Key (shown this once): ${newKey}`,
-          ...(options.members === undefined ? [] : [`${membersCreated} members added.`]),
-          ...(faults === undefined ? [] : [`Faults are switched on: ${options.fault.join(' ')}`]),
-        ],
-        next:
-          newKey === null && ownKey === null
-            ? 'without the key at hand, start again with --rotate-key. Ctrl-C stops the service.'
-            : 'set ALMONER_REALM_URL, ALMONER_REALM_ID and ALMONER_API_KEY to use it. Ctrl-C stops the service.',
-      });
-      await stopped;
       await service.close();
     } finally {
       await store.close();
@@ -89,11 +92,4 @@ function ownKeyOf(env: NodeJS.ProcessEnv): string | null {
   if (env.ALMONER_API_KEY) return readKey({ from: 'env', name: 'ALMONER_API_KEY' }, env);
   if (env.ALMONER_API_KEY_FILE) return readKey({ from: 'file', path: env.ALMONER_API_KEY_FILE }, env);
   return null;
-}
-
-/** The first signal ends the service in good order; a second one finds the system's default again. */
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
 }

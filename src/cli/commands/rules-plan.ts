@@ -10,7 +10,7 @@ import { requestsAtMost } from '../../rules/read-candidates.js';
 import type { PackedRule } from '../../rules/rule.js';
 import { readEntries } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { listenForStop } from '../../runtime/stop-signals.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
 import { duration, grouped } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -148,21 +148,23 @@ export async function planWithProgress(
     context.output.note(
       `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
     );
-  const signals = listenForStop(() => context.output.note('\nStopping: what was read is kept…'));
   const progress = new FactsProgress(context.stderr);
   try {
-    const planned = await planRule(app, realm, loaded, {
-      at,
-      scheduled: false,
-      stop: signals.requested,
-      onProgress: (made, total) => progress.showRead(made, total),
-    });
+    const planned = await withStopSignals(
+      (stop) =>
+        planRule(app, realm, loaded, {
+          at,
+          scheduled: false,
+          stop,
+          onProgress: (made, total) => progress.showRead(made, total),
+        }),
+      () => context.output.note('\nStopping: what was read is kept…'),
+    );
     const decisions: Decision[] = [];
     for await (const entries of readEntries(realm.ledger, planned.meta))
       decisions.push(...entries.map(({ decision }) => decision));
     return { ...planned, decisions };
   } finally {
     progress.end();
-    signals.release();
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Serving, startServing } from '../../desk/serve.js';
 import { workRealms } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
-import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
+import { stopDeadlineMs, withStopSignals } from '../../runtime/stop-signals.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand, withApp } from '../frame/open-app.js';
 import { flag, text, wholeNumber } from '../frame/options.js';
@@ -36,27 +36,29 @@ export const serve = storeCommand({
   run: (context) => async (app) => {
     const { options } = context;
     if (options.withWorker) await refuseUnsafeStore(app);
-    const signals = listenForStop(
+    const serve = async (stop: AbortSignal) => {
+      const serving = await startServing(app, {
+        host: options.host ?? USUAL_HOST,
+        port: options.port ?? USUAL_PORT,
+        publicUrl: options.publicUrl,
+        insecureHttp: options.insecureHttp,
+        version: version(),
+        env: context.env,
+        cwd: context.cwd,
+      });
+      try {
+        sayReady(context, serving);
+        if (options.withWorker) await workBeside(context, options.concurrency ?? 64, stop);
+        else if (!stop.aborted) await once(stop, 'abort');
+      } finally {
+        await serving.close();
+      }
+    };
+    await withStopSignals(
+      serve,
       () => context.output.note('Stopping: what is being sent finishes…'),
       stopDeadlineMs(app.config),
     );
-    const serving = await startServing(app, {
-      host: options.host ?? USUAL_HOST,
-      port: options.port ?? USUAL_PORT,
-      publicUrl: options.publicUrl,
-      insecureHttp: options.insecureHttp,
-      version: version(),
-      env: context.env,
-      cwd: context.cwd,
-    });
-    try {
-      sayReady(context, serving);
-      if (options.withWorker) await workBeside(context, options.concurrency ?? 64, signals.requested);
-      else if (!signals.requested.aborted) await once(signals.requested, 'abort');
-    } finally {
-      await serving.close();
-      signals.release();
-    }
   },
 });
 

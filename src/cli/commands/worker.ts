@@ -1,6 +1,6 @@
 import { workRealms } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
-import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
+import { stopDeadlineMs, withStopSignals } from '../../runtime/stop-signals.js';
 import { storeCommand } from '../frame/open-app.js';
 import { wholeNumber } from '../frame/options.js';
 
@@ -18,18 +18,18 @@ export const worker = storeCommand({
   patienceMs: Number.POSITIVE_INFINITY,
   run: (context) => async (app) => {
     await refuseUnsafeStore(app);
-    const signals = listenForStop(
+    const realms = app.config.profiles.map(({ name }) => name);
+    await withStopSignals(
+      (stop) =>
+        workRealms(app, {
+          concurrency: context.options.concurrency ?? 64,
+          stop,
+          onReady: () =>
+            context.output.note(`Working for ${realms.join(', ')}. Ctrl-C stops after what is being sent.`),
+        }),
       () => context.output.note('Stopping: what is being sent finishes, nothing else is sent…'),
       stopDeadlineMs(app.config),
     );
-    const realms = app.config.profiles.map(({ name }) => name);
-    await workRealms(app, {
-      concurrency: context.options.concurrency ?? 64,
-      stop: signals.requested,
-      onReady: () =>
-        context.output.note(`Working for ${realms.join(', ')}. Ctrl-C stops after what is being sent.`),
-    });
-    signals.release();
     context.output.print({
       json: { stopped: true, realms },
       text: 'The worker has stopped; nothing is being sent by it.',

@@ -3,7 +3,7 @@ import type { Rate } from '../../core/profile.js';
 import { type BatchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import type { Watch } from '../../operations/pay/run-batch.js';
 import type { App } from '../../runtime/app.js';
-import { listenForStop, stopDeadlineMs } from '../../runtime/stop-signals.js';
+import { stopDeadlineMs, withStopSignals } from '../../runtime/stop-signals.js';
 import { counted } from '../../words/spelling.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import type { CommandBase } from './command.js';
@@ -16,16 +16,15 @@ export async function whilePaying<T>(
   rate: Rate | null,
   pay: (watch: Watch) => Promise<T>,
 ): Promise<T> {
-  const signals = listenForStop(
-    () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
-    stopDeadlineMs(config),
-  );
   const progress = new Progress(stderr, rate);
   try {
-    return await pay({ stop: signals.requested, onProgress: (...seen) => progress.showBatch(...seen) });
+    return await withStopSignals(
+      (stop) => pay({ stop, onProgress: (...seen) => progress.showBatch(...seen) }),
+      () => output.note('\nStopping: what is being sent finishes, nothing else is sent…'),
+      stopDeadlineMs(config),
+    );
   } finally {
     progress.end();
-    signals.release();
   }
 }
 
