@@ -141,20 +141,21 @@ export class ScriptClient {
 
   /** Asked again while the store is away: for reads, and for writes that do no harm when done twice. */
   async ask<T>(what: string, question: (redis: Redis) => Promise<T>): Promise<T> {
-    const end = performance.now() + this.patienceMs;
+    const begun = performance.now();
     const call = {};
     try {
-      for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
         this.left.signal.throwIfAborted();
         try {
           return await question(this.redis);
         } catch (error) {
           // What this process has closed itself never answers again.
           if (!isPassing(error) || this.redis.status === 'end') throw error;
-          if (performance.now() > end)
+          const waitedMs = performance.now() - begun;
+          if (waitedMs > this.patienceMs)
             throw new AlmonerError(
               'ALM_STORE_UNREACHABLE',
-              `Redis did not answer for ${Math.round(this.patienceMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
+              `Redis did not answer for ${Math.round(waitedMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
               { cause: error },
             );
           this.inVain.add(call);
@@ -169,11 +170,14 @@ export class ScriptClient {
 
   /** Whether the store does what it is asked. One that refuses writes answers reads all the same. */
   async answers(): Promise<boolean> {
-    if (this.inVain.size > 0) return false;
-    return this.redis.time().then(
+    const answered = this.redis.time().then(
       () => true,
       () => false,
     );
+    if (!(await Promise.race([answered, sleep(ANSWERS_WITHIN_MS, false)]))) return false;
+    // Whoever sleeps may not know yet that it is back.
+    if (this.inVain.size > 0) await sleep(ANSWERS_WITHIN_MS);
+    return this.inVain.size === 0;
   }
 
   /** Nothing is asked any more, also by those who would have waited without end. */
@@ -181,6 +185,9 @@ export class ScriptClient {
     this.left.abort(new AlmonerError('ALM_STORE_UNREACHABLE', 'Redis is not waited for any longer.'));
   }
 }
+
+const PAUSE_MAX_MS = 1_000;
+const ANSWERS_WITHIN_MS = PAUSE_MAX_MS + 500;
 
 function isPassing(error: unknown): boolean {
   if (error instanceof StoreRefused) return true;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { AlmonerError } from '../core/errors/error.js';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
 import { allStatuses, batchStatus } from '../operations/batches/batch-status.js';
 import { memberHistory } from '../operations/batches/member-history.js';
@@ -50,7 +50,7 @@ export class Library implements Almoner {
       const planned = await planFile(this.app.books(profile), request, Date.now());
       try {
         if (check && planned.plan.findings.faultCount === 0)
-          await checkMembers(await this.app.realm(profile), planned.plan, () => {});
+          await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());
         return await planTold(planned, profile, request);
       } finally {
         planned.plan.findings.close();
@@ -237,7 +237,8 @@ export class Library implements Almoner {
       this.aside(done);
       return await done;
     } catch (error) {
-      if (!this.cutOff) throw explainedToPrograms(error);
+      const isOfStore = !isAlmonerError(error) || error.code === 'ALM_STORE_UNREACHABLE';
+      if (!this.cutOff || !isOfStore) throw explainedToPrograms(error);
       const message =
         'The store did not answer while almoner was closed. What was sent stands in the journal.';
       throw new AlmonerError('ALM_STORE_UNREACHABLE', message, { cause: error });
@@ -266,6 +267,15 @@ export class Library implements Almoner {
       this.refuseClosed();
       throw explainedToPrograms(error);
     }
+  }
+
+  /** Reading thousands of members at a slow pace takes hours. */
+  private refuseClosing(): void {
+    if (this.closing === null) return;
+    throw new AlmonerError(
+      'ALM_LIBRARY_STOPPED',
+      'Almoner was closed while the members were read. Nothing was enqueued and nothing was sent.',
+    );
   }
 
   private refuseClosed(): void {

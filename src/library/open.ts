@@ -23,8 +23,19 @@ export async function openAlmoner(given: OpenOptions): Promise<Almoner> {
   for (const secret of secretsOf(config, env)) registerSecret(secret);
   // Without a name it is asked where a realm is needed: reading the books needs none.
   if (realm !== undefined) pickProfile(config, realm);
-  const destination = log === undefined ? {} : { destination: { write: log } };
+  const destination = log === undefined ? {} : { destination: { write: unfailing(log) } };
   const logger = createLogger({ level: config.logLevel, ...destination });
   const app = await App.open({ config, logger, env, clientName: 'library', patienceMs });
   return new Library(app, realm, cwd);
+}
+
+/** Lines are written amid the answers of the store: what failed there would end the program. */
+function unfailing(log: (line: string) => void): (line: string) => void {
+  return (line) => {
+    try {
+      log(line);
+    } catch {
+      // Whose log does not take a line has no other place to be told of it.
+    }
+  };
 }

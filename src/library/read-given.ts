@@ -181,7 +181,8 @@ function whatever<T>(what: string, reading: () => T): T {
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return show(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return whatever('what was given', () => kindOf(value));
 }
 
 function isSum(value: unknown): boolean {

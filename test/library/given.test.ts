@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
   type Almoner,
   AlmonerError,
@@ -153,9 +153,10 @@ describe('what the operations say is told in the words of the library', () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
+    // Where it stayed, a rejection in any later file of this process would pass unseen.
+    onTestFinished(() => void process.off('unhandledRejection', note));
     const rows = Array.from({ length: 60 }, (_, at) => ({ member: ANN, tokens: 1, reference: `slow-${at}` }));
     const refusal = await refusalOf(almoner.pay({ rows }, { onProgress: () => Promise.reject(broken) }));
-    process.off('unhandledRejection', note);
     expect(refusal).toMatchObject({ code: 'ALM_LIBRARY_USAGE', cause: broken });
     expect(unhandled).toEqual([]);
     expect(await almoner.pay({ rows })).toMatchObject({ counts: { paid: 60 } });

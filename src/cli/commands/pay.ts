@@ -46,7 +46,9 @@ export const plan = storeCommand({
     const planned = await planFile(app.books(profile), request, Date.now());
     const { findings } = planned.plan;
     if (options.check && findings.faultCount === 0)
-      await checkMembers(await app.realm(profile), planned.plan, (line) => output.note(line));
+      await checkMembers(await app.realm(profile), planned.plan, (read, of) => {
+        if (read % 100 === 0) output.note(`checked ${read} of ${of} members`);
+      });
     const clean = findings.faultCount === 0;
     const { faultsFile, lines } = refusal(context, app, planned);
     output.print({

@@ -7,7 +7,11 @@ import type { OpenRealm } from '../../runtime/app.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 
 /** Reads every member of a plan at the realm's pace: who is not found, whose balance is too small. */
-export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: string) => void): Promise<void> {
+export async function checkMembers(
+  realm: OpenRealm,
+  plan: Plan,
+  onRead: (read: number, of: number) => void,
+): Promise<void> {
   const members = outgoing(plan);
   const reads = pacedReads(realm);
   let read = 0;
@@ -15,7 +19,7 @@ export async function checkMembers(realm: OpenRealm, plan: Plan, say: (line: str
     if (!isMemberId(member)) continue;
     const record = await reads.member(member).catch(unlessUnknown);
     read += 1;
-    if (read % 100 === 0) say(`checked ${read} of ${members.size} members`);
+    onRead(read, members.size);
     const finding = { line, column: null };
     if (record === null) {
       plan.findings.fault({
