@@ -15,6 +15,7 @@ export default defineConfig({
     retry: process.env.CI === undefined ? 0 : 1,
     // The built program runs within a test as Node loads it.
     server: { deps: { external: [/\/dist\//] } },
+    setupFiles: ['test/support/at-home.ts'],
     pool: 'forks',
     execArgv: ['--require', fileURLToPath(new URL('test/support/built-threads.cjs', import.meta.url))],
     // Two cores are the smallest machine this runs on; more files at once only make timing noisier.

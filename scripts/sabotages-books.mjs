@@ -263,7 +263,7 @@ export const BOOKS_AND_DESK = [
     file: 'src/planning/looks-paid.ts',
     find: '    if (other !== undefined)',
     put: "    if (other === '')",
-    test: 'test/planning/stand-ins.test.ts',
+    test: 'test/planning/paid-since.test.ts',
   },
   {
     name: 'retried-as-compared-before',

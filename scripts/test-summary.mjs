@@ -2,7 +2,14 @@
 import { writeFileSync } from 'node:fs';
 
 export default class TestSummary {
+  begun = [];
+
+  onTestRunStart(specifications) {
+    this.begun = specifications.map(({ moduleId }) => moduleId);
+  }
+
   onTestRunEnd(modules, unhandledErrors) {
+    const ran = new Set(modules.map(({ moduleId }) => moduleId));
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const ended = (state) => tests.filter((test) => test.result().state === state);
     // A file that could not even be loaded has no failed test, and counts as one; so does an error outside of all.
@@ -15,6 +22,7 @@ export default class TestSummary {
       JSON.stringify({
         passed: ended('passed').length,
         failed: ended('failed').length + broken + unhandledErrors.length,
+        notRun: this.begun.filter((file) => !ran.has(file)),
         skipped: ended('skipped').map(named),
         retried: tests
           .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)

@@ -50,9 +50,9 @@ mustPass('types', () => types('tsconfig.json') || types('src/desk/web/tsconfig.j
 mustPass('nothing unused', () => node(['node_modules/knip/bin/knip.js']));
 mustPass('build', () => node(['scripts/build.mjs']));
 
-// Left over from a build environment, these would change what the tests see.
+// Left over from a build environment, these would change what the tests see. ALMONER_TEST_ is for the tests.
 for (const name of Object.keys(process.env))
-  if (/^(ALMONER_|REDIS_URL$)/.test(name)) delete process.env[name];
+  if (/^(ALMONER_(?!TEST_)|REDIS_URL$)/.test(name)) delete process.env[name];
 const folder = mkdtempSync(join(tmpdir(), 'almoner-vitest-'));
 
 function vitest(title, ...args) {
@@ -98,6 +98,10 @@ list(
 list(
   'NEEDED A SECOND TRY, and has to be mended',
   parts.flatMap(({ retried }) => retried),
+);
+list(
+  'NOT RUN, because the process that would have run them ended',
+  parts.flatMap(({ notRun }) => notRun),
 );
 const skipped = parts.flatMap((part) => part.skipped);
 list('SKIPPED', skipped);

@@ -27,15 +27,22 @@ afterAll(() => world.end());
 /** What was learnt on the way: the batch of the `run`, of the `import`, and the run of the rule. */
 const seen = { paid: '', imported: '', rules: '' };
 
-type Step = { readonly args: () => readonly string[]; readonly status: number; readonly document: object };
+type Step = {
+  readonly args: () => readonly string[];
+  readonly status: number;
+  readonly document: object;
+  readonly input: string;
+};
 const step = (
   args: (() => readonly string[]) | readonly string[],
   status: number,
   document: object,
+  input = '',
 ): Step => ({
   args: typeof args === 'function' ? args : () => args,
   status,
   document,
+  input,
 });
 const refused = (code: string) => ({ error: { code } });
 
@@ -44,6 +51,7 @@ const STEPS: readonly Step[] = [
   step(['completion', 'bash'], 0, {}),
   step(['doctor'], 0, {}),
   step(['plan', 'pay.csv'], 0, { rows: 4, faults: [] }),
+  step(['plan', '-'], 0, { rows: 1, faults: [] }, 'member,tokens\n1,5\n'),
   step(['rehearse', 'pay.csv'], 0, { rehearsal: true, counts: { paid: 4 } }),
   step(['run', 'pay.csv', '--yes'], 4, { state: 'done', counts: { paid: 2, refused: 2 } }),
   step(['import', 'later.csv', '--yes'], 0, { state: 'planned', rows: 1 }),
@@ -89,9 +97,9 @@ const SERVICES: readonly (readonly string[])[] = [
 ];
 
 test('each command that ends', async () => {
-  for (const { args, status, document } of STEPS) {
+  for (const { args, status, document, input } of STEPS) {
     const argv = args();
-    const ran = await spawned([...argv, '--json'], { cwd: world.folder, env: world.env });
+    const ran = await spawned([...argv, '--json'], { cwd: world.folder, env: world.env, input });
     expect({ argv, ...ran }).toMatchObject({ argv, status });
     const printed = JSON.parse(ran.stdout);
     expect({ argv, printed }).toMatchObject({ argv, printed: document });

@@ -90,9 +90,10 @@ describe('formula cells', () => {
   test('a long cell costs no more than its length', () => {
     for (const unit of [';', '\n', ' ', '"', "'", ';=', "'; '", ' =a', ' "=(', " '"]) {
       const text = unit.repeat(200_000);
-      const begun = performance.now();
+      const begun = process.cpuUsage();
       expect(undefuse(defuse(text))).toBe(text);
-      expect(performance.now() - begun).toBeLessThan(2_000);
+      const { user, system } = process.cpuUsage(begun);
+      expect((user + system) / 1_000).toBeLessThan(10_000);
     }
   });
 
