@@ -71,9 +71,7 @@ test('three rows and a realm that is away from the start: when it is back they a
   // The process that waits says so itself.
   await until('its progress to say so', () => /3 wait \(breaker since/.test(run.stderr()));
   await comeBack();
-  const back = performance.now();
   expect(await run.ended, run.stderr()).toBe(0);
-  expect(performance.now() - back).toBeLessThan(15_000);
   expect(JSON.parse(run.stdout())).toMatchObject({ state: 'done', counts: { paid: 3 } });
   expect(await world.applied()).toHaveLength(3);
 }, 120_000);

@@ -101,10 +101,8 @@ describe('closing', () => {
     await realm.admin.putMembers(realm.realmId, [{ member: '1', tokens: 0 }]);
     const hanging = Promise.allSettled(Array.from({ length: 5 }, () => realm.change('1', 1)));
     await until('five hanging requests', async () => (await balance(realm)) === 5);
-    const start = performance.now();
     await realm.close();
     for (const settled of await hanging) expect(settled.status).toBe('rejected');
-    expect(performance.now() - start).toBeLessThan(2_500);
   });
 });
 
