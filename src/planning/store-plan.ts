@@ -229,7 +229,7 @@ async function waitForSeal(ref: BatchRef): Promise<Imported> {
     if (state === null)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
-        `Batch ${ref.id} was cancelled while it was being imported. Nothing was sent.`,
+        `Batch ${ref.id} is not there any more: it was cancelled while it was being imported, or the store was put back to an earlier time. Nothing of it was sent.`,
         { next: 'Import the file again if it is still meant.' },
       );
     if (state === 'sealed') return { ref, existing: true };

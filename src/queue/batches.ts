@@ -52,9 +52,11 @@ export class KnownBatches {
 
   /** Null where the profile fits, else the state that the batch is in now. */
   async haltChanged(no: string): Promise<string | null> {
-    const change = changeOf(await this.manifest(no), this.profile);
+    const manifest = await this.manifest(no);
+    const change = changeOf(manifest, this.profile);
     if (change === null) return null;
-    return (await haltBatch(this.ledger, no, changedReason(change, this.profile.name))).state;
+    const batch = { ledger: this.ledger, no, id: manifest.batch };
+    return (await haltBatch(batch, changedReason(change, this.profile.name))).state;
   }
 
   /** When a process begins: before anything is fed, and for what another profile had halted. */
@@ -62,7 +64,10 @@ export class KnownBatches {
     for (const batch of await openBatches(this.ledger, 0)) {
       if (batch.owner !== owner || !(await this.fit(batch.no))) continue;
       if (batch.state === 'halted')
-        await resumeBatch(this.ledger, batch.no, null, { owner, haltedFor: 'ALM_BATCH_TERMS_CHANGED' });
+        await resumeBatch({ ...batch, ledger: this.ledger }, null, {
+          owner,
+          haltedFor: 'ALM_BATCH_TERMS_CHANGED',
+        });
     }
   }
 }
@@ -103,6 +108,6 @@ export class OwnRun {
     if (state !== 'running' && state !== 'planned' && !isTaken) return;
     const left = Math.max(0, (counts.planned ?? 0) - this.leaves);
     const limit = first && { first: { ...first, orders: Math.min(first.orders, left) } };
-    await resumeBatch(ref.ledger, ref.no, null, { owner: session, ...limit });
+    await resumeBatch(ref, null, { owner: session, ...limit });
   }
 }

@@ -132,7 +132,7 @@ describe('a row that stands in for an order', () => {
   test('a batch has no order behind its last row, also when it was cancelled', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{}]);
-    await cancelBatch(ledger, old.no, audit('cancelled'));
+    await cancelBatch(old.ref, audit('cancelled'));
     expect(faultsOf(await plan(ledger, `member,tokens,almoner_order\n1,5,${old.ref.id}-2\n`))).toMatchObject([
       { line: 2, column: 'almoner_order', code: 'ALM_ROW_ORDER_UNKNOWN' },
     ]);

@@ -54,9 +54,9 @@ test('after an accepted loss a file is refused that may be among it, also where 
 async function cancelledTwice() {
   const ledger = await bench.ledger();
   const first = await settleRows(await putPlan(ledger, await planCsv(ledger, CSV)), 'P', 'P');
-  await cancelBatch(ledger, first.no, audit('cancelled'));
+  await cancelBatch(first.ref, audit('cancelled'));
   const second = await putPlan(ledger, await planCsv(ledger, CSV, { newRowsOnly: true }));
-  await cancelBatch(ledger, second.no, audit('cancelled'));
+  await cancelBatch(second.ref, audit('cancelled'));
   return { second, third: await putPlan(ledger, await planCsv(ledger, CSV, { newRowsOnly: true })) };
 }
 
@@ -74,7 +74,7 @@ test('payments of any later batch of the file stop it: the store has forgotten t
 
   const known = await bench.ledger();
   const first = await settleRows(await putPlan(known, await planCsv(known, CSV)), 'P', 'P');
-  await cancelBatch(known, first.no, audit('cancelled'));
+  await cancelBatch(first.ref, audit('cancelled'));
   const next = await planCsv(known, CSV, { newRowsOnly: true });
   await park(known, attemptOf(third, 3, PAID));
   expect(said(await planCsv(known, CSV, { newRowsOnly: true }))).toEqual(stops);
@@ -90,7 +90,7 @@ test('a batch that goes on in a store that has forgotten its cancel stops, until
   expect(said(await planCsv(ledger, CSV))).toEqual([
     expect.stringMatching(`ALM_PLAN_MAYBE_FORGOTTEN .*almoner cancel ${first.ref.id}`),
   ]);
-  await cancelBatch(ledger, first.no, audit('cancelled'));
+  await cancelBatch(first.ref, audit('cancelled'));
   const rest = await planCsv(ledger, CSV, { newRowsOnly: true });
   expect([said(rest), (await putPlan(ledger, rest)).ref.id]).toEqual([[], second.ref.id]);
 });

@@ -128,7 +128,7 @@ describe('a realm id that was paid under another address', () => {
     const at = { baseUrl: 'http://localhost:1' };
     expect(faults(await planned(elsewhere(before, { ...at, realmId: 'another' }), 1))).toEqual([]);
     expect(faults(await planned(elsewhere(before, { ...at, rehearsal: true }), 1))).toEqual([]);
-    await cancelBatch(before, ref.no, { at: START, who: 'ada', what: 'cancelled', why: null });
+    await cancelBatch(ref, { at: START, who: 'ada', what: 'cancelled', why: null });
     expect((await readBatch(ref))?.counts).toEqual({ cancelled: 1 });
     expect(faults(await planned(elsewhere(before, at), 1))).toEqual([]);
   });

@@ -237,7 +237,7 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
   const file = bare(1, 2, 3, 4, 5, 6);
   const old = await given(here, bare(6, 7), {}, 'R', 'P');
   const cancelled = await given(here, file, {}, 'P', 'P');
-  await cancelBatch(here, cancelled.no, audit('cancelled'));
+  await cancelBatch(cancelled.ref, audit('cancelled'));
   expect(await archiveBatch(cancelled.ref, folder)).toBeDefined();
   const { sketch } = batchKeys(here.keyPrefix, cancelled.no);
   for (const withSketch of [false, true]) {

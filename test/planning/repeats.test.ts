@@ -52,7 +52,7 @@ test('paid, unknown, in doubt and planned count; refused, exhausted and cancelle
   const batch = await sealed(ledger, LINES);
   await end(batch, ['P', 'R', 'X', 'u', 'D']);
   expect(await repeated(ledger, LINES)).toEqual([1, 4, 5, 6]);
-  await cancelBatch(ledger, batch.no, audit('cancelled'));
+  await cancelBatch(batch.ref, audit('cancelled'));
   expect(await repeated(ledger, LINES)).toEqual([1, 4, 5]);
 });
 

@@ -46,7 +46,7 @@ function start(ledger: RealmLedger, planned: Plan) {
 }
 
 async function cancel(ref: Awaited<ReturnType<typeof start>>['ref']) {
-  await cancelBatch(ref.ledger, ref.no, { at: 1, who: 'ada', what: 'cancelled', why: null });
+  await cancelBatch(ref, { at: 1, who: 'ada', what: 'cancelled', why: null });
 }
 
 test('of two previewed files that share rows only the first to be started is sealed', async () => {

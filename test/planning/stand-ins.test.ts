@@ -224,7 +224,7 @@ test('under a label all is meant once more, but for what was given under that la
 
 test('new rows of a file are compared with its cancelled batch, however old that is', async () => {
   const first = await run(bare(1, 2, 3), 'P');
-  await cancelBatch(first.ledger, first.no, audit('cancelled'));
+  await cancelBatch(first.ref, audit('cancelled'));
   const rest = await planCsv(first.ledger, bare(1, 2, 3), {
     newRowsOnly: true,
     now: Date.now() + 40 * 24 * 3600_000,

@@ -38,7 +38,7 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
     const first = { orders: 3, reason: WHY };
     const early = await photograph(shared);
     await session.register(ledger, 1_000);
-    await resumeBatch(ledger, batch.no, null, { owner: session.id, first });
+    await resumeBatch(batch.ref, null, { owner: session.id, first });
     const late = await photograph(shared);
     const client = createRealmClient({
       profile,

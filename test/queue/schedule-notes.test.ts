@@ -43,7 +43,8 @@ test('a time that meets a run of its period which is not through is skipped and 
     lastScheduled: { at: '2020-11-16T09:00:00.000Z', batch: paused?.id, result: why },
   });
 
-  await cancelBatch(booksOf(app), paused?.no ?? '', { at: 0, who: 'ada', what: 'cancelled', why: null });
+  if (paused === undefined) throw new Error('no batch');
+  await cancelBatch(paused, { at: 0, who: 'ada', what: 'cancelled', why: null });
   daily.clock = MONDAY + DAY_MS;
   await until('the next time', () => runs.length > 1);
   expect(runs[1]).toMatchObject({ at: MONDAY + DAY_MS, result: 'enqueued', message: null });

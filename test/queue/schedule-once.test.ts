@@ -105,7 +105,8 @@ test('the next time pays the very same orders again that were cancelled', async 
     await until('the run', () => runs.length === made.length);
     expect(await batchRows(app)).toEqual(made);
     const last = (await listBatches(booksOf(app))).at(-1);
-    await cancelBatch(booksOf(app), last?.no ?? '', { at, who: 'ada', what: 'cancelled', why: null });
+    if (last === undefined) throw new Error('no batch');
+    await cancelBatch(last, { at, who: 'ada', what: 'cancelled', why: null });
   }
   expect(new Set(runs.map(({ batch }) => batch)).size).toBe(2);
 });

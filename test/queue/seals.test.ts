@@ -45,7 +45,7 @@ test('a process that begins halts what its profile does not fit, and lets go on 
     await inGold(ledger, 'of-a-run', 'run-1'),
     await inGold(ledger, 'capped'),
   ];
-  await haltBatch(ledger, capped.no, WHY);
+  await haltBatch(capped.ref, WHY);
   await sealsOf(ledger, { currency: 'gems' }).lookAll('');
   expect([await stateOf(mine), await stateOf(another)]).toEqual(['halted', 'planned']);
   await sealsOf(ledger).lookAll('');

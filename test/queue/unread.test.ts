@@ -187,7 +187,7 @@ describe('before an order is sent', () => {
       () => Promise.resolve({ batch: batch.ref.id, createdAt: 0, sliceMs: 1_000 }),
       () => {},
     );
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     const why = { message: 'not found', status: 404, retryAfterMs: null } as const;
     const trouble = { ...why, kind: 'refused', code: 'ALM_REFUSED_NOT_FOUND' } as const;
     await unread.beforeSending({ no: batch.no, index: 1 }, batch.row(1), hold, trouble);

@@ -126,8 +126,9 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'steer':
       return scene.byOperator(async () => {
         await scene.operator.release();
-        const batch = await scene.operator.look(scene.file(move.file));
-        if (batch !== undefined) await scene.operator.steer(move.verb, batch.no);
+        const file = scene.file(move.file);
+        const batch = await scene.operator.look(file);
+        if (batch !== undefined) await scene.operator.steer(move.verb, file, batch.no);
       });
     case 'meddle':
       return scene.realm.meddle(memberId(String(1 + (move.member % scene.plan.members))));

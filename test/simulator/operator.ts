@@ -71,11 +71,12 @@ export class Operator {
     return { no, state, records: file.rows.map((_, i) => decodeRecord(stored[String(i + 1)])) };
   }
 
-  async steer(verb: 'pause' | 'resume' | 'cancel', no: string): Promise<void> {
+  async steer(verb: 'pause' | 'resume' | 'cancel', { id }: File, no: string): Promise<void> {
+    const batch = { ledger: this.ledger, no, id };
     const audit = { at: this.moment(), who: 'ada', what: verb, why: null };
-    if (verb === 'pause') await pauseBatch(this.ledger, no, WHY, audit);
-    else if (verb === 'cancel') await cancelBatch(this.ledger, no, audit);
-    else await resumeBatch(this.ledger, no, audit, { owner: '' });
+    if (verb === 'pause') await pauseBatch(batch, WHY, audit);
+    else if (verb === 'cancel') await cancelBatch(batch, audit);
+    else await resumeBatch(batch, audit, { owner: '' });
   }
 
   /** A realm that was halted goes on: its key was tried. */

@@ -77,9 +77,9 @@ export async function undo(scene: Scene, { file: number, first, count, held }: A
   const file = scene.file(number);
   const batch = await scene.operator.look(file);
   if (batch === undefined) return;
-  await scene.operator.steer('pause', batch.no);
+  await scene.operator.steer('pause', file, batch.no);
   const text = await scene.operator.undoFile(file, batch.no);
-  await scene.operator.steer('resume', batch.no);
+  await scene.operator.steer('resume', file, batch.no);
   const lines = text?.trim().split('\n').slice(1) ?? [];
   const rows = lines.map((line): Row => {
     const reference = line.split(',').find((cell) => cell.startsWith(UNDO)) ?? '';
@@ -145,7 +145,7 @@ export async function resumeAll(scene: Scene): Promise<void> {
     for (const file of scene.files) {
       const batch = await scene.operator.look(file);
       if (batch?.state === 'paused' || batch?.state === 'halted')
-        await scene.operator.steer('resume', batch.no);
+        await scene.operator.steer('resume', file, batch.no);
     }
   });
 }

@@ -24,9 +24,11 @@ export function decodeReason(json: string | null | undefined): Reason | null {
 
 type Steered = { readonly done: boolean; readonly state: string };
 
+/** By its id as well: since a rollback the number may stand for another batch. */
+type Steerable = { readonly ledger: RealmLedger; readonly no: string; readonly id: string };
+
 async function steer(
-  ledger: RealmLedger,
-  no: string,
+  { ledger, no, id }: Steerable,
   verb: string,
   audit: AuditEntry | null,
   rest: readonly string[],
@@ -36,19 +38,14 @@ async function steer(
     verb,
     audit === null ? '' : encodeAudit(audit),
     ...rest,
+    id,
   ]);
   return { done: status === 'ok', state };
 }
 
 /** `owner`: an interrupted run pauses only what is still its own; null pauses whatever it is. */
-export function pauseBatch(
-  ledger: RealmLedger,
-  no: string,
-  why: Reason,
-  audit: AuditEntry,
-  owner: string | null = null,
-) {
-  return steer(ledger, no, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
+export function pauseBatch(batch: Steerable, why: Reason, audit: AuditEntry, owner: string | null = null) {
+  return steer(batch, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
 }
 
 /**
@@ -56,8 +53,7 @@ export function pauseBatch(
  * that has this owner.
  */
 export function resumeBatch(
-  ledger: RealmLedger,
-  no: string,
+  batch: Steerable,
   audit: AuditEntry | null,
   options: {
     owner: string;
@@ -67,7 +63,7 @@ export function resumeBatch(
   },
 ) {
   const { owner, first } = options;
-  return steer(ledger, no, 'resume', audit, [
+  return steer(batch, 'resume', audit, [
     options.haltedFor ?? '',
     owner,
     options.from ?? '*',
@@ -77,17 +73,17 @@ export function resumeBatch(
 }
 
 /** The program itself stops what is planned or running. */
-export function haltBatch(ledger: RealmLedger, no: string, why: Reason) {
-  return steer(ledger, no, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
+export function haltBatch(batch: Steerable, why: Reason) {
+  return steer(batch, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
 }
 
-export function cancelBatch(ledger: RealmLedger, no: string, audit: AuditEntry) {
-  return steer(ledger, no, 'cancel', audit, ['', '', '*', '', '']);
+export function cancelBatch(batch: Steerable, audit: AuditEntry) {
+  return steer(batch, 'cancel', audit, ['', '', '*', '', '']);
 }
 
 /** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
-export function disownBatch(ledger: RealmLedger, no: string, why: Reason, audit: AuditEntry, owner: string) {
-  return steer(ledger, no, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
+export function disownBatch(batch: Steerable, why: Reason, audit: AuditEntry, owner: string) {
+  return steer(batch, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
 }
 
 export type RealmState = {

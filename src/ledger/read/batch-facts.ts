@@ -8,6 +8,7 @@ import {
   type RunSeries,
 } from '../views.js';
 import { storeSource } from './batch-source.js';
+import type { BatchRef } from './batches.js';
 import { histogram, series } from './snapshot.js';
 
 /** Single facts of a batch, for those who need no whole view of it. */
@@ -23,10 +24,10 @@ export async function sealedManifest(ledger: RealmLedger, no: string): Promise<M
   return manifest == null ? null : decodeManifest(manifest);
 }
 
-/** Where an import stands: null once it was cancelled. */
-export async function importState(ref: BatchPlace): Promise<'importing' | 'sealed' | null> {
-  const [state] = await batchFacts(ref, 'state');
-  if (state == null) return null;
+/** Where an import stands. Null where it is gone, or its number stands for another batch since a rollback. */
+export async function importState(ref: BatchRef): Promise<'importing' | 'sealed' | null> {
+  const [state, id] = await batchFacts(ref, 'state', 'id');
+  if (state == null || id !== ref.id) return null;
   return state === 'importing' ? state : 'sealed';
 }
 

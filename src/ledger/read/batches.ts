@@ -89,6 +89,7 @@ export type StoredBatch = BatchView & {
 };
 
 /** Undefined for a batch whose import has not been sealed. */
+/** Undefined where it is not sealed, or its number stands for another batch since a rollback. */
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
   const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
   return ref.ledger.scripts.ask('read batch', async (redis) => {
@@ -97,7 +98,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       redis.hgetall(keys.counters),
       realmState(ref.ledger),
     ]);
-    if (meta.manifest === undefined) return undefined;
+    if (meta.manifest === undefined || meta.id !== ref.id) return undefined;
     const counts: Partial<Record<OrderState, number>> = {};
     const sums: Partial<Record<OrderState, bigint>> = {};
     for (const state of ORDER_STATES) {

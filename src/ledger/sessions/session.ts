@@ -192,11 +192,10 @@ export async function forgetSession(ledger: RealmLedger, id: string, store = '')
 }
 
 async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {
-  for (const { no, owner } of await openBatches(ledger, 0))
-    if (owner === id)
+  for (const batch of await openBatches(ledger, 0))
+    if (batch.owner === id)
       await disownBatch(
-        ledger,
-        no,
+        { ...batch, ledger },
         GONE,
         { at: Date.now(), who: 'almoner', what: 'run ended', why: null },
         id,

@@ -32,7 +32,7 @@ export type SteeredBy = { readonly who: string; readonly why: string | null };
 export async function pause(ref: BatchRef, by: SteeredBy): Promise<Steering> {
   const why = by.why === null ? '' : `: ${by.why}`;
   const reason = reasonOf('ALM_BATCH_PAUSED', `${by.who} paused the batch${why}. Nothing new is sent.`);
-  const { done, state } = await pauseBatch(ref.ledger, ref.no, reason, audit(by, 'paused'));
+  const { done, state } = await pauseBatch(ref, reason, audit(by, 'paused'));
   if (!done && state !== 'paused' && state !== 'halted') throw await cannot(ref, state, 'paused');
   return { changed: done, status: await batchStatus(ref) };
 }
@@ -59,14 +59,14 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
     if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
     return { changed: halt !== null, status: await batchStatus(ref) };
   }
-  const { done, state } = await resumeBatch(ref.ledger, ref.no, audit(by, 'resumed'), { owner: '' });
+  const { done, state } = await resumeBatch(ref, audit(by, 'resumed'), { owner: '' });
   if (!done) throw await cannot(ref, state, 'resumed');
   return { changed: true, status: await batchStatus(ref) };
 }
 
 /** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
 export async function cancel(ref: BatchRef, by: SteeredBy): Promise<Steering> {
-  const { done, state } = await cancelBatch(ref.ledger, ref.no, audit(by, 'cancelled'));
+  const { done, state } = await cancelBatch(ref, audit(by, 'cancelled'));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
   // A run that nobody works any more has no feeder to close it.
   await closeIfIdle(ref.ledger, ref.no);

@@ -13,7 +13,7 @@ import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, ownerLives } from '../batches/batch-status.js';
-import { mergeIfRestored } from '../services/recover.js';
+import { mergeIfRestored } from '../services/merge.js';
 import type { Planned } from './plan-file.js';
 import { makeMembers } from './rehearsals.js';
 
@@ -93,7 +93,7 @@ async function handToWorkers(
     what: 'resumed by an import of the same orders',
     why: null,
   };
-  await resumeBatch(ref.ledger, ref.no, audit, { owner: '' });
+  await resumeBatch(ref, audit, { owner: '' });
 }
 
 /** How a batch stands still, for comparing: of a running one nothing is said. */

@@ -127,7 +127,7 @@ describe('the account of a rule and a period', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
     await sendAs(batch, 2, 'w');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     await expectHeld(ledger, 60n);
     await concludeAs(batch, 1, 'u', 'w');
     await expectHeld(ledger, 0n);

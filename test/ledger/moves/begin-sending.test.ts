@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
-import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
 import { tieUp, utcDay } from '../../support/tie-up.js';
 
@@ -53,14 +52,14 @@ describe('begin-sending', () => {
   });
 
   test.each([
-    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
-    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
-    ['halted', (ledger: RealmLedger) => haltRealm(ledger, WHY)],
+    ['paused', ({ ref }: TestBatch) => pauseBatch(ref, WHY, audit('paused'))],
+    ['cancelled', ({ ref }: TestBatch) => cancelBatch(ref, audit('cancelled'))],
+    ['halted', ({ ledger }: TestBatch) => haltRealm(ledger, WHY)],
   ])('a batch that was %s since the claim sends nothing', async (why, stop) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
-    await stop(ledger, batch.no);
+    await stop(batch);
     expect(await begin(batch, 1)).toEqual({ refusal: why });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -136,7 +135,7 @@ describe('begin-sending', () => {
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 

@@ -68,7 +68,7 @@ describe('claim', () => {
     await haltRealm(ledger, WHY);
     expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'halted' });
     await releaseRealm(ledger);
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'paused' });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('claim', () => {
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go', unknown: true });
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'cancelled' });
     expect(await tieUp(ledger)).toEqual([]);

@@ -102,7 +102,7 @@ describe('conclude', () => {
     const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, state: 'cancelled' });
     expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
     expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);

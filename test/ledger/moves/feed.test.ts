@@ -52,7 +52,7 @@ describe('feed', () => {
   test.each(['paused', 'owner'])('feeds nothing out of turn: %s', async (why) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
-    if (why === 'paused') await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    if (why === 'paused') await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await feed(ledger, batch.no, 2, why === 'owner' ? 'stranger' : '')).toEqual([]);
     expect(await feed(ledger, '99', 2, '')).toEqual([]);
     expect(await due(batch)).toEqual([]);
@@ -61,7 +61,7 @@ describe('feed', () => {
   test('--first N feeds N orders and no more, however often it is asked, and then the batch pauses', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(5));
-    await resumeBatch(ledger, batch.no, null, first(2));
+    await resumeBatch(batch.ref, null, first(2));
     expect(await feed(ledger, batch.no, 10, '')).toEqual([1, 2]);
     expect(await feed(ledger, batch.no, 10, '')).toEqual([]);
     expect(await feed(ledger, batch.no, 10, '')).toEqual([]);
@@ -81,14 +81,14 @@ describe('feed', () => {
     await feed(ledger, batch.no, 4, '');
     await settleAs(batch, 2, 'w', await begun(batch, 2));
     await sendAs(batch, 1, 'P');
-    await pauseBatch(ledger, batch.no, WHY, audit('interrupted'));
-    await resumeBatch(ledger, batch.no, null, first(2));
+    await pauseBatch(batch.ref, WHY, audit('interrupted'));
+    await resumeBatch(batch.ref, null, first(2));
     expect(await due(batch)).toEqual([]);
     expect(await feed(ledger, batch.no, 10, '')).toEqual([2, 3]);
     await sendAs(batch, 2, 'P', { nonce: 'again' });
     await sendAs(batch, 3, 'P');
     expect((await readBatch(batch.ref))?.state).toBe('paused');
-    await resumeBatch(ledger, batch.no, null, { owner: '' });
+    await resumeBatch(batch.ref, null, { owner: '' });
     expect(await feed(ledger, batch.no, 10, '')).toEqual([4, 5, 6]);
     expect(await tieUp(ledger)).toEqual([]);
   });

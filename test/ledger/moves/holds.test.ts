@@ -194,17 +194,14 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
   }
 
   test.each([
-    ['paused', (ledger: RealmLedger, no: string) => pauseBatch(ledger, no, WHY, audit('paused'))],
-    ['cancelled', (ledger: RealmLedger, no: string) => cancelBatch(ledger, no, audit('cancelled'))],
-    [
-      'left by its process',
-      (ledger: RealmLedger, no: string) => disownBatch(ledger, no, WHY, audit('gone'), ''),
-    ],
+    ['paused', ({ ref }: TestBatch) => pauseBatch(ref, WHY, audit('paused'))],
+    ['cancelled', ({ ref }: TestBatch) => cancelBatch(ref, audit('cancelled'))],
+    ['left by its process', ({ ref }: TestBatch) => disownBatch(ref, WHY, audit('gone'), '')],
   ])(
     '%s after a claim: the member goes to the next in line, what is being sent keeps its own',
     async (_, stop) => {
       const { ledger, first, second, token, sending } = await twoBatches();
-      await stop(ledger, first.no);
+      await stop(first);
       expect(await holders(ledger)).toEqual({ 1: `${second.no}:1`, 2: `${first.no}:2` });
       expect(await begin(first, 1, { hold: token })).toHaveProperty('refusal');
       expect(await tieUp(ledger)).toEqual([]);
@@ -215,9 +212,9 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
 
   test('resumed, its waiting orders are found again and a hold from before the pause proves nothing', async () => {
     const { ledger, first, second, token, sending } = await twoBatches();
-    await pauseBatch(ledger, first.no, WHY, audit('paused'));
+    await pauseBatch(first.ref, WHY, audit('paused'));
     await settleAs(first, 2, 'P', sending);
-    await resumeBatch(ledger, first.no, audit('resumed'), { owner: '' });
+    await resumeBatch(first.ref, audit('resumed'), { owner: '' });
     expect(await due(first)).toEqual([1, 3]);
     expect((await claimFor(first, 3)).answer).toBe('held');
     await settleAs(second, 1, 'P', await begun(second, 1, { hold: await held(second, 1) }));

@@ -191,13 +191,13 @@ class World {
           );
         };
       case 'pause':
-        return () => pauseBatch(this.ledger, batch.no, WHY, note);
+        return () => pauseBatch(batch.ref, WHY, note);
       case 'resume': {
         const first = step.first === null ? {} : { first: { orders: step.first, reason: WHY } };
-        return () => resumeBatch(this.ledger, batch.no, note, { owner: '', ...first });
+        return () => resumeBatch(batch.ref, note, { owner: '', ...first });
       }
       case 'cancel':
-        return () => cancelBatch(this.ledger, batch.no, note);
+        return () => cancelBatch(batch.ref, note);
     }
   }
 
@@ -224,7 +224,7 @@ class World {
     for (let round = 1; round < 60; round++) {
       let left = 0;
       for (const [which, batch] of this.batches.entries()) {
-        await resumeBatch(this.ledger, batch.no, audit('resumed'), { owner: '' });
+        await resumeBatch(batch.ref, audit('resumed'), { owner: '' });
         await feed(this.ledger, batch.no, 100, '');
         for (const [of, index] of ORDERS) {
           if (of !== which) continue;

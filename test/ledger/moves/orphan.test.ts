@@ -100,7 +100,7 @@ describe('orphan', () => {
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await begun(batch, 1);
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     await adopt(batch, 1);
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, cancelled: 1 });
     expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([batch.no]);

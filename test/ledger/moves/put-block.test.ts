@@ -124,7 +124,7 @@ describe('put-block', () => {
   test('replaces what was cancelled before it was sent, without a count changing', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{ reference: 'r-1' }]);
-    await cancelBatch(ledger, old.no, audit('cancelled'));
+    await cancelBatch(old.ref, audit('cancelled'));
     const { put, seal } = await importing(ledger, 'one', old);
     const lines: Line[] = [{ reference: 'r-1', replaces: { batch: old.ref.id, index: 1 } }];
     expect(await put(lines)).toBe('ok');

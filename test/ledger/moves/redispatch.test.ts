@@ -42,7 +42,7 @@ describe('redispatch', () => {
     await feedAll(batch);
     expect(await redispatch(ledger, batch.no, 'stranger', [1])).toEqual({ generation: 0, indexes: [] });
     expect(await redispatch(ledger, '99', '', [1])).toEqual({ generation: 0, indexes: [] });
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await redispatch(ledger, batch.no, '', [1])).toEqual({ generation: 0, indexes: [] });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('redispatch', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
     await sendAs(batch, 2, 'w');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await redispatch(ledger, batch.no, '', [1, 2, 3])).toMatchObject({ indexes: [1] });
     expect((await dispatched(ledger, batch.no)).map(({ index }) => index)).toEqual([1]);
     expect(await tieUp(ledger)).toEqual([]);

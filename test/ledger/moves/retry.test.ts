@@ -97,7 +97,7 @@ describe('retry', () => {
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await retry(batch, 1)).toMatchObject({ why: expect.stringContaining('cancelled') });
     expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('cancelled') });
     expect(await tieUp(ledger)).toEqual([]);
@@ -117,7 +117,7 @@ describe('retry', () => {
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'X');
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await retry(batch, 1)).toBe('ok');
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'paused',

@@ -166,7 +166,7 @@ describe('roll-forward', () => {
     const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    await cancelBatch(batch.ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([]);
     expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null))).toMatchObject({ unknown: 1 });
     expect(await readBatch(batch.ref)).toMatchObject({

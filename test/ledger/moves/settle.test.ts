@@ -78,7 +78,7 @@ describe('settle', () => {
     await feedAll(batch);
     const one = await begun(batch, 1);
     const two = await begun(batch, 2);
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await afterwards(batch, () => settleAs(batch, 1, 'P', one))).toMatchObject({
       batchState: 'paused',
     });
@@ -92,7 +92,7 @@ describe('settle', () => {
     await feedAll(batch);
     const one = await begun(batch, 1);
     const two = await begun(batch, 2);
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await afterwards(batch, () => settleAs(batch, 1, 'w', one))).toMatchObject({
       state: 'cancelled',
       batchState: 'cancelled',

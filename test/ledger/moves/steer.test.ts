@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
 import { dispatched, feed } from '../../../src/ledger/moves/feed.js';
 import {
   cancelBatch,
@@ -31,10 +32,10 @@ describe('pause and resume', () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feed(ledger, batch.no, 1, '');
-    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({ done: true, state: 'paused' });
+    expect(await pauseBatch(batch.ref, WHY, audit('paused'))).toEqual({ done: true, state: 'paused' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
     expect(await feedAll(batch)).toEqual([]);
-    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    expect(await resumeBatch(batch.ref, audit('resumed'), { owner: '' })).toEqual({
       done: true,
       state: 'running',
     });
@@ -47,9 +48,9 @@ describe('pause and resume', () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     for (const move of [
-      (note: ReturnType<typeof audit>) => pauseBatch(ledger, batch.no, WHY, note),
-      (note: ReturnType<typeof audit>) => resumeBatch(ledger, batch.no, note, { owner: 'run-1' }),
-      (note: ReturnType<typeof audit>) => cancelBatch(ledger, batch.no, note),
+      (note: ReturnType<typeof audit>) => pauseBatch(batch.ref, WHY, note),
+      (note: ReturnType<typeof audit>) => resumeBatch(batch.ref, note, { owner: 'run-1' }),
+      (note: ReturnType<typeof audit>) => cancelBatch(batch.ref, note),
     ]) {
       const note = audit('steered');
       const first = await move(note);
@@ -63,18 +64,18 @@ describe('pause and resume', () => {
   test('an interrupted run pauses only what is still its own', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'run-1' });
-    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'), 'run-2')).toEqual({
+    expect(await pauseBatch(batch.ref, WHY, audit('paused'), 'run-2')).toEqual({
       done: false,
       state: 'owner',
     });
     expect(await state(batch)).toBe('planned');
-    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
+    expect(await pauseBatch(batch.ref, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
   });
 
   test('of two runs that take over at once one does, also when its answer was lost', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'dead' });
-    const takeOver = (owner: string) => resumeBatch(ledger, batch.no, null, { owner, from: 'dead' });
+    const takeOver = (owner: string) => resumeBatch(batch.ref, null, { owner, from: 'dead' });
     expect(await takeOver('run-1')).toMatchObject({ done: true });
     expect(await takeOver('run-2')).toEqual({ done: false, state: 'owner' });
     expect(await takeOver('run-1')).toMatchObject({ done: true });
@@ -84,21 +85,27 @@ describe('pause and resume', () => {
   test('out of turn nothing moves: paused twice, resumed when done, steered before the seal', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
-    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({
+    await pauseBatch(batch.ref, WHY, audit('paused'));
+    expect(await pauseBatch(batch.ref, WHY, audit('paused'))).toEqual({
       done: false,
       state: 'paused',
     });
-    await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' });
+    await resumeBatch(batch.ref, audit('resumed'), { owner: '' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    expect(await resumeBatch(batch.ref, audit('resumed'), { owner: '' })).toEqual({
       done: false,
       state: 'done',
     });
-    expect(await pauseBatch(ledger, batch.no, WHY, audit('paused'))).toEqual({ done: false, state: 'done' });
-    expect(await cancelBatch(ledger, batch.no, audit('cancelled'))).toEqual({ done: false, state: 'done' });
-    expect(await cancelBatch(ledger, '99', audit('cancelled'))).toEqual({ done: false, state: 'gone' });
+    expect(await pauseBatch(batch.ref, WHY, audit('paused'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch(batch.ref, audit('cancelled'))).toEqual({ done: false, state: 'done' });
+    expect(await cancelBatch({ ...batch.ref, no: '99' }, audit('cancelled'))).toEqual({
+      done: false,
+      state: 'gone',
+    });
+    // Since a rollback its number stands for another batch.
+    const other = { ...batch.ref, id: batchId('another') };
+    expect(await cancelBatch(other, audit('cancelled'))).toEqual({ done: false, state: 'gone' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -107,7 +114,7 @@ describe('pause and resume', () => {
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     const attempt = await begun(batch, 1);
-    await pauseBatch(ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     await settleAs(batch, 1, 'P', attempt);
     expect(await state(batch)).toBe('done');
     expect(await tieUp(ledger)).toEqual([]);
@@ -127,7 +134,7 @@ describe('cancel', () => {
     const sending = await begun(batch, 1);
     await sendAs(batch, 2, 'u');
     await sendAs(batch, 3, 'w');
-    expect(await cancelBatch(ledger, batch.no, audit('cancelled'))).toEqual({
+    expect(await cancelBatch(batch.ref, audit('cancelled'))).toEqual({
       done: true,
       state: 'cancelled',
     });
@@ -143,8 +150,8 @@ describe('cancel', () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
-    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toEqual({
+    await cancelBatch(batch.ref, audit('cancelled'));
+    expect(await resumeBatch(batch.ref, audit('resumed'), { owner: '' })).toEqual({
       done: false,
       state: 'cancelled',
     });
@@ -162,15 +169,14 @@ describe('cancel', () => {
       await feedAll(batch);
       await sendAs(batch, 1, 'u');
       if (registered) await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'run-1', '{}');
-      await cancelBatch(ledger, batch.no, audit('cancelled'));
+      await cancelBatch(batch.ref, audit('cancelled'));
       expect((await readBatch(batch.ref))?.owner).toBe(owner);
     }
   });
 });
 
 describe('disown', () => {
-  const gone = (batch: TestBatch, owner = 'run-1') =>
-    disownBatch(batch.ledger, batch.no, WHY, audit('gone'), owner);
+  const gone = (batch: TestBatch, owner = 'run-1') => disownBatch(batch.ref, WHY, audit('gone'), owner);
 
   test('a run whose process is gone stands still, and can be resumed', async () => {
     const ledger = await bench.ledger();
@@ -178,7 +184,7 @@ describe('disown', () => {
     await feedAll(batch);
     expect(await gone(batch)).toEqual({ done: true, state: 'paused' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', reason: WHY });
-    await resumeBatch(ledger, batch.no, null, { owner: 'run-2' });
+    await resumeBatch(batch.ref, null, { owner: 'run-2' });
     expect(await gone(batch)).toEqual({ done: false, state: 'owner' });
     expect(await state(batch)).toBe('running');
     expect(await tieUp(ledger)).toEqual([]);
@@ -199,7 +205,7 @@ describe('disown', () => {
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'run-1', '{}');
     await feedAll(batch);
     await sendAs(batch, 1, 'u');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     await gone(batch);
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'cancelled', owner: '' });
     const over = await sealed(ledger, [{}], { owner: 'run-1', id: 'over' });
@@ -218,7 +224,7 @@ describe('halt', () => {
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feed(ledger, batch.no, 2, '');
     const of = await begun(batch, 1);
-    expect(await haltBatch(ledger, batch.no, CHANGED)).toEqual({ done: true, state: 'halted' });
+    expect(await haltBatch(batch.ref, CHANGED)).toEqual({ done: true, state: 'halted' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { code: CHANGED.code } });
     expect(await feedAll(batch)).toEqual([]);
     expect(await afterwards(batch, () => settleAs(batch, 1, 'P', of))).toMatchObject({
@@ -234,7 +240,7 @@ describe('halt', () => {
     await feedAll(batch);
     await claimFor(batch, 1);
     await claimFor(batch, 2);
-    await haltBatch(ledger, batch.no, CHANGED);
+    await haltBatch(batch.ref, CHANGED);
     const other = await sealed(ledger, [{ member: '1' }], { id: 'other' });
     await feedAll(other);
     expect(await claimFor(other, 1)).toMatchObject({ answer: 'go' });
@@ -244,27 +250,27 @@ describe('halt', () => {
   test.each(['paused', 'cancelled', 'done'])('leaves a batch alone that is %s', async (was) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
-    if (was === 'paused') await pauseBatch(ledger, batch.no, WHY, audit('paused'));
-    if (was === 'cancelled') await cancelBatch(ledger, batch.no, audit('cancelled'));
+    if (was === 'paused') await pauseBatch(batch.ref, WHY, audit('paused'));
+    if (was === 'cancelled') await cancelBatch(batch.ref, audit('cancelled'));
     if (was === 'done') {
       await feedAll(batch);
       await sendAs(batch, 1, 'P');
     }
-    expect(await haltBatch(ledger, batch.no, CHANGED)).toEqual({ done: false, state: was });
+    expect(await haltBatch(batch.ref, CHANGED)).toEqual({ done: false, state: was });
   });
 
   test('ends by itself only for the reason it was made for; a person ends it in any case', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     const options = { owner: '', haltedFor: CHANGED.code };
-    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: false, state: 'planned' });
-    await haltBatch(ledger, batch.no, WHY);
-    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: false, state: 'halted' });
-    expect(await resumeBatch(ledger, batch.no, audit('resumed'), { owner: '' })).toMatchObject({
+    expect(await resumeBatch(batch.ref, null, options)).toEqual({ done: false, state: 'planned' });
+    await haltBatch(batch.ref, WHY);
+    expect(await resumeBatch(batch.ref, null, options)).toEqual({ done: false, state: 'halted' });
+    expect(await resumeBatch(batch.ref, audit('resumed'), { owner: '' })).toMatchObject({
       done: true,
     });
-    await haltBatch(ledger, batch.no, CHANGED);
-    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    await haltBatch(batch.ref, CHANGED);
+    expect(await resumeBatch(batch.ref, null, options)).toEqual({ done: true, state: 'running' });
     expect((await readBatch(batch.ref))?.reason).toBeNull();
     expect(await feedAll(batch)).toEqual([1]);
   });
@@ -272,10 +278,10 @@ describe('halt', () => {
   test('ended by itself it sends no more than the first so many that were confirmed', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
-    await resumeBatch(ledger, batch.no, null, { owner: '', first: { orders: 2, reason: WHY } });
-    await haltBatch(ledger, batch.no, CHANGED);
+    await resumeBatch(batch.ref, null, { owner: '', first: { orders: 2, reason: WHY } });
+    await haltBatch(batch.ref, CHANGED);
     const options = { owner: '', haltedFor: CHANGED.code };
-    expect(await resumeBatch(ledger, batch.no, null, options)).toEqual({ done: true, state: 'running' });
+    expect(await resumeBatch(batch.ref, null, options)).toEqual({ done: true, state: 'running' });
     expect(await feedAll(batch)).toEqual([1, 2]);
     expect(await feedAll(batch)).toEqual([]);
   });

@@ -45,7 +45,7 @@ describe('find-spent', () => {
     const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b' }]);
     await feedAll(batch);
     await begun(batch, 1);
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect([...(await findSpent(ledger, ['a', 'b'])).keys()]).toEqual(['a']);
   });
 

@@ -104,7 +104,7 @@ describe('a snapshot of a batch', () => {
     await feedAll(batch);
     await settleAs(batch, 1, 'w', await begun(batch, 1));
     await sendAs(batch, 2, 'P');
-    await cancelBatch(ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     const rows = await rowsOf(await snapshotBatch(batch.ref, new PlanReader(ledger), []));
     expect(rows.map(({ state }) => state)).toEqual(['cancelled', 'paid', 'cancelled']);
     const context = await rowContext(batch.ref, new PlanReader(ledger));
