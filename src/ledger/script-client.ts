@@ -61,7 +61,7 @@ export class ScriptClient {
   constructor(
     readonly redis: Redis,
     /** How long a call is asked again while the store does not answer; workers wait for ever. */
-    private readonly patienceMs: number,
+    readonly patienceMs: number,
     private readonly onTrouble: (message: string) => void,
     /** Where the rows of archived batches are; null where nothing is ever archived. */
     readonly archiveFolder: string | null = null,

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
 import { openBooks, refusalOf } from '../library/open-books.js';
-import { RealmAndWorkers } from '../support/realm-and-workers.js';
+import { REALM_ID, RealmAndWorkers } from '../support/realm-and-workers.js';
+import { auditedAdmin } from '../support/realm-books.js';
 import { until } from '../support/until.js';
 
 /**
@@ -79,4 +81,41 @@ test('replaced by an empty one amid a payment: nobody is told that nothing was s
     counts: { paid: MEMBERS },
   });
   expect(await world.appliedCount()).toBe(before + MEMBERS);
+});
+
+/** Puts the store back to this moment: as a restored copy does, it begins anew as another server. */
+async function photograph(): Promise<() => Promise<void>> {
+  const redis = world.store.client();
+  const keys = await redis.keys('*');
+  const copies = await Promise.all(keys.map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+  return async () => {
+    await redis.flushall();
+    for (const [key, copy] of copies) if (copy !== null) await redis.restore(key, 0, copy);
+    await world.store.kill();
+    await world.store.restart();
+  };
+}
+
+test('put back and armed by another machine: what was paid here is known before a list is judged', async () => {
+  await using books = await open();
+  await books.pay({ rows: rowsOf('before', 1) });
+  const strangers = Array.from({ length: 5 }, (_, at) => ({ member: member(5_000 + at), tokens: 71 + at }));
+  const refused = await books.pay({ rows: strangers });
+  expect(refused.counts).toEqual({ refused: 5 });
+  const putBack = await photograph();
+  const admin = auditedAdmin(world.realmRedis.client());
+  await admin.putMembers(
+    REALM_ID,
+    strangers.map(({ member }) => ({ member, tokens: 0 })),
+  );
+  const retried = await world.run('dead', 'retry', '--batch', refused.batch, '--run', '--json');
+  expect(JSON.parse(retried.stdout).batches).toMatchObject([{ counts: { paid: 5 } }]);
+  const paid = await world.appliedCount();
+  await putBack();
+  const machine = { ...world.env(), ALMONER_DATA: join(world.folder, 'another-machine') };
+  await using elsewhere = await openBooks(machine, { cwd: world.folder });
+  await elsewhere.pay({ rows: rowsOf('elsewhere', 30) });
+  const copy = [...strangers, { member: member(9), tokens: 7_000 }];
+  expect(await refusalOf(books.pay({ rows: copy }))).toMatchObject({ code: 'ALM_PLAN_LOOKS_PAID' });
+  expect(await world.appliedCount()).toBe(paid + 30);
 });

@@ -1,6 +1,7 @@
 import { isAlmonerError } from '../../core/errors/error.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
-import { journalsHere, type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
+import { journalsHere } from '../../operations/services/merge.js';
+import { type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
 import { riskOf } from '../../operations/services/store-safety.js';
 import type { App } from '../../runtime/app.js';
 import { storeFindings } from '../../runtime/redis/safety.js';

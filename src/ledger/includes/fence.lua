@@ -40,8 +40,10 @@ local function fenced(T, seen, era, session)
   if tonumber(state[2] or '0') < tonumber(seen) then return 'rollback' end
   local run = serverRun()
   if not state[1] and not state[2] and era == '' then
-    redis.call('HSET', T, 'armed', run, 'era', 'first')
-    redis.call('RPUSH', T .. ':eras', 'first 0')
+    -- Another one for every ledger that begins: an emptied store is not the one of before.
+    local first = 'first' .. table.concat(redis.call('TIME'), '.')
+    redis.call('HSET', T, 'armed', run, 'era', first)
+    redis.call('RPUSH', T .. ':eras', first .. ' 0')
     return nil
   end
   if state[1] ~= run then return 'disarmed' end

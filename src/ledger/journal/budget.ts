@@ -88,7 +88,7 @@ async function removalOf(
 /** The realms that a file names, and whether it holds an intent of each. */
 async function realmsIn(path: string): Promise<Map<string, boolean>> {
   const realms = new Map<string, boolean>();
-  for (const text of (await readFile(path, 'utf8')).split('\n')) {
+  for (const text of (await textOf(path)).split('\n')) {
     const entry = decodeEntry(text);
     if (entry?.kind === 'works' && !realms.has(entry.realm)) realms.set(entry.realm, false);
     // A session says so only if it began nothing.
@@ -96,4 +96,12 @@ async function realmsIn(path: string): Promise<Map<string, boolean>> {
     if (entry?.kind === 'intent') realms.set(entry.intent.realm, true);
   }
   return realms;
+}
+
+/** Another process of this folder may have removed it meanwhile. */
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
 }

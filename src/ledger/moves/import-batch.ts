@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
+import type { Judged } from '../read/earlier.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, encodeAudit, encodeManifest, type Manifest } from '../views.js';
@@ -64,7 +65,7 @@ export type Sealed = z.infer<typeof sealReply> | OverLimit;
 type SealedWith = {
   readonly sketch: Buffer;
   /** The realm's numbers when the plan was judged again; null where nothing was asked. */
-  readonly judged: { readonly seals: string; readonly retries: string } | null;
+  readonly judged: Judged | null;
   readonly run: SealedRun | null;
   /** The store had forgotten it, and it was compared with nothing. */
   readonly putBack: boolean;
@@ -107,7 +108,7 @@ export async function sealBatch(
     encodeAudit(audit),
     sketch,
     manifest.inOrder ? '1' : '0',
-    judged === null ? '' : `${judged.seals} ${judged.retries}`,
+    judged === null ? '' : `${judged.seals} ${judged.retries} ${judged.store}`,
     run === null ? '' : JSON.stringify(run),
     putBack ? '1' : '',
   ]);

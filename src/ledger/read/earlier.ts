@@ -68,11 +68,18 @@ export const LOOK_BACK_MS = 30 * 24 * 3600_000;
  * `seals` is raised by every seal of the realm and by a loss that is accepted, `retries` by every order that was
  * over and is paid, or may be, after all: what was judged at these numbers is sealed or retried at them, or not.
  */
-export async function judgedAt(ledger: RealmLedger): Promise<{ seals: string; retries: string }> {
-  const [seals, retries] = await ledger.scripts.ask('read seals', (redis) =>
-    redis.hmget(ledger.keyPrefix, 'seals', 'retries'),
+export type Judged = {
+  readonly seals: string;
+  readonly retries: string;
+  /** The server that is armed, and its era: what was judged in another store says nothing of this one. */
+  readonly store: string;
+};
+
+export async function judgedAt(ledger: RealmLedger): Promise<Judged> {
+  const [seals, retries, armed, era] = await ledger.scripts.ask('read seals', (redis) =>
+    redis.hmget(ledger.keyPrefix, 'seals', 'retries', 'armed', 'era'),
   );
-  return { seals: seals ?? '0', retries: retries ?? '0' };
+  return { seals: seals ?? '0', retries: retries ?? '0', store: `${armed ?? ''} ${era ?? ''}` };
 }
 
 /**

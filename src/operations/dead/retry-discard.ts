@@ -18,7 +18,7 @@ import {
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
-import { mergeIfRestored } from '../services/recover.js';
+import { mergeIfRestored } from '../services/merge.js';
 import type { DeadLetter } from './dead-letters.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */

@@ -15,7 +15,7 @@ import { type Preview, previewPlan } from '../../planning/preview.js';
 import type { App, Books } from '../../runtime/app.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import { digitsOf } from '../batches/batch-status.js';
-import { mergeOnce } from '../services/recover.js';
+import { mergeIfRestored } from '../services/merge.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
 
 /** Planning a file: what `plan`, `run`, `import`, `rehearse`, the desk's import page and the library have in common. */
@@ -67,7 +67,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
 /** A plan that is meant to be paid: what the store has forgotten is put back before anything is judged by it. */
 export async function planToPay(app: App, profile: RealmProfile, request: PlanRequest) {
   await refuseUnsafeStore(app);
-  await mergeOnce(app, profile);
+  await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };
 }

@@ -16,7 +16,7 @@ import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
 import type { Planned } from '../pay/plan-file.js';
-import { mergeIfRestored } from '../services/recover.js';
+import { mergeIfRestored } from '../services/merge.js';
 import { makeAudienceMembers } from './members.js';
 
 /** Plans a rule on its realm: reads the facts at the realm's pace, decides, and freezes both. No write call. */

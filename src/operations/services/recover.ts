@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { isAtWork } from '../../core/what-waits.js';
 import {
   acceptMissing,
   allLedgers,
@@ -10,29 +8,21 @@ import {
   JOURNAL_FOLDER,
   journalOf,
   type Loss,
-  listJournals,
   listSessions,
   localJournals,
   lossOf,
-  type MergeContext,
   mergeTidings,
-  PlanReader,
   parkedAttempts,
   REMOVED,
   type RealmLedger,
-  type Recovered,
   readFence,
   readSigns,
-  recover,
-  registerRealm,
-  Session,
   tidingsFor,
 } from '../../ledger/index.js';
-import { KnownBatches } from '../../queue/batches.js';
-import { floorReason } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
+import { contextOf, merging, recoverOne } from './merge.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
 export type RealmRecovery = Awaited<ReturnType<typeof stateOf>>;
@@ -89,12 +79,6 @@ function told(session: string, { exact, orders, tokens }: Loss) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
-export async function journalsHere(dataFolder: string) {
-  const folder = join(dataFolder, JOURNAL_FOLDER);
-  const found = await listJournals(folder);
-  return { folder, sessions: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) };
-}
-
 export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
@@ -128,124 +112,6 @@ export async function recoverRealms(app: App, lost: string | null) {
           },
   };
 }
-
-/**
- * Before anything is judged by the ledger that may be paid then: a store that was restored has forgotten payments which
- * the journals here know, and a file with their rows would pass. Where others have to merge as well, the seal refuses.
- */
-function mergeJournals(app: App, profile: RealmProfile, isNeeded?: () => Promise<boolean>) {
-  return merging(app, profile, (ledger, session) => recoverOne(app, ledger, profile, session), isNeeded);
-}
-
-const MERGED = new WeakMap<App, Set<string>>();
-
-/** The same, once for each realm; a process that goes on looks again only where the store is not the one of then. */
-export async function mergeOnce(app: App, profile: RealmProfile): Promise<void> {
-  const merged = MERGED.get(app) ?? new Set();
-  MERGED.set(app, merged);
-  const { id } = app.ledger(profile);
-  if (!merged.has(id)) await mergeJournals(app, profile);
-  merged.add(id);
-  await mergeIfRestored(app, profile);
-}
-
-/**
- * A process that may have looked at its journals long ago looks again only where the store is not the one of then. Those
- * who live and are merging as well are waited for; what only a person can bring back is not. Answers whether orders may
- * be sent. `enter`: the caller stands in the registry, at every look, because each may find another store.
- */
-export async function mergeIfRestored(
-  app: App,
-  profile: RealmProfile,
-  enter: () => Promise<void> = () => Promise.resolve(),
-): Promise<boolean> {
-  const ledger = app.ledger(profile);
-  const until = performance.now() + app.config.limits.mergePatienceMs;
-  for (let merged = false; ; merged = true) {
-    await enter();
-    const { armed, missed } = await readFence(ledger);
-    if (armed) return true;
-    if (merged && (performance.now() > until || Object.keys(missed).length > 0)) return false;
-    // Who waited for its turn finds, as a rule, that another call has armed meanwhile.
-    const found = await mergeJournals(app, profile, async () => !(await readFence(ledger)).armed);
-    if (found === null || found.armed) return true;
-    if (found.stopped !== null || !(await areAtWork(ledger, found.waitingFor))) return false;
-    await sleep(LOOK_AGAIN_MS);
-  }
-}
-
-const LOOK_AGAIN_MS = 100;
-
-async function areAtWork(ledger: RealmLedger, sessions: readonly string[]): Promise<boolean> {
-  const { nowMs, signs } = await readSigns(ledger);
-  return signs.every((sign) => !sessions.includes(sign.session) || isAtWork(sign, nowMs));
-}
-
-/** The last to merge in this process, by the opening and the realm. */
-const MERGES = new WeakMap<App['scripts']['here'], Map<string, Promise<unknown>>>();
-
-/** Calls of one process that overlap would otherwise wait for each other's sessions, each a new one, without end. */
-function oneAtATime<T>({ id, scripts: { here } }: RealmLedger, work: () => Promise<T>): Promise<T> {
-  const merges = MERGES.get(here) ?? new Map<string, Promise<unknown>>();
-  MERGES.set(here, merges);
-  const next = (merges.get(id) ?? Promise.resolve()).then(work, work);
-  merges.set(id, next);
-  return next;
-}
-
-/**
- * In a session of its own, for which arming waits. Null where there was nothing to do, as on a machine that never sent
- * anything and a new ledger.
- */
-function merging<T>(
-  app: App,
-  profile: RealmProfile,
-  merge: (ledger: RealmLedger, session: Session) => Promise<T>,
-  isNeeded = () => Promise.resolve(true),
-): Promise<T | null> {
-  const ledger = app.ledger(profile);
-  return oneAtATime(ledger, async () => {
-    if (!(await isNeeded())) return null;
-    const { sessions } = await journalsHere(app.config.dataFolder);
-    if (sessions === 0 && (await readFence(ledger)).untouched) return null;
-    const session = await Session.open('recover', app.config.dataFolder, { here: app.scripts.here });
-    try {
-      await session.register(ledger, profile.settleMs);
-      const merged = await merge(ledger, session);
-      await session.deregister(ledger);
-      // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
-      if ((await parkedAttempts(ledger)).length > 0) await registerRealm(ledger);
-      return merged;
-    } finally {
-      await session.close();
-    }
-  });
-}
-
-function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
-  const batches = new KnownBatches(ledger, profile);
-  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => batches.termsOf(no) };
-}
-
-function recoverOne(
-  app: App,
-  ledger: RealmLedger,
-  profile: RealmProfile,
-  session: Session,
-): Promise<Recovered> {
-  return recover({
-    ledger,
-    context: contextOf(ledger, profile),
-    self: { session, attempts: NOTHING_SENT },
-    forget: () => {},
-    retakeRun: () => Promise.resolve(),
-    onDoubt: () => Promise.resolve(),
-    say: (message) => app.logger.warn({ message }, 'recovery'),
-    floorReason,
-  });
-}
-
-const NOTHING_SENT = { merging: () => Promise.resolve(), sending: () => new Set<string>() };
 
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
 async function giveUp(

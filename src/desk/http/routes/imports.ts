@@ -12,7 +12,7 @@ import {
   planFile,
 } from '../../../operations/pay/plan-file.js';
 import { importBatch, standing } from '../../../operations/pay/store-batch.js';
-import { mergeIfRestored } from '../../../operations/services/recover.js';
+import { mergeIfRestored } from '../../../operations/services/merge.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
