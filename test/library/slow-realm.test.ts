@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { BatchProgress } from '../../src/index.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
 import { until } from '../support/until.js';
@@ -45,4 +46,22 @@ test('closing does not wait until all members of a plan were read', async () => 
   const checked = refusalOf(books.plan({ rows: rowsOf('checked') }, { check: true }));
   await books.close();
   expect(await checked).toMatchObject({ code: 'ALM_LIBRARY_STOPPED' });
+});
+
+test('a cancelled batch whose answers were lost keeps neither the call nor the closing', async () => {
+  const lost = await startRealmAndOperator({
+    members: rowsOf('').map(({ member }) => ({ member, tokens: 0 })),
+    faults: parseFaults(['reset-after:1']),
+  });
+  onTestFinished(() => lost.end());
+  const books = await openBooks(lost.env, { cwd: lost.folder });
+  let seen: BatchProgress | undefined;
+  const onProgress = (progress: BatchProgress) => {
+    seen = progress;
+  };
+  const paying = books.pay({ rows: rowsOf('lost') }, { onProgress });
+  await until('unknown orders', () => (seen?.counts.unknown ?? 0) > 0 && (seen?.counts.sending ?? 0) === 0);
+  await books.cancel(seen?.batch ?? '');
+  await books.close();
+  expect(await paying).toMatchObject({ state: 'cancelled' });
 });

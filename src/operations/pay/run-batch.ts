@@ -15,7 +15,7 @@ import {
 import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { changeHere, letRealmGoOn, realmOfBatch } from '../batches/batch-realm.js';
+import { changeHere, letRealmGoOn, type OwnedBatch, realmOfBatch } from '../batches/batch-realm.js';
 import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
@@ -126,7 +126,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
       await session.register(ref.ledger, realm.profile.settleMs);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
-      if ((await resumeBatch(ref.ledger, ref.no, null, options)).done) break;
+      if ((await resumeBatch(ref, null, options)).done) break;
       // Another run was quicker, or the batch is over by now.
       continue;
     }
@@ -182,19 +182,23 @@ async function untilStill(
     if (stop.aborted && !paused) {
       paused = true;
       const audit = { at: Date.now(), who, what: 'interrupted', why: null };
-      await pauseBatch(ref.ledger, ref.no, INTERRUPTED, audit, session.id);
+      await pauseBatch(ref, INTERRUPTED, audit, session.id);
     }
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
     onProgress(view, lastTrouble(), await waiting(view));
-    if (isStill(view)) return;
+    // Whoever is to stop leaves what is unknown to the next one.
+    if (isStill(view) || (paused && view.state === 'cancelled' && (view.counts.sending ?? 0) === 0)) return;
     await sleep(POLL_MS);
   }
 }
 
-/** Nothing more happens by itself, and nothing is under way. */
-function isStill({ state, counts: { sending = 0, unknown = 0 } }: BatchView): boolean {
-  if (state === 'cancelled') return sending + unknown === 0;
+/**
+ * Nothing more happens by itself, and nothing is under way. What is unknown in a cancelled batch is resolved by the run
+ * whose it is; one without is left to the workers, of which there may be none.
+ */
+function isStill({ state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch): boolean {
+  if (state === 'cancelled') return sending === 0 && (unknown === 0 || owner === '');
   return state === 'done' || ((state === 'paused' || state === 'halted') && sending === 0);
 }
 

@@ -50,7 +50,7 @@ describe('the whole batch', () => {
   test('an unknown of a cancelled batch, and nobody there to resolve it', async () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 2, 'u', by(batch));
-    await cancelBatch(batch.ledger, batch.no, audit('cancelled'));
+    await cancelBatch(batch.ref, audit('cancelled'));
     expect(await told(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
     await workerOf(batch)?.deregister(batch.ledger);
     expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
@@ -60,7 +60,7 @@ describe('the whole batch', () => {
     const batch = await running(4);
     await sendAs(batch, 1, 'P', by(batch));
     const sent = await begun(batch, 2, by(batch));
-    await pauseBatch(batch.ledger, batch.no, WHY, audit('paused'));
+    await pauseBatch(batch.ref, WHY, audit('paused'));
     const [paused, ...more] = await waitingOf(batch.ref);
     expect(more).toEqual([]);
     expect(paused).toMatchObject({ why: 'paused', orders: 2, message: WHY.message, until: null });
