@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,6 +12,8 @@ import type { RealmProfile } from '../../core/profile.js';
  * sockets in use.
  */
 export const SOCKET_IDLE_MAX_MS = 800;
+/** Looking at all of them before every request costs more than it finds. */
+const LOOK_EVERY_MS = 50;
 
 export type Agents = {
   readonly http: HttpAgent;
@@ -23,6 +25,7 @@ export type Agents = {
 
 export function createAgents(ca: string | undefined): Agents {
   const parkedAt = new WeakMap<Duplex, number>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
   // Last in, first out: few sockets stay busy and the others age out.
   const usual = { keepAlive: true, scheduling: 'lifo' } as const;
   const http = new HttpAgent(usual);
@@ -52,7 +55,10 @@ export function createAgents(ca: string | undefined): Agents {
     http,
     https,
     dropStale() {
-      const oldest = performance.now() - SOCKET_IDLE_MAX_MS;
+      const now = performance.now();
+      if (now < lookedAt + LOOK_EVERY_MS) return;
+      lookedAt = now;
+      const oldest = now - SOCKET_IDLE_MAX_MS + LOOK_EVERY_MS;
       for (const sockets of [http, https].flatMap((agent) => Object.values(agent.freeSockets))) {
         for (const socket of sockets ?? []) {
           // The list is ordered by the time of parking; Node itself skips destroyed ones at its head.
@@ -108,8 +114,8 @@ export function createInstances(
   };
 }
 
-/** got hands over some forty options, most of them undefined, and Node copies them for every request. */
-const requestWithFew: RequestFunction = (url, options) => {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+/** got hands over some forty options, and Node copies them for every request; all but these say nothing here. */
+const requestWithFew: RequestFunction = (url, { agent, headers, method }) => {
+  const given = { agent, headers, method } as RequestOptions;
   return url.protocol === 'https:' ? httpsRequest(url, given) : httpRequest(url, given);
 };
