@@ -94,6 +94,26 @@ describe('the embedded Redis', () => {
     await store.close();
   });
 
+  it('leaves a file that is quick to read after much was written, and one with little as it is', async () => {
+    const folder = await newFolder();
+    const files = async () => {
+      const aof = join(folder, 'redis', 'appendonlydir');
+      const found = (await readdir(aof)).filter((name) => name.endsWith('.incr.aof'));
+      return Promise.all(found.map(async (name) => (await stat(join(aof, name))).size));
+    };
+    const store = await open(folder);
+    await store.ledger.set('much', 'x'.repeat(9 * 1024 * 1024));
+    await store.close();
+    expect(await files()).toEqual([0]);
+    const again = await open(folder);
+    expect(await again.ledger.strlen('much')).toBe(9 * 1024 * 1024);
+    await again.ledger.set('little', 'y');
+    await again.close();
+    const [left] = await files();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(1_000);
+  });
+
   it('cuts a torn tail and keeps everything that was acknowledged before it', async () => {
     const folder = await newFolder();
     const store = await open(folder);
