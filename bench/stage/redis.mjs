@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 /** A Redis of the bench's own. `safe` is how almoner wants it: every write on disk before the reply. */
-export async function startRedis({ safe = true } = {}) {
+export async function startRedis({ safe = true, more = [] } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-bench-redis-'));
   const port = await freePort();
   const durable = safe
@@ -16,7 +16,7 @@ export async function startRedis({ safe = true } = {}) {
     : ['--appendonly', 'no'];
   const child = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...durable],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...durable, ...more],
     { stdio: 'ignore' },
   );
   // Whatever happens to the bench, its servers do not outlive it.
