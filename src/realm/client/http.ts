@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Got, got, type RequestFunction } from 'got';
+import { type Got, got, type HandlerFunction, type Options, type RequestFunction } from 'got';
 import type { RealmProfile } from '../../core/profile.js';
 
 /**
@@ -84,11 +84,10 @@ export const ANSWER_BYTES_MAX = 256 * 1024;
  */
 export function createInstances(
   profile: RealmProfile,
-  { http, https }: Agents,
+  agents: Agents,
 ): { readonly read: Got; readonly check: Got; readonly write: Got } {
   const { connectMs, tlsMs, responseMs, totalMs } = profile.timeouts;
   const base = got.extend({
-    agent: { http, https },
     retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [], enforceRetryRules: true },
     // A redirected PATCH is a second PATCH, and a redirected read carries the key to another place.
     followRedirect: false,
@@ -102,7 +101,8 @@ export function createInstances(
       response: responseMs,
       request: totalMs,
     },
-    request: requestWithFew,
+    request: requestWith(agents),
+    handlers: [withFewOptions],
     headers: { 'user-agent': 'almoner', accept: 'application/json', 'accept-encoding': 'identity' },
   });
   const json = { 'content-type': 'application/json' };
@@ -114,8 +114,22 @@ export function createInstances(
   };
 }
 
-/** got hands over some forty options, and Node copies them for every request; all but these say nothing here. */
-const requestWithFew: RequestFunction = (url, { agent, headers, method }) => {
-  const given = { agent, headers, method } as RequestOptions;
-  return url.protocol === 'https:' ? httpsRequest(url, given) : httpRequest(url, given);
+/**
+ * got gathers some forty options for every request, which takes it a tenth of the whole, and Node copies them; all but
+ * these say nothing here.
+ */
+const withFewOptions: HandlerFunction = (options, next) => {
+  // Headers are known only by then.
+  options.createNativeRequestOptions = () => ({ headers: options.headers, method: options.method }) as Native;
+  return next(options);
 };
+type Native = ReturnType<Options['createNativeRequestOptions']>;
+
+function requestWith({ http, https }: Agents): RequestFunction {
+  return (url, { headers, method }) => {
+    const given = { headers, method } as RequestOptions;
+    return url.protocol === 'https:'
+      ? httpsRequest(url, { ...given, agent: https })
+      : httpRequest(url, { ...given, agent: http });
+  };
+}

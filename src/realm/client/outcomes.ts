@@ -31,8 +31,13 @@ const NO_REQUEST: AnswerFacts = {
 function factsOf(seen: Exchange, body: AnswerBody, credential: Credential): AnswerFacts {
   const head = headerFacts(seen.headers, Date.now());
   const id = head.requestId ?? requestIdIn(body);
-  const requestId = id === null ? null : credential.mask(id);
-  return { ...head, requestId, status: seen.status, latencyMs: seen.latencyMs };
+  return {
+    status: seen.status,
+    requestId: id === null ? null : credential.mask(id),
+    retryAfterMs: head.retryAfterMs,
+    rate: head.rate,
+    latencyMs: seen.latencyMs,
+  };
 }
 
 /** What exactly one read request came to. */
@@ -164,9 +169,16 @@ const EXCERPT_CHARS = 500;
 export function writeOutcome(seen: Exchange, credential: Credential, profile: RealmProfile): WriteOutcome {
   const body = readAnswerBody(seen.body, seen.headers['content-encoding']);
   const classified = classify(attemptOf(seen, body), profile.statusOverrides);
+  const facts = factsOf(seen, body, credential);
+  // Field by field: spread together, they cost as much as reading the whole answer.
   return {
-    ...classified,
-    ...factsOf(seen, body, credential),
+    kind: classified.kind,
+    code: classified.code,
+    status: facts.status,
+    requestId: facts.requestId,
+    retryAfterMs: facts.retryAfterMs,
+    rate: facts.rate,
+    latencyMs: facts.latencyMs,
     message: credential.mask(messageOf(seen, body, classified)),
     phase: seen.ended === 'answer' ? 'done' : seen.phase,
     // Masked before it is cut: a cut key would no longer be recognized.
