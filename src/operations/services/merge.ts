@@ -27,7 +27,9 @@ import type { App } from '../../runtime/app.js';
 /** The store for which this process has merged its journals, by its opening and the realm. */
 const MERGED = new WeakMap<App['scripts']['here'], Map<string, Pick<Fence, 'run' | 'era' | 'seq'>>>();
 /** The merges under way, by the opening, the realm and how long they wait for the store. */
-const MERGES = new WeakMap<App['scripts']['here'], Map<string, Promise<boolean>>>();
+const MERGES = new WeakMap<App['scripts']['here'], Map<string, Merge>>();
+/** Whoever shares it enters the registry of every store that is found, or it would be waited for. */
+type Merge = { readonly enters: Set<() => Promise<void>>; readonly armed: Promise<boolean> };
 
 function ofOpening<T>(
   all: WeakMap<App['scripts']['here'], Map<string, T>>,
@@ -56,11 +58,22 @@ export async function mergeIfRestored(
   const merges = ofOpening(MERGES, ledger);
   const key = `${ledger.id} ${app.scripts.patienceMs}`;
   // Calls that overlap share one merge: their sessions would keep each other from arming.
-  const merge = merges.get(key) ?? mergeAndArm(app, profile).finally(() => merges.delete(key));
+  const merge = merges.get(key) ?? startMerge(app, profile);
   merges.set(key, merge);
-  const armed = await merge;
-  await enter();
-  return armed || isMerged(ledger);
+  merge.enters.add(enter);
+  try {
+    const [armed] = await Promise.all([merge.armed, enter()]);
+    if (armed) return true;
+  } finally {
+    merge.enters.delete(enter);
+    if (merges.get(key) === merge) merges.delete(key);
+  }
+  return isMerged(ledger);
+}
+
+function startMerge(app: App, profile: RealmProfile): Merge {
+  const enters: Merge['enters'] = new Set();
+  return { enters, armed: mergeAndArm(app, profile, enters) };
 }
 
 async function isMerged(ledger: RealmLedger): Promise<boolean> {
@@ -73,12 +86,13 @@ async function isMerged(ledger: RealmLedger): Promise<boolean> {
  * Merges once for every store that it finds, and waits in the same session for others that live and are merging; what
  * only a person can bring back is not waited for.
  */
-async function mergeAndArm(app: App, profile: RealmProfile): Promise<boolean> {
+async function mergeAndArm(app: App, profile: RealmProfile, enters: Merge['enters']): Promise<boolean> {
   const armed = await merging(app, profile, async (ledger, session) => {
     for (let [run, until] = ['', 0]; ; ) {
       const fence = await readFence(ledger);
       if (run !== fence.run)
         [run, until] = [fence.run, performance.now() + app.config.limits.mergePatienceMs];
+      for (const enter of enters) await enter();
       const found = await recoverOne(app, ledger, profile, session);
       if (found.armed) return true;
       if (found.stopped !== null || (await waitForArming(ledger, { run, until, seen: found.seen })) === 'no')
