@@ -439,6 +439,27 @@ const SABOTAGES = [
     test: 'test/ledger/read/reused-number.test.ts',
   },
   {
+    name: 'a-letter-of-another-batch-is-retried',
+    file: 'src/ledger/moves/retry.lua',
+    find: 'if batch[2] ~= ARGV[9] then',
+    put: 'if false then',
+    test: 'test/ledger/read/reused-number.test.ts',
+  },
+  {
+    name: 'a-letter-is-retried-in-another-store',
+    file: 'src/ledger/moves/retry.lua',
+    find: 'if isUnmerged(T) or isOther then',
+    put: 'if isUnmerged(T) then',
+    test: 'test/ledger/read/reused-number.test.ts',
+  },
+  {
+    name: 'a-plan-compared-with-nothing-is-stored',
+    file: 'src/planning/store-plan.ts',
+    find: '  if (!plan.compares && !plan.putBack)',
+    put: '  if (plan.sheet === null)',
+    test: 'test/planning/seal-again.test.ts',
+  },
+  {
     name: 'another-batch-is-steered-by-its-number',
     file: 'src/ledger/moves/steer.lua',
     find: 'meta[6] ~= ARGV[9]',

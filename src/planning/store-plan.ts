@@ -112,6 +112,13 @@ async function store(
   opened: Opened,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
+  // Planned as a batch that the books have already, it was compared with nothing.
+  if (!plan.compares && !plan.putBack)
+    throw new AlmonerError(
+      'ALM_LEDGER_PLAN_MISSING',
+      `The store has forgotten batch ${opened.id} since this was planned. Nothing was enqueued and nothing was sent.`,
+      { next: 'Give the command again: everything is judged anew. Find out why the store lost writes.' },
+    );
   plan.bare.own = opened.id;
   if ((await putBlocks(plan, options, opened)) === 'not-importer') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);

@@ -170,3 +170,14 @@ test('a store that forgot the cancelled batch and the next one of its file does 
   const again = await plan(forgetful, file(0, 20));
   expect(again.findings.faults()).toMatchObject([{ code: 'ALM_PLAN_MAYBE_FORGOTTEN' }]);
 });
+
+test('a plan that was compared with nothing, because its batch was sealed, is refused once the store has forgotten it', async () => {
+  const ledger = await bench.ledger();
+  await start(ledger, await plan(ledger, file(0, 10)));
+  const again = await plan(ledger, file(0, 10));
+  const keys = await ledger.scripts.redis.keys(`${ledger.keyPrefix}*`);
+  await ledger.scripts.redis.del(...keys);
+  await start(ledger, await plan(ledger, file(5, 15)));
+  await expect(start(ledger, again)).rejects.toMatchObject({ code: 'ALM_LEDGER_PLAN_MISSING' });
+  expect(await tieUp(ledger)).toEqual([]);
+});

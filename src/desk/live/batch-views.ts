@@ -49,7 +49,7 @@ export class BatchViews {
   private async one(ref: BatchRef, halt: string): Promise<SeenBatch | null> {
     const { stamp: own, dispatched } = await batchStamp(ref);
     const stamp = `${own} ${halt}`;
-    const key = `${ref.ledger.id} ${ref.no}`;
+    const key = `${ref.ledger.id} ${ref.no} ${ref.id}`;
     const known = this.cache.get(key);
     if (known?.stamp === stamp) return { ref, view: known.seen, dispatched };
     const view = await readBatch(ref);

@@ -14,8 +14,10 @@ end
 --- its state | 'r<batch no>' (another row does).
 local function notReplaceable(T, old, no, take)
   local oldNo, oldIndex, row = old[1], old[2], old[3]
-  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows')
+  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows', 'id', 'former')
   if not isRow(batch[2], oldIndex) then return 'gone' end
+  -- Since a rollback the number may stand for another batch than the one that was named.
+  if old[4] and old[4] ~= batch[3] and old[4] ~= batch[4] then return 'gone' end
   -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
   if batch[1] == 'archived' then return 'archived' end
   local record = readRecord(T, oldNo, oldIndex)

@@ -29,7 +29,8 @@ export type Conclusion = {
 /** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
 export async function conclude(
   ledger: RealmLedger,
-  ref: OrderRef,
+  /** With its batch's id where a person decides; what was read has an era. */
+  ref: OrderRef & { readonly id?: string },
   row: PlannedOrder,
   conclusion: Conclusion,
   nonce: string = newNonce(),
@@ -52,6 +53,7 @@ export async function conclude(
       settleMs: conclusion.settleMs ?? null,
     }),
     conclusion.era ?? '',
+    ref.id ?? '',
   ]);
   const concluded = answer === 'ok';
   return { concluded, state, next: concluded ? handedOver(handed) : [] };

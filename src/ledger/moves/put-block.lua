@@ -9,7 +9,7 @@
   ARGV[5] index of the block's first row
   ARGV[6] references to take, packed, 21 bytes each: 1 the row's place in the block, 4 shard, 10 field, 6 digest
   ARGV[7] '' or JSON {
-    replaces: [[no, index, row], …]  orders that rows of this block stand in for
+    replaces: [[no, index, row, batch id], …]  orders that rows of this block stand in for
     undoes:   [[no, index, row], …]  orders that they undo
     records:  [[index, record], …]   rows that are no orders: duplicate, invalid
     accounts: [[account, first, last, tokens], …]   see `account`

@@ -84,7 +84,7 @@ export function blockClaims(
     }
     const old = row.replaces === null || !isPlannedOrder(row) ? undefined : parseOrderId(row.replaces);
     const oldNo = old && batchNumberOf(old.batch);
-    if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index), String(index)]);
+    if (old && oldNo !== undefined) replaces.push([oldNo, String(old.index), String(index), old.batch]);
   });
   return {
     refs: Buffer.from(refs, 'latin1'),

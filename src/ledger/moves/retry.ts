@@ -20,6 +20,8 @@ export type RetriedBy = {
   readonly why: string | null;
   readonly at: number;
   readonly nonce: string;
+  /** The store for which the journals were merged before (`judgedAt`); empty where nobody did. */
+  readonly store?: string;
 };
 
 export async function retryOrder(
@@ -40,6 +42,8 @@ export async function retryOrder(
     key?.fieldHex ?? '',
     contentDigest(row.order),
     judged ?? '',
+    ref.id,
+    by.store ?? '',
   ]);
   if (status === 'ok') return 'ok';
   if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
@@ -54,6 +58,8 @@ async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> 
 /** Why a dead letter is neither retried nor discarded. */
 function deadRefusal(why: string, more: string): string {
   switch (why) {
+    case 'gone':
+      return 'its batch is not in the store any more';
     case 'discarded':
       return 'it was discarded';
     case 'reference':
@@ -84,6 +90,7 @@ export async function discardOrder(
     ref.no,
     index,
     encodeEvent({ event: 'discarded', at: by.at, who: by.who, why: by.why }),
+    ref.id,
   ]);
   if (status === 'ok') return 'ok';
   return { why: deadRefusal(code, '') };

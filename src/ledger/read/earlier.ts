@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BatchId } from '../../core/ids.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
@@ -37,7 +38,7 @@ export type EarlierConflict = {
 };
 
 /** An earlier order of which a row speaks, and the row's index. */
-export type EarlierOrder = readonly [no: string, index: string, row: string];
+export type EarlierOrder = readonly [no: string, index: string, row: string, batch?: BatchId];
 
 export const earlierEntry = z
   .tuple([z.enum(['replaces', 'undoes']), z.string(), z.string(), z.string(), z.string()])

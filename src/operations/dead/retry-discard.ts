@@ -4,6 +4,7 @@ import {
   type EarlierAddress,
   earlierAddresses,
   isPlannedOrder,
+  judgedAt,
   newNonce,
   type Refusal,
   writeAudit,
@@ -49,11 +50,13 @@ export async function retryDead(
   onProgress: (done: number) => void,
 ): Promise<Mended> {
   const seen = new Map<string, readonly EarlierAddress[]>();
+  const stores = new Map<string, string>();
   for (const ref of batchesOf(places)) {
     const { ledger } = ref;
     if (seen.has(ledger.id)) continue;
     const profile = profileOfBatch(app.config, ref);
     if (profile !== undefined) await mergeIfRestored(app, profile);
+    stores.set(ledger.id, (await judgedAt(ledger)).store);
     seen.set(ledger.id, by.newAddress ? await earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
     await passAddresses(ledger, seen.get(ledger.id) ?? [], { who: by.who, at: Date.now() });
@@ -63,8 +66,11 @@ export async function retryDead(
   for (const batch of batchesOf(places)) {
     const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
     mended.push(
-      await retryOfBatch(batch, mine, { ...by, seen: seen.get(batch.ledger.id) ?? [] }, (some) =>
-        onProgress(done + some),
+      await retryOfBatch(
+        batch,
+        mine,
+        { ...by, seen: seen.get(batch.ledger.id) ?? [], store: stores.get(batch.ledger.id) ?? '' },
+        (some) => onProgress(done + some),
       ),
     );
     done += mine.length;
@@ -77,16 +83,16 @@ export async function retryDead(
 async function retryOfBatch(
   ref: BatchRef,
   places: readonly OrderPlace[],
-  by: MendedBy & { readonly seen: readonly EarlierAddress[] },
+  by: MendedBy & { readonly seen: readonly EarlierAddress[]; readonly store: string },
   onProgress: (done: number) => void,
 ): Promise<Mended> {
-  const { who, why } = by;
+  const { who, why, store } = by;
   const letters = await lettersOf(ref, places);
   const since = new PaidSince(ref, [...letters.values()], by.seen);
   const mended = await eachOf(places, onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
-    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce() });
+    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store });
   });
   await note(mended, by, 'retried', whyMoved(by.seen));
   return mended;

@@ -235,7 +235,7 @@ async function concludeAll<T extends Asked>(
     const done =
       isPlannedOrder(planned) &&
       how !== null &&
-      (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
+      (await conclude(ref.ledger, { no: ref.no, index, id: ref.id }, planned, how)).concluded;
     if (!done) {
       missed.push({ order, why: `it is no longer ${was}` });
       continue;

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
+import { conclude } from '../../../src/ledger/moves/conclude.js';
 import { sealBatch } from '../../../src/ledger/moves/import-batch.js';
+import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { importState } from '../../../src/ledger/read/batch-facts.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { judgedAt, judgeReplaced } from '../../../src/ledger/read/earlier.js';
 import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, WHY } from '../../support/order-moves.js';
+import { audit, feedAll, sendAs, WHY } from '../../support/order-moves.js';
+import { tieUp } from '../../support/tie-up.js';
 
 /** A store that was put back gives the number of a batch it has forgotten to the next one. */
 const bench = ledgersOnRedis();
@@ -24,4 +28,41 @@ test('whoever knows a batch by its number and its id never takes another for it'
   const manifest = { ...there.manifest, batch: forgotten.id };
   expect(await sealBatch(ref.ledger, at, manifest, {}, audit('sealed'))).toBe('not-importer');
   expect(await sealBatch(ref.ledger, at, there.manifest, {}, audit('sealed'))).toBe('already');
+});
+
+test('nor moves the orders of another for those of one that was forgotten', async () => {
+  const batch = await sealed(await bench.ledger(), [{}, {}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'R');
+  await sendAs(batch, 2, 'D');
+  const forgotten = { ...batch.ref, id: batchId('forgotten') };
+  const by = { who: 'ada', why: 'mended', at: 1, nonce: 'one' };
+  const gone = { why: 'its batch is not in the store any more' };
+  expect(await retryOrder(forgotten, 1, batch.row(1), by)).toEqual(gone);
+  expect(await discardOrder(forgotten, 1, by)).toEqual(gone);
+  const detail = {
+    event: 'concluded',
+    at: 1,
+    state: 'paid',
+    by: 'ada',
+    code: null,
+    message: 'seen',
+  } as const;
+  const verdict = { from: 'doubt', to: 'paid', evidence: null, detail, dueInMs: 0 } as const;
+  const more = { audit: null, balance: null, tries: null };
+  const order = { no: batch.no, index: 2 };
+  const conclusion = { ...verdict, ...more };
+  const mistaken = await conclude(batch.ledger, { ...order, id: forgotten.id }, batch.row(2), conclusion);
+  expect(mistaken.concluded).toBe(false);
+  // A row that names an order of the forgotten batch stands in for none of this one.
+  const named = [[batch.no, '1', '0', forgotten.id]] as const;
+  expect(await judgeReplaced(batch.ledger, named)).toMatchObject([{ why: 'gone' }]);
+  expect(await judgeReplaced(batch.ledger, [[batch.no, '1', '0', batch.ref.id]])).toEqual([]);
+  // In a store for which nobody has merged, what was paid may be forgotten.
+  expect(await retryOrder(batch.ref, 1, batch.row(1), { ...by, store: 'another era' })).toMatchObject({
+    why: expect.stringContaining('the journals are not merged'),
+  });
+  const { store } = await judgedAt(batch.ledger);
+  expect(await retryOrder(batch.ref, 1, batch.row(1), { ...by, store })).toBe('ok');
+  expect(await tieUp(batch.ledger)).toEqual([]);
 });
