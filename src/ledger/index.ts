@@ -171,11 +171,12 @@ export {
 export {
   type Allowed,
   answerSlots,
+  forgetPace,
   type Learnt,
-  type PaceState,
   readPaceState,
   type SlotAnswer,
   takeSlots,
+  UNLIMITED,
 } from './moves/pace-slots.js';
 export {
   endReadback,

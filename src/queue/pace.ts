@@ -8,7 +8,9 @@ import {
   type RealmLedger,
   type SlotAnswer,
   takeSlots,
+  UNLIMITED,
 } from '../ledger/index.js';
+import { ALONE_NOTICE, FREE_NOTICE, limitNotice, othersNotice } from '../words/pace.js';
 
 /**
  * The pace of a realm, shared by all processes through one script (ledger/moves/take-slot.lua). Requests are limited,
@@ -126,7 +128,8 @@ export class Pace {
     if (this.notes.length === 0 && !urgent)
       this.ledger.scripts.aside(new Promise(setImmediate).then(() => this.tell()));
     const { limit = null, remaining = null, windowMs = null } = headers ?? {};
-    this.notes.push({ slot, holdMs: hold, refused, limit, remaining, windowMs });
+    const became = refused ? 'refused' : hasPassed(answer) ? 'passed' : '';
+    this.notes.push({ slot, holdMs: hold, became, limit, remaining, windowMs });
     if (urgent) this.ledger.scripts.aside(this.tell());
   }
 
@@ -149,38 +152,30 @@ export class Pace {
     if (notes.length === 0) return;
     this.notes = [];
     for (const learnt of await answerSlots(this.ledger, this.allowed(), notes))
-      this.onNotice(paceNotice(learnt));
+      this.onNotice(this.noticeOf(learnt));
+  }
+
+  /** In the words of the log. The same stands in `status` for as long as it holds. */
+  private noticeOf(learnt: Learnt): string {
+    switch (learnt.what) {
+      case 'limit':
+        return limitNotice(learnt, learnt.by, this.profile.rate);
+      case 'others':
+        return othersNotice(learnt.requests);
+      case 'free':
+        return FREE_NOTICE;
+      case 'alone':
+        return ALONE_NOTICE;
+    }
   }
 }
 
-const UNLIMITED = { requests: '', windowMs: 1000, reserve: 0 } as const;
+/** Servers that fail, and those before them, answer without counting. */
+const hasPassed = (answer: Answer | undefined) =>
+  answer !== undefined && answer.status !== null && answer.status < 500;
+
 const NO_SLOT = '-1';
 /** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
 const WAIT_STEP_MS = 200;
 const SLOTS_AT_ONCE = 32;
 const TOLD_A_WINDOW = 50;
-
-/** What the pace has learnt, in the words of the log. The same stands in `status` for as long as it holds. */
-function paceNotice(learnt: Learnt): string {
-  switch (learnt.what) {
-    case 'limit':
-      return limitNotice(learnt.requests, learnt.windowMs, learnt.by === 'headers');
-    case 'others':
-      return othersNotice(learnt.requests);
-    case 'free':
-      return 'The realm allows the configured rate again.';
-    case 'alone':
-      return 'Nobody else seems to use the realm’s limit any more.';
-  }
-}
-
-export function limitNotice(requests: number, windowMs: number, said: boolean): string {
-  const rate = `${requests} requests in ${windowMs / 1000} s`;
-  return said
-    ? `The realm allows ${rate}, less than configured; almoner keeps to it.`
-    : `The realm refused requests for the rate; almoner tries ${rate} and goes up again after a while.`;
-}
-
-export function othersNotice(requests: number): string {
-  return `Something else uses this realm’s limit (about ${requests} requests a window); almoner makes room for it.`;
-}

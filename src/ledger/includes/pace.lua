@@ -3,18 +3,21 @@
 
     <realm>:pace     k, at        the next slot and the even time of the last
                      hold, holdMs the realm holds back until then (Retry-After)
-                     limit, limitMs, limitAt, limitBy   a limit lower than the configured one: 'h' said by
-                                  the service's headers, 'r' found by being refused
-                     others, othersAt   requests a window that somebody else makes, smoothed
-    <realm>:pace:a   slot -> 'g<granted> <session> <nonce of the call>' | 'a<answered>'; the session is empty
-                     where none is registered: a command that only reads
+                     wants        '1' while somebody is kept waiting
+    <realm>:pace:a   slot -> 'g<granted> <session> <nonce of the call>' | 'a<answered> <granted>'; the session is
+                     empty where none is registered: a command that only reads
     <realm>:pace:t   number of a twentieth of a window -> the first slot granted in it
+    <realm>:pace:l:<requests>/<window in ms>   what was learnt while this rate was configured; another begins anew
+                     limit, limitMs, by, since   a limit lower than the configured one: 'h' said by the service's
+                                  headers, 'r' found by being refused (see refusals.lua, which keeps more here)
+                     tryAt        from then on a few requests more are tried, one by one
+                     others, othersAt   requests a window that somebody else makes, smoothed
 ]]
 local PARTS = 20
 --- Fewer requests of others than this share of the limit are jitter.
 local OTHERS_SHARE = 0.15
---- A limit found by being refused is tried again after so many quiet windows, a tenth higher.
-local QUIET_WINDOWS = 10
+--- The part of a window within which a limit is tried with more and more; a whole one with all of them is to follow.
+local MORE_WITHIN = 0.3
 
 local function paceNow()
   local time = redis.call('TIME')
@@ -25,30 +28,47 @@ local function stamp(ms)
   return string.format('%.3f', ms)
 end
 
---- 'g' or 'a', the time, and whose slot it is, as it is written: '' when answered, and where 0.1.0 granted it.
+--- 'g' or 'a', the time, and whose slot it is, as it is written.
 local function readSlot(text)
   local kind, time, whose = string.match(text, '^(%a)([%d.]+)(.*)$')
   return kind, tonumber(time), whose
 end
 
+--- Counts of requests that are this close are the same: some are on their way while others arrive.
+local function slack(requests, windowMs)
+  return 2 + math.ceil(requests * 10 / windowMs)
+end
+
+--- What was learnt is forgotten when nobody has heard of it for so long.
+local function keptMs(windowMs)
+  return math.max(86400000, 100 * windowMs)
+end
+
+local function learntKey(T, requests, windowMs)
+  return T .. ':pace:l:' .. (requests == math.huge and '' or string.format('%.0f', requests)) .. '/' .. windowMs
+end
+
 --- Requests and window to keep to now: the configured ones, or lower ones that were learnt, without what is
---- reserved and what others use.
+--- reserved and what others use. What was found by being refused is our own share already. Also: what others use,
+--- and whether the limit is one that was found so.
 local function paceLimit(T, configured, configuredMs, reserve, now)
-  local learnt = redis.call('HMGET', T .. ':pace', 'limit', 'limitMs', 'limitAt', 'limitBy', 'others', 'othersAt')
+  local learnt = redis.call('HMGET', learntKey(T, configured, configuredMs), 'limit', 'limitMs', 'by', 'tryAt', 'others', 'othersAt')
   local N, W = configured, configuredMs
-  if learnt[1] and learnt[4] == 'r' and now > tonumber(learnt[3]) + QUIET_WINDOWS * tonumber(learnt[2]) then
-    local higher = math.floor(tonumber(learnt[1]) * 1.1) + 1
-    if higher * configuredMs >= configured * tonumber(learnt[2]) then
-      redis.call('HDEL', T .. ':pace', 'limit', 'limitMs', 'limitAt', 'limitBy')
-      learnt[1] = false
-    else
-      redis.call('HSET', T .. ':pace', 'limit', higher, 'limitAt', stamp(now))
-      learnt[1] = tostring(higher)
-    end
-  end
-  if learnt[1] then N, W = tonumber(learnt[1]), tonumber(learnt[2]) end
+  local byRefusals = learnt[3] == 'r'
+  if learnt[1] and not byRefusals then N, W = tonumber(learnt[1]), tonumber(learnt[2]) end
   local others = 0
   if learnt[5] and now < tonumber(learnt[6]) + 2 * W then others = math.floor(tonumber(learnt[5])) end
   if others < math.max(3, OTHERS_SHARE * N) then others = 0 end
-  return math.max(1, N - reserve - others), W, others
+  N = math.max(1, N - reserve - others)
+  if byRefusals then
+    local found = tonumber(learnt[1])
+    local tried = now - tonumber(learnt[4])
+    if tried > 0 then
+      -- One by one: what is refused is known before the next leaves, where all at once would be refused at once.
+      local more = slack(configured, configuredMs) + 1
+      found = found + math.min(more, math.ceil(more * tried / (MORE_WITHIN * configuredMs)))
+    end
+    N = math.min(N, found)
+  end
+  return N, W, others, byRefusals
 end

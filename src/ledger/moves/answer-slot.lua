@@ -8,14 +8,16 @@
   KEYS[1] the realm
   ARGV[1] N, requests allowed ('' for no limit)  ARGV[2] W, the window in ms  ARGV[3] requests left for others
   then for each answer, '' for what is not known:
-    slot, ms to hold back (Retry-After), '1' when refused for the rate, limit, remaining, window in ms
+    slot, ms to hold back (Retry-After), 'refused' for the rate or 'passed', limit, remaining, window in ms
 
   Returns what was learnt, in words: 'limit', requests, ms, 'h' | 'r' · 'free' · 'others', requests a window · 'alone'
 ]]
 --- @include "pace"
+--- @include "refusals"
 local T = KEYS[1]
 local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
 local configured, configuredMs, reserve = tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
+local learntHere = learntKey(T, configured, configuredMs)
 local now = paceNow()
 local learnt = {}
 
@@ -24,30 +26,31 @@ local function learn(...)
 end
 
 local function learnLimit(limit, windowMs)
-  local held = redis.call('HMGET', pace, 'limit', 'limitMs')
+  local held = redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by')
   -- Headers round a window up to whole seconds.
   local same = limit == configured and math.abs(windowMs - configuredMs) < 1000
   if same or limit * configuredMs >= configured * windowMs then
     if held[1] then
-      redis.call('HDEL', pace, 'limit', 'limitMs', 'limitAt', 'limitBy')
+      redis.call('HDEL', learntHere, 'limit', 'limitMs', 'by', 'since', 'tryAt')
       learn('free')
     end
     return
   end
-  if tonumber(held[1]) ~= limit or tonumber(held[2]) ~= windowMs then learn('limit', limit, windowMs, 'h') end
-  redis.call('HSET', pace, 'limit', limit, 'limitMs', windowMs, 'limitAt', stamp(now), 'limitBy', 'h')
+  if tonumber(held[1]) ~= limit or tonumber(held[2]) ~= windowMs or held[3] ~= 'h' then
+    learn('limit', limit, windowMs, 'h')
+    redis.call('HSET', learntHere, 'limit', limit, 'limitMs', windowMs, 'by', 'h', 'since', stamp(now))
+  end
+  redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
 end
 
---- Refused, and no header says what the limit is: three quarters of what was tried, once a window.
-local function slowDown()
-  local held = redis.call('HMGET', pace, 'limitAt', 'limitBy', 'limitMs')
-  if held[2] == 'r' and now < tonumber(held[1]) + tonumber(held[3]) then return end
-  local N, W = paceLimit(T, configured, configuredMs, reserve, now)
-  if N == math.huge then return end
-  local lower = math.max(1, math.floor((N + reserve) * 0.75))
-  redis.call('HSET', pace, 'limit', lower, 'limitMs', W, 'limitAt', stamp(now), 'limitBy', 'r')
-  learn('limit', lower, W, 'r')
-end
+local given = {
+  key = learntHere,
+  answers = answers,
+  N = math.max(1, configured - reserve),
+  W = configuredMs,
+  slack = slack(configured, configuredMs),
+  now = now,
+}
 
 --- The first slot that was granted after that moment, as closely as the parts tell; too early rather than late.
 local function slotAt(time, W)
@@ -60,25 +63,27 @@ end
 
 --- Ours are all that can have arrived in the window the service counted: granted by now, and not so long
 --- before it that they arrived earlier, however slow answers are at the moment. Whatever is left is not ours.
-local function noteOthers(grantedAt, limit, remaining, windowMs)
+local function noteOthers(sentAt, limit, remaining, windowMs)
   local _, W, before = paceLimit(T, configured, configuredMs, reserve, now)
-  local since = slotAt(grantedAt - windowMs - 2 * (now - grantedAt), W)
+  local since = slotAt(sentAt - windowMs - 2 * (now - sentAt), W)
   if not since then return end
   local ours = tonumber(redis.call('HGET', pace, 'k')) - since
   local extra = math.max(0, limit - remaining - ours)
-  local held = redis.call('HMGET', pace, 'others', 'othersAt')
+  local held = redis.call('HMGET', learntHere, 'others', 'othersAt')
   local old = held[1] and now < tonumber(held[2]) + 2 * W and tonumber(held[1]) or 0
-  redis.call('HSET', pace, 'others', string.format('%.2f', 0.7 * old + 0.3 * extra), 'othersAt', stamp(now))
+  redis.call('HSET', learntHere, 'others', string.format('%.2f', 0.7 * old + 0.3 * extra), 'othersAt', stamp(now))
+  redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
   local _, _, after = paceLimit(T, configured, configuredMs, reserve, now)
   if before == 0 and after > 0 then learn('others', after) end
   if before > 0 and after == 0 then learn('alone') end
 end
 
 for i = 4, #ARGV, 6 do
-  local slot, holdMs, refused = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  local slot, holdMs, became = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
   local before = redis.call('HGET', answers, slot)
-  if before then redis.call('HSET', answers, slot, 'a' .. stamp(now)) end
+  local granted = grantedAt(before)
+  if before then redis.call('HSET', answers, slot, 'a' .. stamp(now) .. ' ' .. stamp(granted)) end
   if holdMs ~= '' then
     local hold = now + tonumber(holdMs)
     if hold > tonumber(redis.call('HGET', pace, 'hold') or '0') then
@@ -87,10 +92,12 @@ for i = 4, #ARGV, 6 do
   end
   if limit and limit > 0 then
     learnLimit(limit, windowMs or configuredMs)
-    local kind, grantedAt = readSlot(before or '')
-    if remaining and kind == 'g' then noteOthers(grantedAt, limit, remaining, windowMs or configuredMs) end
-  elseif refused == '1' then
-    slowDown()
+    local isFirst = string.sub(before or '', 1, 1) == 'g'
+    if remaining and isFirst then noteOthers(granted, limit, remaining, windowMs or configuredMs) end
+  elseif granted and configured < math.huge then
+    local note = became == 'refused' and noteRefused or became == 'passed' and notePassed
+    local news = note and note(given, tonumber(slot), granted, tonumber(holdMs) or 0)
+    if news then learn(unpack(news)) end
   end
 end
 return learnt

@@ -11,9 +11,9 @@
 local answers, whose = KEYS[1] .. ':pace:a', ' ' .. ARGV[1] .. ' '
 local entries, freed = redis.call('HGETALL', answers), 0
 for i = 1, #entries, 2 do
-  local kind, _, by = readSlot(entries[i + 1])
+  local kind, granted, by = readSlot(entries[i + 1])
   if kind == 'g' and string.sub(by, 1, #whose) == whose then
-    redis.call('HSET', answers, entries[i], 'a' .. stamp(paceNow()))
+    redis.call('HSET', answers, entries[i], 'a' .. stamp(paceNow()) .. ' ' .. stamp(granted))
     freed = freed + 1
   end
 end

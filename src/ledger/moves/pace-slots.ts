@@ -13,6 +13,9 @@ export type Allowed = {
   readonly reserve: number;
 };
 
+/** No rate is configured; the window only spaces what is told. */
+export const UNLIMITED: Allowed = { requests: '', windowMs: 1000, reserve: 0 };
+
 type SlotsTaken =
   | { readonly answer: 'go'; readonly slots: readonly string[] }
   | { readonly answer: 'wait'; readonly ms: number }
@@ -35,7 +38,8 @@ export async function takeSlots(
 export type SlotAnswer = {
   readonly slot: string;
   readonly holdMs: number | null;
-  readonly refused: boolean;
+  /** Refused for the rate, or passed the realm's limit; empty where the answer tells neither. */
+  readonly became: 'refused' | 'passed' | '';
   readonly limit: number | null;
   readonly remaining: number | null;
   readonly windowMs: number | null;
@@ -60,7 +64,7 @@ export async function answerSlots(
   const told = answers.flatMap((one) => [
     one.slot,
     one.holdMs === null ? '' : Math.ceil(one.holdMs),
-    one.refused ? '1' : '',
+    one.became,
     one.limit ?? '',
     one.remaining ?? '',
     one.windowMs ?? '',
@@ -87,43 +91,67 @@ export async function freeSlots(ledger: RealmLedger, session: string): Promise<n
   return Number(await ledger.scripts.script('free-slots', ledger.keyPrefix, [session]));
 }
 
-/** What the pace of a realm has learnt (see includes/pace.lua): for `status`, the desk and metrics. */
+/** What the pace of a realm has learnt (see includes/pace.lua): for `status`, `pace`, the desk and metrics. */
 export type PaceState = {
-  /** A limit lower than the configured one, and whether the realm's headers said so or refusals showed it. */
-  readonly learnt: (Rate & { readonly by: 'headers' | 'refusals' }) | null;
+  /** A limit lower than the configured one, whether the realm's headers said so or refusals showed it, and when. */
+  readonly learnt: LearntLimit | null;
   /** Requests a window that somebody else makes on the same realm; 0 when it is only jitter. */
   readonly others: number;
   /** How long the whole realm still holds back (Retry-After). */
   readonly holdMs: number;
 };
 
+type LearntLimit = Rate & { readonly by: 'headers' | 'refusals'; readonly sinceMs: number };
+
 /** The scripts call fewer than this share of the limit jitter; so does this. */
 const OTHERS_SHARE = 0.15;
 const OTHERS_MIN = 3;
+
+const learntKey = ({ keyPrefix }: RealmLedger, configured: Rate | null) => {
+  const { requests, windowMs } = configured ?? UNLIMITED;
+  return `${keyPrefix}:pace:l:${requests}/${windowMs}`;
+};
 
 export async function readPaceState(
   ledger: RealmLedger,
   configured: Rate | null,
   now: number,
 ): Promise<PaceState> {
-  const key = `${ledger.keyPrefix}:pace`;
-  const [limit, limitMs, limitBy, others, othersAt, hold] = await ledger.scripts.ask('read pace', (redis) =>
-    redis.hmget(key, 'limit', 'limitMs', 'limitBy', 'others', 'othersAt', 'hold'),
+  const { scripts, keyPrefix } = ledger;
+  const [learntFields, [hold, heldMs]] = await scripts.ask('read pace', (redis) =>
+    Promise.all([
+      redis.hgetall(learntKey(ledger, configured)),
+      redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
+    ]),
   );
-  const learnt =
-    limit == null
+  const { limit, limitMs, by, since, others, othersAt } = learntFields;
+  const learnt: LearntLimit | null =
+    limit === undefined
       ? null
-      : ({
+      : {
           requests: Number(limit),
           windowMs: Number(limitMs),
-          by: limitBy === 'h' ? 'headers' : 'refusals',
-        } as const);
+          by: by === 'h' ? 'headers' : 'refusals',
+          sinceMs: Math.floor(Number(since)),
+        };
   const rate = learnt ?? configured;
   const fresh = rate !== null && now < Number(othersAt ?? 0) + 2 * rate.windowMs;
   const seen = fresh ? Math.floor(Number(others ?? 0)) : 0;
   return {
     learnt,
     others: rate !== null && seen >= Math.max(OTHERS_MIN, OTHERS_SHARE * rate.requests) ? seen : 0,
-    holdMs: Math.max(0, Math.ceil(Number(hold ?? 0) - now)),
+    // Further away than the realm asked for is a clock that stepped; the pace cuts it as well.
+    holdMs: Math.max(0, Math.min(Math.ceil(Number(hold ?? 0) - now), Number(heldMs ?? 0))),
   };
+}
+
+/** What was learnt while this rate was configured, and a hold that the realm asked for. */
+export async function forgetPace(ledger: RealmLedger, configured: Rate | null): Promise<void> {
+  const { scripts, keyPrefix } = ledger;
+  await scripts.ask('forget pace', (redis) =>
+    Promise.all([
+      redis.del(learntKey(ledger, configured)),
+      redis.hdel(`${keyPrefix}:pace`, 'hold', 'holdMs'),
+    ]),
+  );
 }

@@ -24,9 +24,14 @@ if ARGV[8] == '1' then
   if #told > 0 then return { 'go', unpack(told) } end
 end
 local now = paceNow()
-local N, W = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
-local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'holdMs')
+local N, W, _, byRefusals = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
+local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'holdMs', 'wants')
 local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0')
+
+local function keptWaiting(ms)
+  if not state[5] then redis.call('HSET', pace, 'wants', '1') end
+  return { 'wait', math.ceil(ms) }
+end
 
 -- A hold or a slot further away than it can be is a clock that stepped: it only ever makes us wait a window.
 local farthest = math.max(W, tonumber(state[4] or '0'))
@@ -42,7 +47,9 @@ local function clockWentBack(time)
   local entries = redis.call('HGETALL', answers)
   for i = 1, #entries, 2 do
     local kind, noted, by = readSlot(entries[i + 1])
-    if noted > now then redis.call('HSET', answers, entries[i], kind .. stamp(now) .. by) end
+    if noted > now then
+      redis.call('HSET', answers, entries[i], kind .. stamp(now) .. (kind == 'g' and by or ''))
+    end
   end
   at = math.min(at, now)
   redis.call('HSET', pace, 'at', stamp(at))
@@ -50,14 +57,18 @@ local function clockWentBack(time)
 end
 clockWentBack(at)
 
-if hold > now then return { 'wait', math.ceil(hold - now) } end
+if hold > now then return keptWaiting(hold - now) end
 if N == math.huge then return { 'free' } end
+
+-- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
+-- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
+-- a limit that is known. What keeps the window is the rule below, whatever is caught up with here.
+local late = state[5] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
+local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
 
 --- Ms until slot k may be granted, and its even time.
 local function waitFor()
-  -- A little lateness may be caught up with (timers, round trips and busy machines are late); idle time may
-  -- not be saved up. What keeps the window is the rule below, whatever is caught up with here.
-  local even = math.max(at + W / N, now - math.max(50, math.min(W / 8, 1000)))
+  local even = math.max(at + W / N, earliest)
   if even > now then return even - now end
   local before = redis.call('HGET', answers, k - N)
   if before then
@@ -78,7 +89,7 @@ local granted = { 'go' }
 while #granted <= wanted do
   local wait, even = waitFor()
   if wait > 0 then
-    if #granted == 1 then return { 'wait', math.ceil(wait) } end
+    if #granted == 1 then return keptWaiting(wait) end
     break
   end
   redis.call('HSET', answers, k, 'g' .. stamp(now) .. whose)
@@ -86,6 +97,7 @@ while #granted <= wanted do
   k, at = k + 1, even
 end
 redis.call('HSET', pace, 'k', k, 'at', stamp(at))
+if #granted > wanted then redis.call('HDEL', pace, 'wants') end
 
 -- What the realm's limit may go up to again is kept; older slots are forgotten when they pile up.
 local kept = configured == math.huge and N or math.max(N, configured)

@@ -20,6 +20,8 @@ const LOOKED_AT_MAX = 2_000;
 const SAMPLED_MAX = 64;
 /** A shorter pause is the normal course of things. */
 const SOON_MS = 5_000;
+/** A hold is named while it lasts, and only the shortest are not seen: progress would read as slow. */
+const HOLD_SHOWN_MS = 1_000;
 
 export type RealmLook = RealmStanding & {
   /** The realm's settle time, as far as a sender has noted it. */
@@ -55,7 +57,9 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
 /** Further away than the realm asked for is a clock that stepped; the pace cuts it as well. */
 function holdOf(hold: number | null, holdMs: number | null, nowMs: number): RealmStanding['hold'] {
   const untilMs = Math.min(hold ?? 0, nowMs + (holdMs ?? 0));
-  return untilMs > nowMs + SOON_MS ? { sinceMs: untilMs - (holdMs ?? 0), untilMs } : null;
+  return untilMs > nowMs && (holdMs ?? 0) >= HOLD_SHOWN_MS
+    ? { sinceMs: untilMs - (holdMs ?? 0), untilMs }
+    : null;
 }
 
 export async function readBatchStanding(

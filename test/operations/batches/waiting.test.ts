@@ -129,8 +129,10 @@ describe('some of it', () => {
     const [hold] = await waitingOf(batch.ref);
     expect(hold).toMatchObject({ why: 'hold', orders: 3, next: null });
     expect(secondsTo(hold?.until)).toBeGreaterThan(50);
-    // Two seconds are no standstill.
-    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 2_000);
+    // To its end, and half a second is no standstill.
+    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 800);
+    expect(await told(batch)).toMatchObject([{ why: 'hold' }]);
+    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 450, 'holdMs', 500);
     expect(await told(batch)).toEqual([]);
   });
 

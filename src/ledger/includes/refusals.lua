@@ -1,0 +1,175 @@
+--[[
+  What refusals for the rate tell of the limit where no header does. One tells nothing: it may be a stray, and the
+  realm is held for as long as it asks. A limit shows itself in two ways that strays hardly imitate:
+
+    the same count      refused again with as many requests in the window, and hardly any passed with as many
+                        meanwhile (a sliding window, a bucket)
+    the same interval   three times as many requests from refusal to refusal (a window with a fixed beginning)
+
+  A limit that was believed is given up when the realm takes a few requests more, or refuses well below it again. Where
+  something believed or suspected has come to nothing, strays are about, and more is asked for the next time.
+
+  Kept beside what was learnt (pace.lua):
+    last      slot, granted, heard: the last refusal
+    refused   slots that were refused lately
+    suspect   most, least, refusals, passes: requests in the window at refusals of the same count, and how many
+              passed with as many
+    cycle     each, number, requests, ms: refusals at the same interval, and their sum
+    below     refusals well below the limit since it was last seen to hold
+    strayAt   when strays were about
+]]
+local SAME_COUNT, SAME_INTERVAL = 2, 3
+--- A wrong belief is tried after windows, and while it lasts little is sent: the longer they are, the more has to be seen.
+local LONG_WINDOW_MS = 10000
+--- A limit is tried again after so many windows. Where a refusal costs little, sooner.
+local TRY_AFTER_MIN, TRY_AFTER_MAX = 2, 8.4
+--- At most so many requests of a thousand are tries.
+local TRIES_PER_MILLE = 5
+--- A window that the realm counts from a fixed beginning has come to its end by then.
+local TRIED_FOR = 1.3
+local WARY_WINDOWS = 30
+local REFUSED_KEPT = 64
+
+local function numbers(text)
+  local found = {}
+  for number in string.gmatch(text or '', '%S+') do found[#found + 1] = tonumber(number) end
+  return found
+end
+
+local function written(values)
+  for i, value in ipairs(values) do values[i] = string.format('%.14g', value) end
+  return table.concat(values, ' ')
+end
+
+local function grantedAt(entry)
+  if not entry then return end
+  local kind, time, rest = readSlot(entry)
+  return kind == 'a' and tonumber(rest) or time
+end
+
+--- Opens what was learnt: `given` has key, answers (the slots), N (ours of the configured requests), W, slack, now.
+local function openLearnt(given)
+  local fields, learnt = redis.call('HGETALL', given.key), {}
+  for i = 1, #fields, 2 do learnt[fields[i]] = fields[i + 1] end
+  return learnt
+end
+
+--- Requests from that slot on that were granted before this one and not refused.
+local function passedSince(first, slot, refused)
+  local count = slot - first
+  for _, other in ipairs(refused) do
+    if other >= first and other < slot then count = count - 1 end
+  end
+  return count
+end
+
+--- How many requests of ours were in the window when this one was granted.
+local function inWindow(given, slot, granted, refused)
+  local low, high = math.max(0, slot - 2 * given.N - given.slack), slot
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local at = grantedAt(redis.call('HGET', given.answers, middle))
+    if at and at > granted - given.W then high = middle else low = middle + 1 end
+  end
+  return passedSince(low, slot, refused)
+end
+
+--- When a limit that was just seen to hold is tried again.
+local function nextTry(given, limit, holdMs)
+  local rare = math.max(TRY_AFTER_MIN, 1000 / TRIES_PER_MILLE / limit, TRY_AFTER_MAX * holdMs / given.W)
+  return stamp(given.now + math.min(TRY_AFTER_MAX, rare) * given.W)
+end
+
+local function believe(given, learnt, limit, holdMs)
+  local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N
+  local lower = math.max(1, math.min(limit, held - 1))
+  if lower >= held then return end
+  redis.call('HDEL', given.key, 'suspect', 'cycle', 'below')
+  redis.call('HSET', given.key, 'limit', lower, 'limitMs', given.W, 'by', 'r', 'since', stamp(given.now), 'tryAt', nextTry(given, lower, holdMs))
+  return { 'limit', lower, given.W, 'r' }
+end
+
+local function giveUp(given)
+  redis.call('HDEL', given.key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below')
+  redis.call('HSET', given.key, 'strayAt', stamp(given.now))
+  return { 'free' }
+end
+
+local function isTried(given, learnt, granted, windows)
+  return learnt.by == 'r' and granted > tonumber(learnt.tryAt) + windows * given.W
+end
+
+--- Answers with what was learnt from this, if anything.
+local function noteRefused(given, slot, granted, holdMs)
+  local learnt, now = openLearnt(given), given.now
+  local refused, last = numbers(learnt.refused), numbers(learnt.last)
+  local count = inWindow(given, slot, granted, refused)
+  local since = last[1] and last[1] <= slot and passedSince(last[1], slot, refused)
+  table.insert(refused, slot)
+  while #refused > REFUSED_KEPT do table.remove(refused, 1) end
+  redis.call('HSET', given.key, 'refused', written(refused))
+  redis.call('PEXPIRE', given.key, keptMs(given.W))
+  -- What was on its way when another was refused is refused for the same reason.
+  if last[1] and granted <= last[3] and last[3] <= now then return end
+  redis.call('HSET', given.key, 'last', written({ slot, granted, now }))
+
+  if learnt.by == 'r' and count < tonumber(learnt.limit) - given.slack then
+    if redis.call('HINCRBY', given.key, 'below', 1) >= 2 then
+      redis.call('HDEL', given.key, 'cycle')
+      redis.call('HSET', given.key, 'suspect', written({ count, count, 1, 0 }))
+      return giveUp(given)
+    end
+  elseif isTried(given, learnt, granted, 0) then
+    redis.call('HDEL', given.key, 'suspect', 'below')
+    redis.call('HSET', given.key, 'tryAt', nextTry(given, tonumber(learnt.limit), holdMs))
+    return
+  end
+
+  local cycle = numbers(learnt.cycle)
+  if since then
+    if cycle[1] and math.abs(since - cycle[1]) <= 1 + math.floor(since / 50) then
+      cycle = { cycle[1], cycle[2] + 1, cycle[3] + since, cycle[4] + granted - last[2] }
+    else
+      cycle = { since, 1, since, granted - last[2] }
+    end
+  end
+  local suspect = numbers(learnt.suspect)
+  if suspect[1] and math.abs(count - suspect[1]) <= given.slack then
+    suspect = { math.max(count, suspect[1]), math.min(count, suspect[2]), suspect[3] + 1, suspect[4] }
+  else
+    suspect = { count, count, 1, 0 }
+  end
+  local wary = learnt.strayAt and now < tonumber(learnt.strayAt) + WARY_WINDOWS * given.W
+  local more = given.W > LONG_WINDOW_MS and 1 or 0
+  local atCount, atInterval = suspect[3] >= SAME_COUNT + more + (wary and 1 or 0) and suspect[2], nil
+  if cycle[2] and cycle[2] >= SAME_INTERVAL + more and cycle[4] > 0 then
+    -- Two such windows may have met in what was counted as one.
+    atInterval = math.max(math.floor(cycle[3] * given.W / cycle[4] + 0.5), math.floor(count / 2))
+  end
+  redis.call('HSET', given.key, 'suspect', written(suspect), 'cycle', written(cycle))
+  local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N - 1
+  if atInterval and atInterval < held then return believe(given, learnt, atInterval, holdMs) end
+  if atCount then return believe(given, learnt, atCount, holdMs) end
+end
+
+--- Answers with what was learnt from this, if anything.
+local function notePassed(given, slot, granted)
+  local suspect, by = unpack(redis.call('HMGET', given.key, 'suspect', 'by'))
+  if not suspect and by ~= 'r' then return end
+  local learnt = openLearnt(given)
+  local tried = isTried(given, learnt, granted, TRIED_FOR)
+  if not suspect and not tried then return end
+  local count = inWindow(given, slot, granted, numbers(learnt.refused))
+  if suspect then
+    local most, least, refusals, passes = unpack(numbers(suspect))
+    local near = 2 + math.floor(given.N * 5 / given.W)
+    if count >= most - near then passes = passes + 1 end
+    if count > most + given.slack or passes > 1 + near * refusals then
+      redis.call('HDEL', given.key, 'suspect')
+      redis.call('HSET', given.key, 'strayAt', stamp(given.now))
+    else
+      redis.call('HSET', given.key, 'suspect', written({ most, least, refusals, passes }))
+    end
+  end
+  if tried and count >= tonumber(learnt.limit) + given.slack then return giveUp(given) end
+end

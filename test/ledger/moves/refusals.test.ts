@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { readPaceState } from '../../../src/ledger/moves/pace-slots.js';
+import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { HISTORY_RATE, RefusalHistory } from '../../support/refusal-history.js';
+
+/**
+ * What the scripts conclude from refusals, by histories whose times are written down: when each request was granted,
+ * and whether the realm refused it. Real processes at a real pace are in test/queue/pace-refused.test.ts.
+ */
+const bench = ledgersOnRedis();
+const begin = async (rate = HISTORY_RATE, holdMs = 1_000) =>
+  new RefusalHistory(await bench.ledger(), rate, holdMs);
+
+describe('what refusals tell of the limit', () => {
+  test('one tells nothing', async () => {
+    const history = await begin();
+    await history.halved(1);
+    expect([await history.limit(), history.said]).toEqual([null, []]);
+  });
+
+  test('the same count twice, and nothing that passed with as many: a limit', async () => {
+    const history = await begin();
+    await history.halved(2);
+    expect([await history.limit(), history.said]).toEqual([25, ['limit 25']]);
+  });
+
+  test('strays are at no count: nothing is learnt from any number of them', async () => {
+    const history = await begin();
+    let from = 1_000;
+    for (const run of [31, 9, 44, 70, 3, 22, 120, 15, 37, 61, 8, 29, 90, 18]) {
+      await history.requests(run, from, 20, 'refused');
+      from += run * 20 + 1_000;
+    }
+    expect([await history.limit(), history.said]).toEqual([null, []]);
+  });
+
+  test('strays in a full window are at the same count, but many passed with as many', async () => {
+    const history = await begin({ requests: 300, windowMs: 60_000 }, 0);
+    let from = 0;
+    for (const run of [299, 20, 31, 12, 26, 17, 40]) {
+      await history.requests(run, from, 200, 'refused');
+      from += run * 200;
+    }
+    expect([await history.limit(), history.said]).toEqual([null, []]);
+  });
+
+  test('as many from refusal to refusal four times: a window with a fixed beginning', async () => {
+    const history = await begin();
+    // Each second takes 25; the realm says when the next begins, and what was sent before still counts for us.
+    for (let second = 1; second <= 4; second++) await history.requests(26, second * 1_000, 20, 'refused');
+    expect(await history.limit()).toBe(25);
+  });
+
+  test('those that were on their way when the first was refused count as one with it', async () => {
+    const history = await begin();
+    await history.requests(26, -600, 20, 'refused');
+    for (let more = 0; more < 8; more++) await history.requests(1, -60, 1, 'refused');
+    expect(await history.limit()).toBeNull();
+  });
+
+  test('it is tried again: refused it stands, taken it is free', async () => {
+    const history = await begin();
+    await history.halved(2);
+    // Within its limit, before it is tried.
+    await history.requests(20, 5_000, 40, 'passed');
+    await history.requests(26, 12_000, 38, 'refused');
+    expect(await history.limit()).toBe(25);
+    // The realm takes a few more for longer than a window.
+    await history.requests(90, 30_000, 33, 'passed');
+    expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
+  });
+
+  test('refused well below it twice it was no limit', async () => {
+    const history = await begin();
+    await history.halved(2);
+    await history.requests(8, 5_000, 40, 'refused');
+    expect(await history.limit()).toBe(25);
+    await history.requests(14, 7_500, 40, 'refused');
+    expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
+  });
+
+  test('while strays are about, more is asked for', async () => {
+    const history = await begin();
+    await history.requests(12, 1_000, 20, 'refused');
+    await history.requests(60, 3_000, 20, 'passed');
+    for (const [cycle, expected] of [null, null, 25].entries()) {
+      await history.requests(26, 6_000 + cycle * 1_500, 20, 'refused');
+      expect(await history.limit()).toBe(expected);
+    }
+  });
+
+  test('another configured rate begins anew, and what was learnt can be forgotten', async () => {
+    const history = await begin();
+    await history.halved(2);
+    const { ledger } = history;
+    expect((await readPaceState(ledger, { requests: 60, windowMs: 1_000 }, Date.now())).learnt).toBeNull();
+    const { learnt, holdMs } = await readPaceState(ledger, HISTORY_RATE, Date.now());
+    expect(learnt).toMatchObject({ by: 'refusals', windowMs: 1_000 });
+    expect(Math.abs((learnt?.sinceMs ?? 0) - Date.now())).toBeLessThan(60_000);
+    expect(holdMs).toBeGreaterThan(0);
+    await history.forget();
+    expect(await readPaceState(ledger, HISTORY_RATE, Date.now())).toEqual({
+      learnt: null,
+      others: 0,
+      holdMs: 0,
+    });
+  });
+});
