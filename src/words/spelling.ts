@@ -1,4 +1,4 @@
-import type { Rate } from '../core/profile.js';
+import { formatRate, type Rate } from '../core/profile.js';
 
 /**
  * How numbers, times and rates are spelled for people: by hand, so that neither the machine's nor the browser's
@@ -34,19 +34,17 @@ export function bytesWords(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** What was measured, in the unit that gives a readable number. */
-export function paceWords(perSecond: number): string {
-  if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
-  if (perSecond >= 1) return `${perSecond.toFixed(1)}/s`;
-  const perMinute = perSecond * 60;
-  return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
+/** What is allowed, spelled as in configurations: one unit wherever a person reads it. */
+export function allowedWords(rate: Rate | null): string {
+  return rate === null ? 'no limit' : formatRate(rate);
 }
 
-/** What is allowed; `formatRate` of core is its spelling in configurations. */
-export function rateWords(rate: Rate): string {
-  if (rate.windowMs === 60_000) return `${grouped(rate.requests)} a minute`;
-  if (rate.windowMs === 1_000) return `${grouped(rate.requests)} a second`;
-  return `${grouped(rate.requests)} in ${duration(rate.windowMs)}`;
+/** What was measured, in the unit of what is allowed; without that, in the one that gives a readable number. */
+export function usedWords(perSecond: number, allowed: Rate | null): string {
+  const { windowMs } = allowed ?? { windowMs: perSecond >= 1 ? 1_000 : 60_000 };
+  const used = (perSecond * windowMs) / 1_000;
+  const [, unit] = formatRate({ requests: 1, windowMs }).split('/');
+  return `${used >= 10 || used === 0 ? grouped(Math.round(used)) : used.toFixed(1)}/${unit}`;
 }
 
 export function duration(ms: number): string {

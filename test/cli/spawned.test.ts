@@ -62,6 +62,7 @@ const STEPS: readonly Step[] = [
   step(() => ['report', seen.paid], 0, { batch: expect.any(String) }),
   step(['history', '1'], 0, {}),
   step(() => ['undo', seen.paid], 0, {}),
+  step(['pace'], 0, { realms: [{ configured: null, learnt: null, holdUntil: null, notes: [] }] }),
   step(['dead', 'list'], 0, { orders: [{ member: '404' }, { member: '405' }] }),
   step(() => ['dead', 'show', `${seen.paid}-3`], 0, {}),
   step(() => ['dead', 'discard', `${seen.paid}-4`, '--reason', 'x'], 0, {}),

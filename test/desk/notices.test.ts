@@ -72,7 +72,7 @@ const summary: BatchSummary = {
   retries: 0,
   rateLimited: 0,
   perSecond: 1,
-  allowedPerSecond: 1,
+  allowed: { requests: 1, windowMs: 1_000 },
   etaSeconds: 6,
   waiting: [],
   notes: [],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { binned, latencyChart, roundTop } from '../../src/words/charts.js';
-import { duration, grouped, rateWords } from '../../src/words/spelling.js';
+import { allowedWords, duration, grouped, usedWords } from '../../src/words/spelling.js';
 
 test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
   const slices = Array.from({ length: 1_000 }, (_, at) => ({
@@ -36,7 +36,6 @@ test('numbers, durations and rates are spelled for people', () => {
     '1 h',
     '1 d 1 h',
   ]);
-  expect(rateWords({ requests: 24, windowMs: 60_000 })).toBe('24 a minute');
   // The half of it stands beside the axis: there are no half requests.
   expect([0, 1, 7, 15, 24, 83, 101].map(roundTop)).toEqual([2, 2, 8, 20, 30, 100, 150]);
   expect(roundTop(0.24)).toBe(0.25);
@@ -50,4 +49,18 @@ test('answers by time are shown from the bound below the quickest to that of the
   ];
   expect(latencyChart([empty, ...answers])).toMatchObject({ from: '20 ms', to: '50 ms' });
   expect(latencyChart(answers)).toMatchObject({ from: '0 ms', to: '50 ms' });
+});
+
+test('what was used is told in the unit of what is allowed', () => {
+  const rate = { requests: 24, windowMs: 60_000 };
+  expect([usedWords(0.39, rate), allowedWords(rate)]).toEqual(['23/min', '24/min']);
+  expect(usedWords(48.2, { requests: 50, windowMs: 1_000 })).toBe('48/s');
+  expect(usedWords(9.5, { requests: 60, windowMs: 6_000 })).toBe('57/6s');
+  expect(usedWords(0.05, { requests: 300, windowMs: 60_000 })).toBe('3.0/min');
+  expect(usedWords(0, rate)).toBe('0/min');
+  expect([usedWords(1_234, null), usedWords(0.5, null), allowedWords(null)]).toEqual([
+    '1,234/s',
+    '30/min',
+    'no limit',
+  ]);
 });

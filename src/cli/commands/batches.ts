@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCount } from '../../core/states.js';
 import { findBatch, readBatch } from '../../ledger/index.js';
-import {
-  allPaceNotes,
-  allStatuses,
-  type BatchStatus,
-  batchStatus,
-  exitOf,
-} from '../../operations/batches/batch-status.js';
+import { allStatuses, type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import {
   cancel as cancelBatch,
   cancelImport,
@@ -16,6 +10,7 @@ import {
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { allPaceNotes } from '../../operations/services/pace.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';

@@ -1,9 +1,9 @@
 import type { WriteOutcome } from '../../core/classify.js';
-import { formatRate, type Rate } from '../../core/profile.js';
+import type { Rate } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
-import { etaSeconds, type Waiting } from '../../core/waiting.js';
+import { etaSeconds, type Waiting, type WaitingWhy } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
-import { duration, grouped } from '../../words/spelling.js';
+import { allowedWords, duration, grouped, usedWords } from '../../words/spelling.js';
 import type { Sink } from './output.js';
 
 /** One line on stderr: redrawn on a terminal, a plain line now and then where there is none. */
@@ -39,6 +39,16 @@ class LiveLine {
   }
 }
 
+/** Nothing is sent meanwhile, whatever else moves. */
+const STANDSTILLS: ReadonlySet<WaitingWhy | undefined> = new Set([
+  'no-worker',
+  'paused',
+  'halted',
+  'disarmed',
+  'breaker',
+  'hold',
+]);
+
 const BAR_CELLS = 24;
 const RECENT_MS = 30_000;
 
@@ -60,9 +70,9 @@ export class Progress extends LiveLine {
     const share = manifest.rows === 0 ? 1 : settled / manifest.rows;
     const filled = Math.round(share * BAR_CELLS);
     const { perSecond, requestsPerSecond } = this.pace(settled, view.requests);
-    const [first] = waiting.filter(({ why }) => why !== 'doubt');
-    // What it did while it stood still says nothing of how fast it goes on.
-    if (first !== undefined) this.recent.length = 0;
+    const first = firstOf(waiting);
+    // What it did while it stood still says nothing of how fast it goes on; short holds come again and again.
+    if (first !== undefined && !isShort(first)) this.recent.length = 0;
     const seconds = etaSeconds({ state: view.state, open, perSecond, waiting, nowMs: Date.now() });
     const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
     const words = [
@@ -74,11 +84,17 @@ export class Progress extends LiveLine {
       ...(bad > 0 ? [`failed ${grouped(bad)}`] : []),
       ...((counts.unknown ?? 0) > 0 ? [`unknown ${grouped(counts.unknown ?? 0)}`] : []),
       ...((counts.doubt ?? 0) > 0 ? [`doubt ${grouped(counts.doubt ?? 0)}`] : []),
-      `${requestsPerSecond < 10 ? `${(requestsPerSecond * 60).toFixed(0)}/min` : `${requestsPerSecond.toFixed(0)}/s`} of ${formatRate(this.rate)}`,
+      // What stands still has no rate: the reason is there instead.
+      ...(STANDSTILLS.has(first?.why) ? [] : [this.rateWords(requestsPerSecond)]),
       ...(seconds !== null && seconds > 0 ? [`${duration(seconds * 1000)} to go`] : []),
       ...(lastTrouble?.code == null ? [] : [`last: ${lastTrouble.code}`]),
     ];
     this.show(words.join('  '));
+  }
+
+  private rateWords(requestsPerSecond: number): string {
+    const used = usedWords(requestsPerSecond, this.rate);
+    return this.rate === null ? used : `${used} of ${allowedWords(this.rate)}`;
   }
 
   private pace(settled: number, requests: number): { perSecond: number; requestsPerSecond: number } {
@@ -93,6 +109,22 @@ export class Progress extends LiveLine {
       requestsPerSecond: (requests - first.requests) / seconds,
     };
   }
+}
+
+/**
+ * What holds back everything stands before what single orders wait for: the one that met a long hold waits for its
+ * retry. A hold that is over was true when it was looked for, which is done only now and then.
+ */
+function firstOf(waiting: readonly Waiting[]): Waiting | undefined {
+  const still = waiting.filter(
+    ({ why, until }) =>
+      why !== 'doubt' && !(why === 'hold' && until !== null && Date.parse(until) <= Date.now()),
+  );
+  return still.find(({ why }) => STANDSTILLS.has(why)) ?? still[0];
+}
+
+function isShort({ since, until }: Waiting): boolean {
+  return until !== null && Date.parse(until) - Date.parse(since) < RECENT_MS;
 }
 
 function waitingWords({ why, orders, since, until, message }: Waiting): string {

@@ -23,6 +23,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     report: 'write the report files of a batch again',
     history: 'every order that ever touched a member',
     undo: 'write the CSV that takes back what was paid',
+    pace: 'the rate of each realm, what was learnt of it, and forgetting that',
   },
   'Mend what failed': {
     'dead list': 'orders that ended without being paid',

@@ -1,10 +1,10 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
-import { formatRate, type RealmProfile } from '../../core/profile.js';
+import type { RealmProfile } from '../../core/profile.js';
 import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { BooksPast } from '../../planning/preview.js';
-import { counted, duration, grouped, utcMinute } from '../../words/spelling.js';
+import { allowedWords, counted, duration, grouped, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
@@ -35,7 +35,7 @@ export function planLines(
     preview.dayLeft !== null && ['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`],
     [
       'Pace',
-      `${formatRate(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
+      `${allowedWords(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
     ],
     ['Books', `${books.at}; ${pastWords(books.past)}`],
     ['Batch', batchWords(plan)],

@@ -12,6 +12,7 @@ import {
   next,
   type Of,
   orderState,
+  Rate,
   Reason,
   reason,
   sum,
@@ -52,7 +53,7 @@ export const BatchSummary = z.strictObject({
   retries: count,
   rateLimited: count,
   perSecond: z.number().nullable().describe('Orders settled per second of late; null while it does not run.'),
-  allowedPerSecond: z.number().nullable(),
+  allowed: Rate.nullable().describe('The configured rate of its realm.'),
   etaSeconds: z
     .number()
     .nullable()

@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { BatchSummary } from './batches.js';
-import { batch, certainty, count, cursor, limit, next, type Of, Reason, time } from './values.js';
+import { batch, certainty, count, cursor, limit, name, next, type Of, Rate, Reason, time } from './values.js';
 
 /** The front page and what keeps it live, its search box, and the desk's own tasks and audit. */
 
-const Rate = z.strictObject({ requests: z.number(), windowMs: z.number() });
+const Learnt = {
+  configured: Rate.nullable(),
+  learnt: Rate.extend({ by: z.enum(['headers', 'refusals']), since: time })
+    .nullable()
+    .describe('A limit lower than the configured one, what taught it, and since when.'),
+  others: z.number().describe('Requests a window that somebody else makes on the same realm.'),
+  holdUntil: time.nullable().describe('Nothing is sent until then: the realm asked for it (Retry-After).'),
+  notes: z.array(z.string()).describe('The same in sentences; empty when everything is as configured.'),
+};
+export const RealmParams = z.object({ realm: name });
+export const PaceReply = z.strictObject({ realm: z.string(), ...Learnt });
 
 export const RealmCard = z.strictObject({
   realm: z.string(),
@@ -30,10 +40,7 @@ export const RealmCard = z.strictObject({
     allowed: Rate.nullable().describe(
       'What holds now: the configured rate, or a lower one that the realm’s answers taught.',
     ),
-    configured: Rate.nullable(),
-    learntBy: z.enum(['headers', 'refusals']).nullable(),
-    others: z.number().describe('Requests a window that somebody else makes on the same realm.'),
-    holdSeconds: z.number().describe('How long the whole realm still holds back (Retry-After).'),
+    ...Learnt,
     used: z.number().describe('Requests that left within the last window, a minute where there is no limit.'),
     recent: z
       .strictObject({ sliceMs: count, endsAt: time, requests: z.array(z.number()) })

@@ -29,6 +29,8 @@ export const byOp = <V extends z.ZodType>(value: V) =>
 /** Why something stands still: a stable code, a sentence, and the next step. */
 export const Reason = z.strictObject({ code: z.string(), message: z.string(), next: z.string() });
 
+export const Rate = z.strictObject({ requests: z.number(), windowMs: z.number() });
+
 /** What a page of a list that may be long ends with. */
 export const next = z.string().nullable().describe('Hand it back as `cursor`; null is the end.');
 

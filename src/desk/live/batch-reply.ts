@@ -59,16 +59,10 @@ export function batchSummary(
   return {
     ...told,
     perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
-    allowedPerSecond: allowedPerSecond(more.profile),
+    allowed: more.profile?.rate ?? null,
     etaSeconds: etaSeconds({ state, open: openCount(view.counts), perSecond, waiting, nowMs }),
     waiting,
     mode: view.manifest.mode,
     createdBy: view.manifest.createdBy,
   };
-}
-
-function allowedPerSecond(profile: RealmProfile | undefined): number | null {
-  if (profile?.rate == null) return null;
-  const { requests, windowMs } = profile.rate;
-  return (Math.max(1, requests - profile.rateReserve) / windowMs) * 1000;
 }

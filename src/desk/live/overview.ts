@@ -10,11 +10,9 @@ import {
   type Fence,
   type KnownRealm,
   ledgerId,
-  type PaceState,
   type RealmLedger,
   type RealmState,
   readFence,
-  readPaceState,
   readSigns,
   realmState,
   type ScriptClient,
@@ -22,6 +20,7 @@ import {
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
+import { paceOf, type RealmPace } from '../../operations/services/pace.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, RealmCard, WorkerRow } from '../api/index.js';
@@ -163,7 +162,7 @@ export class OverviewBoard {
     const [state, fence, limits] = await Promise.all([
       realmState(ledger),
       readFence(ledger),
-      readPaceState(ledger, profile?.rate ?? null, now),
+      paceOf(ledger, profile?.rate ?? null),
     ]);
     return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, now });
   }
@@ -217,7 +216,7 @@ function realmCard(facts: {
   readonly fence: Fence;
   readonly batches: readonly SeenBatch[];
   readonly pace: PaceHistory;
-  readonly limits: PaceState;
+  readonly limits: RealmPace;
   readonly now: number;
 }): RealmCard {
   const { owner, profile, state, fence, batches, pace, limits, now } = facts;
@@ -238,10 +237,11 @@ function realmCard(facts: {
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
     pace: {
       allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
-      configured: profile?.rate ?? null,
-      learntBy: limits.learnt?.by ?? null,
+      configured: limits.configured,
+      learnt: limits.learnt,
       others: limits.others,
-      holdSeconds: Math.ceil(limits.holdMs / 1000),
+      holdUntil: limits.holdUntil,
+      notes: limits.notes,
       used: pace.within(allowed?.windowMs ?? UNLIMITED_WINDOW_MS, now),
       recent: pace.slices(now),
     },

@@ -1,6 +1,5 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import {
@@ -10,10 +9,8 @@ import {
   listSessions,
   type Reason,
   readBatch,
-  readPaceState,
   settlingMs,
 } from '../../ledger/index.js';
-import { limitNotice, othersNotice } from '../../queue/pace.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
@@ -164,20 +161,4 @@ export function exitOf(status: BatchStatus): ExitStatus {
   const states = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
   const bad = states.some((name) => (counts[name] ?? 0) > 0);
   return bad || state === 'cancelled' ? 4 : 0;
-}
-
-/** What a person should know of the pace of a realm, in sentences; empty when everything is as configured. */
-async function paceNotes(app: App, profile: RealmProfile): Promise<string[]> {
-  const { learnt, others, holdMs } = await readPaceState(app.ledger(profile), profile.rate, Date.now());
-  const notes: string[] = [];
-  if (learnt !== null) notes.push(limitNotice(learnt.requests, learnt.windowMs, learnt.by === 'headers'));
-  if (others > 0) notes.push(othersNotice(others));
-  if (holdMs > 0)
-    notes.push(`The realm asked for patience: nothing is sent for another ${Math.ceil(holdMs / 1000)} s.`);
-  return notes.map((note) => `${profile.name}: ${note}`);
-}
-
-export async function allPaceNotes(app: App, realm: string | undefined): Promise<string[]> {
-  const profiles = app.config.profiles.filter(({ name }) => realm === undefined || name === realm);
-  return (await Promise.all(profiles.map((profile) => paceNotes(app, profile)))).flat();
 }

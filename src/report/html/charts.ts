@@ -1,7 +1,7 @@
 import type { Rate } from '../../core/profile.js';
 import type { LatencyHistogram, RunSeries } from '../../ledger/index.js';
 import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '../../words/charts.js';
-import { rateWords, utcTime } from '../../words/spelling.js';
+import { allowedWords, utcTime } from '../../words/spelling.js';
 import type { Summary } from '../summary.js';
 import { type Html, html } from './markup.js';
 
@@ -12,7 +12,7 @@ export function runOverTime(series: RunSeries, rate: Rate | null): Html | null {
   const allowedKey =
     rate === null
       ? html`<li>No pace was set.</li>`
-      : html`<li><span class="key dash"></span>allowed: ${rateWords(rate)}</li>`;
+      : html`<li><span class="key dash"></span>allowed: ${allowedWords(rate)}</li>`;
   return html`<h3>Requests per ${charts.slice}</h3>
 ${columns(charts.requests)}
 <ul class="legend"><li><span class="key b-requests"></span>answered</li><li><span class="key b-limited"></span>told to slow down (429)</li>${allowedKey}</ul>

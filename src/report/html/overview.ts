@@ -1,6 +1,6 @@
 import { openCount } from '../../core/states.js';
 import type { BatchRecord } from '../../ledger/index.js';
-import { counted, duration, grouped, rateWords, trimmed, utcTime } from '../../words/spelling.js';
+import { allowedWords, counted, duration, grouped, trimmed, utcTime } from '../../words/spelling.js';
 import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../words/states.js';
 import type { Summary } from '../summary.js';
 import { stateBar } from './charts.js';
@@ -98,5 +98,5 @@ function activeNote({ durationMs, activeMs }: Summary): string {
 function paceNote(record: BatchRecord, { pace }: Summary): string {
   if (record.batch.rate === null) return 'no limit was set';
   const share = pace.share === null ? '' : `${Math.round(pace.share * 100)} % of `;
-  return `${share}${rateWords(record.batch.rate)}`;
+  return `${share}${allowedWords(record.batch.rate)}`;
 }

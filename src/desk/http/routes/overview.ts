@@ -1,5 +1,8 @@
 import { isMemberId, parseOrderId } from '../../../core/ids.js';
 import { everyBatch, findBatch } from '../../../ledger/index.js';
+import { paceOf, resetPace } from '../../../operations/services/pace.js';
+import { pickProfile } from '../../../runtime/config/config.js';
+import { SteerRequest } from '../../api/batches.js';
 import {
   AuditPage,
   AuditQuery,
@@ -7,6 +10,8 @@ import {
   FindQuery,
   FindReply,
   Overview,
+  PaceReply,
+  RealmParams,
   TaskParams,
   TaskReply,
   TasksReply,
@@ -20,6 +25,21 @@ export const OVERVIEW_ROUTES = [
     summary: 'Realms, running batches, what wants attention, workers and the store.',
     reply: Overview,
     handle: async (desk) => (await desk.board.look()).overview,
+  }),
+  route('POST /api/realms/:realm/pace/reset', 'operator', {
+    summary: 'Forgets what was learnt of a realm’s rate, and a hold; answers with what holds now.',
+    params: RealmParams,
+    body: SteerRequest,
+    reply: PaceReply,
+    audit: ({ params }) => ({
+      what: `asked to forget what was learnt of the pace of realm ${params.realm}`,
+      batch: null,
+    }),
+    async handle({ app }, { params }) {
+      const profile = pickProfile(app.config, params.realm);
+      await resetPace(app, profile);
+      return paceOf(app.ledger(profile), profile.rate);
+    },
   }),
   route('GET /api/events', 'viewer', {
     summary: 'The same, live: events `overview`, `batch` (with ?batch) and `bye`.',

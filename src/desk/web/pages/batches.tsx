@@ -1,6 +1,6 @@
 import { type BatchState, openCount } from '../../../core/states.js';
 import type { Waiting } from '../../../core/waiting.js';
-import { counted, grouped, paceWords, percent } from '../../../words/spelling.js';
+import { allowedWords, counted, grouped, percent, usedWords } from '../../../words/spelling.js';
 import type { BatchesPage as Batches, BatchSummary } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
@@ -113,9 +113,9 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
   );
 }
 
-export function settlingWords({ perSecond, allowedPerSecond }: BatchSummary): string {
-  const settled = perSecond === null ? 'starting' : `${paceWords(perSecond)} settled`;
-  return allowedPerSecond === null ? settled : `${settled}, ${paceWords(allowedPerSecond)} allowed`;
+export function settlingWords({ perSecond, allowed }: BatchSummary): string {
+  const settled = perSecond === null ? 'starting' : `${usedWords(perSecond, allowed)} settled`;
+  return allowed === null ? settled : `${settled}, ${allowedWords(allowed)} allowed`;
 }
 
 /** Rows that will not change by themselves any more. */

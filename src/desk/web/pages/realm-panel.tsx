@@ -1,8 +1,13 @@
-import { duration, grouped } from '../../../words/spelling.js';
+import { useState } from 'preact/hooks';
+import { allowedWords, grouped, usedWords } from '../../../words/spelling.js';
 import type { RealmCard } from '../../api/index.js';
+import { change, useIsOperator } from '../live/call.js';
 import { AllowedKey, PaceChart } from '../parts/charts.js';
+import { Confirm } from '../parts/confirm.js';
+import { Button } from '../parts/fields.js';
 import { RehearsalChip, Time } from '../parts/marks.js';
 import { Notice, Panel, Prose, Said } from '../parts/panel.js';
+import { announce } from '../shell/page.js';
 
 /** One realm: pace used against allowed, what waits, and why it stands still. */
 export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
@@ -37,13 +42,12 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
           row. One read at a time is tried; it closes by itself.
         </Notice>
       )}
+      <PaceNotices realm={realm} />
       <div class="pace-head">
         <p>
-          <b class="pace-used n">{grouped(pace.used)}</b>{' '}
+          <b class="pace-used n">{usedNow(pace)}</b>{' '}
           <span class="soft n">
-            {pace.allowed === null
-              ? 'requests in the last minute, no limit set'
-              : `of ${grouped(pace.allowed.requests)} requests per ${windowWords(pace.allowed.windowMs)}`}
+            {pace.allowed === null ? 'no limit set' : `of ${allowedWords(pace.allowed)} allowed`}
           </span>
         </p>
         <p class="legend">
@@ -66,8 +70,48 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
   );
 }
 
-function windowWords(ms: number): string {
-  if (ms === 60_000) return 'minute';
-  if (ms === 1_000) return 'second';
-  return duration(ms);
+/** What left within the last window; what is held has no rate. */
+function usedNow({ used, allowed, holdUntil }: RealmCard['pace']): string {
+  if (holdUntil !== null) return 'on hold';
+  return usedWords((used / (allowed?.windowMs ?? 60_000)) * 1_000, allowed);
+}
+
+/** What the realm's answers taught, with its beginning, and forgetting it. */
+function PaceNotices({ realm }: { readonly realm: RealmCard }) {
+  const operator = useIsOperator();
+  const [asking, setAsking] = useState(false);
+  const { learnt, notes } = realm.pace;
+  if (notes.length === 0) return null;
+  const reset = async (said: { readonly reason?: string }) => {
+    await change(`/api/realms/${encodeURIComponent(realm.realm)}/pace/reset`, said);
+    announce('What was learnt of the pace is forgotten');
+  };
+  return (
+    <Notice tone="warn">
+      {notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+      {learnt !== null && (
+        <p class="soft small">
+          learnt from {learnt.by === 'headers' ? 'the realm’s headers' : 'being refused'}{' '}
+          <Time at={learnt.since} />
+        </p>
+      )}
+      {operator && realm.configured && <Button name="Forget this" onPress={() => setAsking(true)} />}
+      {asking && (
+        <Confirm
+          title="Go on at the configured rate?"
+          verb="Forget"
+          reason="may"
+          act={reset}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            What was learnt of realm {realm.realm} is forgotten, and a hold ends. Requests leave at{' '}
+            {allowedWords(realm.pace.configured)} again; where the realm still refuses, it is learnt anew.
+          </p>
+        </Confirm>
+      )}
+    </Notice>
+  );
 }

@@ -1,0 +1,65 @@
+import type { Rate, RealmProfile } from '../../core/profile.js';
+import { forgetPace, type RealmLedger, readPaceState } from '../../ledger/index.js';
+import type { App } from '../../runtime/app.js';
+import { holdNotice, limitNotice, othersNotice } from '../../words/pace.js';
+import { isoTime } from '../../words/spelling.js';
+
+/** The pace of one realm: what is configured, and what its answers have taught. */
+export type RealmPace = {
+  readonly realm: string;
+  readonly configured: Rate | null;
+  /** A lower limit that is kept to, what it was learnt by, and since when. */
+  readonly learnt: (Rate & { readonly by: 'headers' | 'refusals'; readonly since: string }) | null;
+  /** Requests a window that somebody else makes on the same realm. */
+  readonly others: number;
+  /** Nothing is sent until then, because the realm said so. */
+  readonly holdUntil: string | null;
+  /** The same in sentences; empty when everything is as configured. */
+  readonly notes: readonly string[];
+};
+
+export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
+  const nowMs = Date.now();
+  const { learnt, others, holdMs } = await readPaceState(ledger, configured, nowMs);
+  const holdUntil = holdMs === 0 ? null : nowMs + holdMs;
+  return {
+    realm: ledger.realm.name,
+    configured,
+    learnt: learnt && {
+      requests: learnt.requests,
+      windowMs: learnt.windowMs,
+      by: learnt.by,
+      since: isoTime(learnt.sinceMs),
+    },
+    others,
+    holdUntil: isoTime(holdUntil),
+    notes: [
+      ...(learnt === null ? [] : [limitNotice(learnt, learnt.by, configured)]),
+      ...(others > 0 ? [othersNotice(others)] : []),
+      ...(holdUntil === null ? [] : [holdNotice(holdUntil)]),
+    ],
+  };
+}
+
+export function everyPace(app: App): Promise<RealmPace[]> {
+  return Promise.all(app.config.profiles.map((profile) => paceOf(app.ledger(profile), profile.rate)));
+}
+
+/** What a person should know of the pace of the realm that is named, or of all, each sentence with its realm. */
+export async function allPaceNotes(app: App, realm: string | undefined): Promise<string[]> {
+  const paces = (await everyPace(app)).filter((pace) => realm === undefined || pace.realm === realm);
+  return paces.flatMap(({ realm, notes }) => notes.map((note) => `${realm}: ${note}`));
+}
+
+/** Begins anew at the configured rate. Answers with what was forgotten. */
+export async function resetPace(app: App, profile: RealmProfile): Promise<RealmPace> {
+  const ledger = app.ledger(profile);
+  const before = await paceOf(ledger, profile.rate);
+  await forgetPace(ledger, profile.rate);
+  if (before.notes.length > 0)
+    app.logger.warn(
+      { realm: profile.name, forgotten: before.notes },
+      'what was learnt of the pace is forgotten',
+    );
+  return before;
+}
