@@ -2,7 +2,18 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const ALL = ['intake', 'pace', 'throughput', 'scale', 'resume', 'archive', 'planning', 'start', 'realms'];
+const ALL = [
+  'intake',
+  'pace',
+  'refusals',
+  'throughput',
+  'scale',
+  'resume',
+  'archive',
+  'planning',
+  'start',
+  'realms',
+];
 const args = process.argv.slice(2);
 const named = args.filter((arg) => !arg.startsWith('--'));
 const unknown = named.filter((name) => !ALL.includes(name));
