@@ -93,7 +93,7 @@ function PaceNotices({ realm }: { readonly realm: RealmCard }) {
       ))}
       {learnt !== null && (
         <p class="soft small">
-          learnt from {learnt.by === 'headers' ? 'the realm’s headers' : 'being refused'}{' '}
+          learnt from {learnt.by === 'headers' ? 'the realm’s headers' : 'being refused'} since{' '}
           <Time at={learnt.since} />
         </p>
       )}
