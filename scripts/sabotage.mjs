@@ -460,6 +460,27 @@ const SABOTAGES = [
     test: 'test/planning/seal-again.test.ts',
   },
   {
+    name: 'strays-in-a-full-window-lower-the-limit',
+    file: 'src/ledger/includes/refusals.lua',
+    find: ' or passes > 1 + near * refusals then',
+    put: ' then',
+    test: 'test/ledger/moves/refusals.test.ts',
+  },
+  {
+    name: 'a-limit-is-never-given-up',
+    file: 'src/ledger/includes/refusals.lua',
+    find: '  if tried and count >= tonumber(learnt.limit) + given.slack then return giveUp(given) end',
+    put: '  if tried and count < 0 then return giveUp(given) end',
+    test: 'test/ledger/moves/refusals.test.ts',
+  },
+  {
+    name: 'one-refusal-is-a-limit',
+    file: 'src/ledger/includes/refusals.lua',
+    find: 'local SAME_COUNT, SAME_INTERVAL = 2, 3',
+    put: 'local SAME_COUNT, SAME_INTERVAL = 1, 3',
+    test: 'test/ledger/moves/refusals.test.ts',
+  },
+  {
     name: 'another-batch-is-steered-by-its-number',
     file: 'src/ledger/moves/steer.lua',
     find: 'meta[6] ~= ARGV[9]',

@@ -112,6 +112,8 @@ local function noteRefused(given, slot, granted, holdMs)
   -- What was on its way when another was refused is refused for the same reason.
   if last[1] and granted <= last[3] and last[3] <= now then return end
   redis.call('HSET', given.key, 'last', written({ slot, granted, now }))
+  -- The realm's own word counts for more, also where something before it answers without.
+  if learnt.by == 'h' then return end
 
   if learnt.by == 'r' and count < tonumber(learnt.limit) - given.slack then
     if redis.call('HINCRBY', given.key, 'below', 1) >= 2 then
