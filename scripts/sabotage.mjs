@@ -469,7 +469,7 @@ const SABOTAGES = [
   {
     name: 'a-limit-is-never-given-up',
     file: 'src/ledger/includes/refusals.lua',
-    find: '  if tried and count >= tonumber(learnt.limit) + given.slack then return giveUp(given) end',
+    find: '  if tried and count >= more then return giveUp(given) end',
     put: '  if tried and count < 0 then return giveUp(given) end',
     test: 'test/ledger/moves/refusals.test.ts',
   },

@@ -137,8 +137,8 @@ export class Pace {
   private newsOf(answer: Answer | undefined, refused: boolean): RateHeaders | null {
     const headers = answer?.rate ?? null;
     if (headers === null || headers.limit === null || headers.limit === 0) return null;
-    // A limit without a window says nothing to somebody who was told of none.
-    if (!this.limited && headers.windowMs === null) return null;
+    // A limit without a window says nothing to somebody who was told of none, and one of no length nothing to anybody.
+    if (headers.windowMs === 0 || (!this.limited && headers.windowMs === null)) return null;
     const now = performance.now();
     const old = now - this.told.at >= this.allowed().windowMs / TOLD_A_WINDOW;
     if (!old && !refused && this.told.limit === headers.limit) return null;

@@ -16,6 +16,9 @@
               passed with as many
     cycle     each, number, requests, ms: refusals at the same interval, and their sum
     below     refusals well below the limit since it was last seen to hold
+    evidence  how many had passed before the refusal by which the limit was believed
+    again     refusals after as many although the limit was kept to
+    regular   refusals after so many came whatever the limit was: they tell nothing
     strayAt   when strays were about
 ]]
 local SAME_COUNT, SAME_INTERVAL = 2, 3
@@ -80,19 +83,34 @@ local function nextTry(given, limit, holdMs)
   return stamp(given.now + math.min(TRY_AFTER_MAX, rare) * given.W)
 end
 
-local function believe(given, learnt, limit, holdMs)
+local function believe(given, learnt, limit, since, holdMs)
   local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N
   local lower = math.max(1, math.min(limit, held - 1))
   if lower >= held then return end
-  redis.call('HDEL', given.key, 'suspect', 'cycle', 'below')
-  redis.call('HSET', given.key, 'limit', lower, 'limitMs', given.W, 'by', 'r', 'since', stamp(given.now), 'tryAt', nextTry(given, lower, holdMs))
+  redis.call('HDEL', given.key, 'suspect', 'cycle', 'below', 'again')
+  redis.call('HSET', given.key, 'evidence', since or '', 'limit', lower, 'limitMs', given.W, 'by', 'r', 'since', stamp(given.now), 'tryAt', nextTry(given, lower, holdMs))
   return { 'limit', lower, given.W, 'r' }
 end
 
 local function giveUp(given)
-  redis.call('HDEL', given.key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below')
+  redis.call('HDEL', given.key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below', 'evidence', 'again')
   redis.call('HSET', given.key, 'strayAt', stamp(given.now))
   return { 'free' }
+end
+
+local function isAsMany(since, than)
+  return than and since and math.abs(since - than) <= 1 + math.floor(since / 50)
+end
+
+--- A limit that is kept to is not met: refused again after as many requests, it was a little lower, or none at all.
+local function notePersisting(given, learnt, since, holdMs)
+  if redis.call('HINCRBY', given.key, 'again', 1) >= 2 then
+    redis.call('HSET', given.key, 'regular', since)
+    return giveUp(given)
+  end
+  local lower = math.max(1, tonumber(learnt.limit) - given.slack)
+  redis.call('HSET', given.key, 'limit', lower, 'tryAt', nextTry(given, lower, holdMs))
+  return { 'limit', lower, given.W, 'r' }
 end
 
 local function isTried(given, learnt, granted, windows)
@@ -114,6 +132,12 @@ local function noteRefused(given, slot, granted, holdMs)
   redis.call('HSET', given.key, 'last', written({ slot, granted, now }))
   -- The realm's own word counts for more, also where something before it answers without.
   if learnt.by == 'h' then return end
+  -- Refused once more before anything had passed, with little in the window: the realm refuses all for a while.
+  if since == 0 and count < given.N / 4 then return end
+  if isAsMany(since, tonumber(learnt.regular)) then return end
+  if learnt.by == 'r' and since ~= 0 and isAsMany(since, tonumber(learnt.evidence)) then
+    return notePersisting(given, learnt, since, holdMs)
+  end
 
   if learnt.by == 'r' and count < tonumber(learnt.limit) - given.slack then
     if redis.call('HINCRBY', given.key, 'below', 1) >= 2 then
@@ -129,7 +153,7 @@ local function noteRefused(given, slot, granted, holdMs)
 
   local cycle = numbers(learnt.cycle)
   if since then
-    if cycle[1] and math.abs(since - cycle[1]) <= 1 + math.floor(since / 50) then
+    if isAsMany(since, cycle[1]) then
       cycle = { cycle[1], cycle[2] + 1, cycle[3] + since, cycle[4] + granted - last[2] }
     else
       cycle = { since, 1, since, granted - last[2] }
@@ -150,8 +174,8 @@ local function noteRefused(given, slot, granted, holdMs)
   end
   redis.call('HSET', given.key, 'suspect', written(suspect), 'cycle', written(cycle))
   local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N - 1
-  if atInterval and atInterval < held then return believe(given, learnt, atInterval, holdMs) end
-  if atCount then return believe(given, learnt, atCount, holdMs) end
+  if atInterval and atInterval < held then return believe(given, learnt, atInterval, since, holdMs) end
+  if atCount then return believe(given, learnt, atCount, since, holdMs) end
 end
 
 --- Answers with what was learnt from this, if anything.
@@ -173,5 +197,7 @@ local function notePassed(given, slot, granted)
       redis.call('HSET', given.key, 'suspect', written({ most, least, refusals, passes }))
     end
   end
-  if tried and count >= tonumber(learnt.limit) + given.slack then return giveUp(given) end
+  -- More than configured is never sent, so that the last step to it may be a small one.
+  local more = tried and math.min(tonumber(learnt.limit) + given.slack, given.N - 1)
+  if tried and count >= more then return giveUp(given) end
 end

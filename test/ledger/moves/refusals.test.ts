@@ -79,6 +79,23 @@ describe('what refusals tell of the limit', () => {
     expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
   });
 
+  test('every fiftieth refused, whatever is sent: given up soon, and then for good', async () => {
+    const history = await begin();
+    let from = 1_000;
+    for (let stray = 0; stray < 14; stray++) {
+      await history.requests(50, from, 20, 'refused');
+      from += 2_000;
+    }
+    expect(await history.limit()).toBeNull();
+    expect(history.said.filter((word) => word === 'free')).toHaveLength(1);
+  });
+
+  test('refused again and again before anything has passed is one refusal', async () => {
+    const history = await begin({ requests: 600, windowMs: 60_000 }, 1_000);
+    for (let at = 0; at < 12; at++) await history.requests(1, at * 60_000, 1, 'refused');
+    expect([await history.limit(), history.said]).toEqual([null, []]);
+  });
+
   test('while strays are about, more is asked for', async () => {
     const history = await begin();
     await history.requests(12, 1_000, 20, 'refused');
