@@ -93,6 +93,18 @@ describe('the pace learns from answers', () => {
     await until('the second notice', () => notices.some((notice) => notice.includes('Nobody else')));
   });
 
+  test('a limit whose window is not told is counted over who knows how long: our own requests are nobody else’s', async () => {
+    const { ledger, pace, notices, rate } = await paceOf(40, 400);
+    for (let sent = 1; sent <= 60; sent++)
+      await sendOne(pace, {
+        ...plain,
+        rate: { limit: 36_000, remaining: 30_000 - sent, windowMs: null, resetMs: null },
+      });
+    await until('the answers to be told', async () => (await learnt(ledger, rate)).learnt === null);
+    expect((await learnt(ledger, rate)).others).toBe(0);
+    expect(notices).toEqual([]);
+  });
+
   test('a realm without a configured limit that turns out to have one is paced by it', async () => {
     const { ledger, pace } = await paceOf(null, 0);
     await sendOne(pace, headers(10, 9, 500));

@@ -93,7 +93,9 @@ for i = 4, #ARGV, 6 do
   if limit and limit > 0 then
     learnLimit(limit, windowMs or configuredMs)
     local isFirst = string.sub(before or '', 1, 1) == 'g'
-    if remaining and isFirst then noteOthers(granted, limit, remaining, windowMs or configuredMs) end
+    -- Of another limit nobody knows over how long it is counted: an hour's requests would all be taken for others'.
+    local isCounted = windowMs or limit == configured
+    if remaining and isFirst and isCounted then noteOthers(granted, limit, remaining, windowMs or configuredMs) end
   elseif granted and configured < math.huge then
     local note = became == 'refused' and noteRefused or became == 'passed' and notePassed
     local news = note and note(given, tonumber(slot), granted, tonumber(holdMs) or 0)
