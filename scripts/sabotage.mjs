@@ -441,14 +441,14 @@ const SABOTAGES = [
   {
     name: 'a-letter-of-another-batch-is-retried',
     file: 'src/ledger/moves/retry.lua',
-    find: 'if batch[2] ~= ARGV[9] then',
+    find: 'if not isBatch(T, no, ARGV[9]) then',
     put: 'if false then',
     test: 'test/ledger/read/reused-number.test.ts',
   },
   {
     name: 'a-letter-is-retried-in-another-store',
     file: 'src/ledger/moves/retry.lua',
-    find: 'if isUnmerged(T) or isOther then',
+    find: 'if isUnmerged(T) or not isSameStore(T, ARGV[10]) then',
     put: 'if isUnmerged(T) then',
     test: 'test/ledger/read/reused-number.test.ts',
   },
@@ -483,7 +483,7 @@ const SABOTAGES = [
   {
     name: 'another-batch-is-steered-by-its-number',
     file: 'src/ledger/moves/steer.lua',
-    find: 'meta[6] ~= ARGV[9]',
+    find: 'not isBatch(T, no, ARGV[9])',
     put: 'false',
     test: 'test/ledger/read/reused-number.test.ts',
   },

@@ -48,6 +48,10 @@ local function learntKey(T, requests, windowMs)
   return T .. ':pace:l:' .. (requests == math.huge and '' or string.format('%.0f', requests)) .. '/' .. windowMs
 end
 
+local function dropLimit(key)
+  redis.call('HDEL', key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below', 'evidence', 'again')
+end
+
 --- Requests and window to keep to now: the configured ones, or lower ones that were learnt, without what is
 --- reserved and what others use. What was found by being refused is our own share already. Also: what others use,
 --- and whether the limit is one that was found so.

@@ -101,6 +101,11 @@ local function unanswered(code, fields, now)
     sent and base36(now - sent) or '', '', fields[10] or '', lastNonce(fields) or '' }, '|')
 end
 
+--- Since a rollback a number may stand for another batch than the one that is meant.
+local function isBatch(T, no, id)
+  return redis.call('HGET', batchKey(T, no), 'id') == id
+end
+
 local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -6,8 +6,9 @@
                         meanwhile (a sliding window, a bucket)
     the same interval   three times as many requests from refusal to refusal (a window with a fixed beginning)
 
-  A limit that was believed is given up when the realm takes a few requests more, or refuses well below it again. Where
-  something believed or suspected has come to nothing, strays are about, and more is asked for the next time.
+  A limit that was believed is given up when the realm takes a few requests more, refuses well below it again, or goes on
+  refusing after as many requests although it is kept to: strays that come at an interval. Where something believed or
+  suspected has come to nothing, strays are about, and more is asked for the next time.
 
   Kept beside what was learnt (pace.lua):
     last      slot, granted, heard: the last refusal
@@ -93,7 +94,7 @@ local function believe(given, learnt, limit, since, holdMs)
 end
 
 local function giveUp(given)
-  redis.call('HDEL', given.key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below', 'evidence', 'again')
+  dropLimit(given.key)
   redis.call('HSET', given.key, 'strayAt', stamp(given.now))
   return { 'free' }
 end
@@ -180,11 +181,11 @@ end
 
 --- Answers with what was learnt from this, if anything.
 local function notePassed(given, slot, granted)
-  local suspect, by = unpack(redis.call('HMGET', given.key, 'suspect', 'by'))
-  if not suspect and by ~= 'r' then return end
-  local learnt = openLearnt(given)
-  local tried = isTried(given, learnt, granted, TRIED_FOR)
+  -- Nearly every answer ends here.
+  local suspect, by, tryAt = unpack(redis.call('HMGET', given.key, 'suspect', 'by', 'tryAt'))
+  local tried = isTried(given, { by = by, tryAt = tryAt }, granted, TRIED_FOR)
   if not suspect and not tried then return end
+  local learnt = openLearnt(given)
   local count = inWindow(given, slot, granted, numbers(learnt.refused))
   if suspect then
     local most, least, refusals, passes = unpack(numbers(suspect))

@@ -31,7 +31,7 @@ local function learnLimit(limit, windowMs)
   local same = limit == configured and math.abs(windowMs - configuredMs) < 1000
   if same or limit * configuredMs >= configured * windowMs then
     if held[1] then
-      redis.call('HDEL', learntHere, 'limit', 'limitMs', 'by', 'since', 'tryAt')
+      dropLimit(learntHere)
       learn('free')
     end
     return

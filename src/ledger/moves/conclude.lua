@@ -11,7 +11,7 @@
     settleMs: for how long after its last attempt a request may arrive (where a person's word ends it)|null}
   ARGV[11] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
     marked void, it proves nothing
-  ARGV[12] the batch's id ('' where the era tells): since a rollback its number may stand for another
+  ARGV[12] the batch's id ('' where the era tells)
 
   Returns {'ok', batch state, next orders JSON} | {'stale', state code}
 ]]
@@ -23,7 +23,7 @@
 --- @include "day"
 local T, no, index, from, to, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
-if ARGV[12] ~= '' and redis.call('HGET', B, 'id') ~= ARGV[12] then return { 'stale', 'p' } end
+if ARGV[12] ~= '' and not isBatch(T, no, ARGV[12]) then return { 'stale', 'p' } end
 local record = readRecord(T, no, index)
 if not record then return { 'stale', 'p' } end
 local fields = split(record)

@@ -2,13 +2,13 @@
   Marks a dead letter as dealt with. It keeps its state; a doubt is never touched.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] index  ARGV[3] detail JSON  ARGV[4] the batch's id: since a rollback its number may stand for another
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] detail JSON  ARGV[4] the batch's id
 
   Returns {'ok'} | {'no', state code | 'gone'}
 ]]
 --- @include "record"
 local T, no, index = KEYS[1], ARGV[1], ARGV[2]
-if redis.call('HGET', batchKey(T, no), 'id') ~= ARGV[4] then return { 'no', 'gone' } end
+if not isBatch(T, no, ARGV[4]) then return { 'no', 'gone' } end
 local record = readRecord(T, no, index)
 local code = stateOf(record, isCancelled(T, no))
 if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then return { 'no', code } end

@@ -108,9 +108,10 @@ export async function sealBatch(
     encodeAudit(audit),
     sketch,
     manifest.inOrder ? '1' : '0',
-    judged === null ? '' : `${judged.seals} ${judged.retries} ${judged.store}`,
+    judged === null ? '' : `${judged.seals} ${judged.retries}`,
     run === null ? '' : JSON.stringify(run),
     putBack ? '1' : '',
+    judged?.store ?? '',
   ]);
   if (status === 'over') return parseOverLimit(over);
   return sealReply.parse(status);

@@ -7,12 +7,12 @@
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
   ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody
     did). Those of its own batch move nothing: equal rows of one file are all meant, and compared together
-  ARGV[9] the batch's id: since a rollback its number may stand for another  ARGV[10] '<armed> <era>' of the store for which
-    the journals were merged ('' where nobody did): in another one, what was paid may be forgotten
+  ARGV[9] the batch's id  ARGV[10] the store for which the journals were merged (see isSameStore): in another one, what was
+    paid may be forgotten
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved' (another batch was sealed or retried
-    since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
+    'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
+    (another batch was sealed or retried since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
 --- @include "row"
@@ -24,9 +24,8 @@ local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
 local fields = record and split(record) or { 'p' }
-local batch = redis.call('HMGET', B, 'state', 'id')
-local state = batch[1]
-if batch[2] ~= ARGV[9] then return { 'no', 'gone', '' } end
+local state = redis.call('HGET', B, 'state')
+if not isBatch(T, no, ARGV[9]) then return { 'no', 'gone', '' } end
 -- The same retry asked twice is one retry, even when the order has gone on since.
 if alreadyNoted(T, no, index, ARGV[4]) then return { 'ok' } end
 if fields[1] ~= 'R' and fields[1] ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
@@ -36,9 +35,7 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
-local store = redis.call('HMGET', T, 'armed', 'era')
-local isOther = ARGV[10] ~= '' and (store[1] or '') .. ' ' .. (store[2] or '') ~= ARGV[10]
-if isUnmerged(T) or isOther then return { 'no', 'disarmed', '' } end
+if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields[10] = string.gsub(fields[10] or '', 'a%d+', '')

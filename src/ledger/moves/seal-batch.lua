@@ -8,10 +8,11 @@
   ARGV[5] owner session ('' for the workers)  ARGV[6] rows  ARGV[7] audit entry
   ARGV[8] the rows' sketch: one word of each row's content ('' for none)
   ARGV[9] '1': strictly one order after the other
-  ARGV[10] '<seals> <retries> <armed> <era>' of the realm when the plan was judged again ('' where nothing was asked)
+  ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
     id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
   ARGV[12] '1': a batch that the store had forgotten and that is put back, compared with nothing
+  ARGV[13] the store in which it was judged (see isSameStore)
 
     T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
                       another address: two imports that compare at the same moment cannot both pass
@@ -31,9 +32,8 @@
 --- @include "schedule"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'blocks', 'id')
--- Since a rollback the number may stand for another batch.
-if held[4] and held[4] ~= cjson.decode(ARGV[3]).batch then return { 'not-importer' } end
+local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
+if held[1] and not isBatch(T, no, cjson.decode(ARGV[3]).batch) then return { 'not-importer' } end
 if held[1] and held[1] ~= 'importing' then return { held[2] == importer and 'sealed' or 'already' } end
 if held[2] ~= importer then return { 'not-importer' } end
 -- The loop below begins there: from a number far below zero it would never come to its end.
@@ -45,9 +45,9 @@ for block = 0, blocks - 1 do
 end
 
 if isUnmerged(T) then return { 'disarmed' } end
-local numbers = redis.call('HMGET', T, 'seals', 'retries', 'armed', 'era')
-local judged = (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') .. ' ' .. (numbers[3] or '') .. ' ' .. (numbers[4] or '')
-if ARGV[10] ~= '' and judged ~= ARGV[10] then return { 'moved' } end
+local numbers = redis.call('HMGET', T, 'seals', 'retries')
+local isMoved = ARGV[10] ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= ARGV[10]
+if isMoved or not isSameStore(T, ARGV[13]) then return { 'moved' } end
 
 local run = ARGV[11] ~= '' and cjson.decode(ARGV[11])
 local function limitNow(account)

@@ -9,7 +9,7 @@
   ARGV[6] owner it must have now ('*' for any): an interrupted run pauses only what is still its own, and of two
     runs that take over at once one does
   ARGV[7] how many orders this resume may feed ('' for all)  ARGV[8] reason JSON when that many are through
-  ARGV[9] the batch's id: since a rollback its number may stand for another
+  ARGV[9] the batch's id
 
   disown: the session that owned the batch is gone. It lets go of its members and is paused (a halted realm, or a
   store that is not safe, stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
@@ -22,9 +22,9 @@
 --- @include "hold"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason', 'id')
+local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
 local state, owner = meta[1], meta[2] or ''
-if not state or meta[6] ~= ARGV[9] then return { 'no', 'gone' } end
+if not state or not isBatch(T, no, ARGV[9]) then return { 'no', 'gone' } end
 if state == 'importing' or state == 'archived' then return { 'no', state } end
 if ARGV[3] ~= '' and redis.call('LPOS', B .. ':log', ARGV[3], 'RANK', -1, 'MAXLEN', 100) then
   return { 'ok', state }

@@ -7,6 +7,7 @@ import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { stateOfCode } from '../record.js';
 import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
 import { listFromLua } from '../script-client.js';
+import { readFence, storeSeen } from '../sessions/fence.js';
 import type { BatchRef } from './batches.js';
 
 /** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
@@ -72,15 +73,16 @@ export const LOOK_BACK_MS = 30 * 24 * 3600_000;
 export type Judged = {
   readonly seals: string;
   readonly retries: string;
-  /** The server that is armed, and its era: what was judged in another store says nothing of this one. */
+  /** What was judged in another store says nothing of this one (`storeSeen`). */
   readonly store: string;
 };
 
 export async function judgedAt(ledger: RealmLedger): Promise<Judged> {
-  const [seals, retries, armed, era] = await ledger.scripts.ask('read seals', (redis) =>
-    redis.hmget(ledger.keyPrefix, 'seals', 'retries', 'armed', 'era'),
+  const store = storeSeen(await readFence(ledger));
+  const [seals, retries] = await ledger.scripts.ask('read seals', (redis) =>
+    redis.hmget(ledger.keyPrefix, 'seals', 'retries'),
   );
-  return { seals: seals ?? '0', retries: retries ?? '0', store: `${armed ?? ''} ${era ?? ''}` };
+  return { seals: seals ?? '0', retries: retries ?? '0', store };
 }
 
 /**

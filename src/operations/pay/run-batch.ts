@@ -187,18 +187,17 @@ async function untilStill(
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
     onProgress(view, lastTrouble(), await waiting(view));
-    // Whoever is to stop leaves what is unknown to the next one.
-    if (isStill(view) || (paused && view.state === 'cancelled' && (view.counts.sending ?? 0) === 0)) return;
+    if (isStill(view, paused)) return;
     await sleep(POLL_MS);
   }
 }
 
 /**
  * Nothing more happens by itself, and nothing is under way. What is unknown in a cancelled batch is resolved by the run
- * whose it is; one without is left to the workers, of which there may be none.
+ * whose it is, unless that is to stop; one without is left to the workers, of which there may be none.
  */
-function isStill({ state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch): boolean {
-  if (state === 'cancelled') return sending === 0 && (unknown === 0 || owner === '');
+function isStill({ state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch, stops = false): boolean {
+  if (state === 'cancelled') return sending === 0 && (unknown === 0 || owner === '' || stops);
   return state === 'done' || ((state === 'paused' || state === 'halted') && sending === 0);
 }
 
