@@ -17,23 +17,40 @@ export const REFERENCE_HASH_BYTES = 14;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
+/** As bytes, too: what is kept of it is taken from them without a Buffer in between. */
 export function contentHash(order: Order): string {
-  return hash('sha256', contentOf(order), 'base64url');
+  return hash('sha256', contentOf(order), 'binary');
 }
 
 /** Tells "the same reference with the same content" from "with other content", also after archiving. */
 export function contentDigest(order: Order): string {
-  return contentHash(order).slice(0, CONTENT_DIGEST_CHARACTERS);
+  return digestOf(contentHash(order));
+}
+
+/** The first 36 bits of a content's hash, in base64url. */
+export function digestOf(hash: string): string {
+  const high = (hash.charCodeAt(0) << 16) | (hash.charCodeAt(1) << 8) | hash.charCodeAt(2);
+  const low = (hash.charCodeAt(3) << 4) | (hash.charCodeAt(4) >> 4);
+  return `${PAIRS[high >> 12]}${PAIRS[high & 0xfff]}${PAIRS[low]}`;
 }
 
 export const CONTENT_DIGEST_CHARACTERS = 6;
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Twelve bits each. */
+const PAIRS = Array.from(LETTERS, (first) => Array.from(LETTERS, (second) => first + second)).flat();
 
 /** The first 64 bits of a content's hash; a batch's sketch holds the first word of each of its rows. */
 export type ContentWords = readonly [number, number];
 
 export function contentWords(hash: string): ContentWords {
-  const bytes = Buffer.from(hash.slice(0, 11), 'base64url');
-  return [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
+  return [wordAt(hash, 0), wordAt(hash, 4)];
+}
+
+/** Of bytes as characters, the lowest first. */
+function wordAt(bytes: string, at: number): number {
+  const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8);
+  return (low | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24)) >>> 0;
 }
 
 /** Bytes of a row in its batch's sketch. */

@@ -42,10 +42,13 @@ export function isPlannedOrder(row: PlanRow): row is PlannedOrder {
   return row.order !== null && row.duplicateOf === null;
 }
 
+/** For ten kilobytes: a fifth of the default's time, mostly of making ready, for a byte a row more. */
+const SMALL = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4096 };
+
 export function encodePlanBlock(rows: readonly PlanRow[]): Buffer {
-  // Level 3 takes half the time of the default and costs a byte a row. What zlib returns is a view of 16 kB,
-  // however little it holds: copied, a million rows wait for their import in 17 MB instead of 64.
-  return Buffer.from(deflateRawSync(JSON.stringify(rows.map(packRow)), { level: 3 }));
+  // What zlib returns is a view of a whole chunk, however little it holds: copied, a million rows wait for their import
+  // in 17 MB instead of 64.
+  return Buffer.from(deflateRawSync(JSON.stringify(rows.map(packRow)), SMALL));
 }
 
 /**

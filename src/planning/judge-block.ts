@@ -1,5 +1,5 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
-import { contentHash, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
+import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
 import {
   batchRef,
@@ -109,7 +109,7 @@ export class BlockJudge {
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
       const held = orderId(await this.idOf(holder.no), holder.index);
-      if (content.startsWith(holder.digest)) duplicateOf ??= held;
+      if (digestOf(content) === holder.digest) duplicateOf ??= held;
       else
         faults.push({
           line: row.line,

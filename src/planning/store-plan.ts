@@ -172,7 +172,7 @@ async function store(
 const MOVED_PAUSE_MS = 50;
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
-const PUTS_AT_ONCE = 4;
+const PUTS_AT_ONCE = 16;
 
 type Put = 'ok' | 'not-importer';
 

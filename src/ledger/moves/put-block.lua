@@ -26,21 +26,19 @@ local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer', 'takes')
 if held[1] ~= 'importing' or held[2] ~= importer then return { 'not-importer' } end
 
-local first, packed = tonumber(ARGV[5]), ARGV[6]
-local sub = string.sub
+local first, packed, unpackOne = tonumber(ARGV[5]), ARGV[6], struct.unpack
 -- Nearly every reference is new: it is taken at once, and given back should another row have a conflict.
 local fresh, taken, conflicts = {}, {}, {}
 for at = 1, #packed, 21 do
-  local shard, field = sub(packed, at + 1, at + 4), sub(packed, at + 5, at + 14)
-  local index = string.format('%d', first + string.byte(packed, at))
-  local entry = sub(packed, at + 15, at + 20) .. ':' .. no .. ':' .. index
-  if redis.call('HSETNX', T .. ':ref:' .. shard, field, entry) == 1 then
+  local place, shard, field, digest = unpackOne('Bc4c10c6', packed, at)
+  local index = string.format('%d', first + place)
+  if redis.call('HSETNX', T .. ':ref:' .. shard, field, digest .. ':' .. no .. ':' .. index) == 1 then
     fresh[#fresh + 1] = at
   else
     local holder, state = spentBy(T, shard, field, no, index)
     local _, holderNo = parseHolder(holder or '')
     if holder and holderNo ~= no then conflicts[#conflicts + 1] = { 'ref', index, holder, state } end
-    taken[#taken + 1] = { shard, field, sub(packed, at + 15, at + 20), index }
+    taken[#taken + 1] = { shard, field, digest, index }
   end
 end
 local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(ARGV[7])
@@ -53,7 +51,8 @@ for _, old in ipairs(content.undoes) do
 end
 if #conflicts > 0 then
   for _, at in ipairs(fresh) do
-    redis.call('HDEL', T .. ':ref:' .. sub(packed, at + 1, at + 4), sub(packed, at + 5, at + 14))
+    local _, shard, field = unpackOne('Bc4c10c6', packed, at)
+    redis.call('HDEL', T .. ':ref:' .. shard, field)
   end
   return { 'conflict', cjson.encode(conflicts) }
 end

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { type BatchId, parseOrderId } from '../../core/ids.js';
-import {
-  CONTENT_DIGEST_CHARACTERS,
-  hashRow,
-  REFERENCE_HASH_BYTES,
-  type RowHashes,
-} from '../../core/reference.js';
+import { digestOf, hashRow, REFERENCE_HASH_BYTES, type RowHashes } from '../../core/reference.js';
 import { type AccountRange, accountRanges } from '../accounts.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { isPlannedOrder, type PlanRow } from '../plan-block.js';
@@ -78,7 +73,7 @@ export function blockClaims(
     if (row.order !== null && row.reference !== null) {
       const { reference, content } =
         hashesAt(offset) ?? hashRow({ order: row.order, reference: row.reference });
-      const packed = String.fromCharCode(offset) + reference + content.slice(0, CONTENT_DIGEST_CHARACTERS);
+      const packed = String.fromCharCode(offset) + reference + digestOf(content);
       if (row.duplicateOf === null) refs += packed;
       else if (parseOrderId(row.duplicateOf) !== undefined) held += packed;
     }
