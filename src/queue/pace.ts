@@ -40,8 +40,10 @@ export class Pace {
   private asking = false;
   private notes: SlotAnswer[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
-  /** A realm without a configured limit is asked for slots once it has said that it has one. */
-  private heldBack = false;
+  /** Until then the realm has said nothing that limits it, to any process, and no slots are asked for. */
+  private freeUntil = Number.NEGATIVE_INFINITY;
+  /** When this process was last told something that limits it. */
+  private heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly ledger: RealmLedger,
@@ -57,7 +59,7 @@ export class Pace {
 
   /** Resolves when a request may leave, or with undefined when it is no longer wanted. */
   take(wanted: () => boolean = () => true): Promise<Slot | undefined> {
-    if (!this.limited && !this.heldBack) return Promise.resolve(wanted() ? this.slot(NO_SLOT) : undefined);
+    if (performance.now() < this.freeUntil) return Promise.resolve(wanted() ? this.slot(NO_SLOT) : undefined);
     return new Promise((resolve, reject) => {
       this.waiting.push({ wanted, resolve, reject });
       if (!this.asking) void this.ask();
@@ -70,13 +72,14 @@ export class Pace {
       for (;;) {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
+        const askedAt = performance.now();
         const taken = await takeSlots(this.ledger, this.allowed(), {
           timeoutMs: this.profile.timeouts.totalMs,
           wanted: Math.min(this.waiting.length, SLOTS_AT_ONCE),
           session: this.session,
         });
         if (taken.answer === 'go') for (const slot of taken.slots) this.grant(slot);
-        else if (taken.answer === 'free') this.letGo();
+        else if (taken.answer === 'free') this.letGo(askedAt);
         else await sleep(Math.min(taken.ms, WAIT_STEP_MS));
       }
     } catch (error) {
@@ -85,9 +88,10 @@ export class Pace {
     this.asking = false;
   }
 
-  /** No limit is configured, none was learnt, and the hold is over. */
-  private letGo(): void {
-    this.heldBack = false;
+  /** No limit is configured, none was learnt, and no hold lasts; others may hear of one at any time. */
+  private letGo(askedAt: number): void {
+    if (this.heardAt >= askedAt) return;
+    this.freeUntil = askedAt + FREE_MS;
     for (const waiter of this.waiting.splice(0)) waiter.resolve(this.slot(NO_SLOT));
   }
 
@@ -121,7 +125,8 @@ export class Pace {
     const headers = this.newsOf(answer, refused);
     if (!this.limited) {
       if (hold === null && !refused && headers === null) return;
-      this.heldBack = true;
+      this.heardAt = performance.now();
+      this.freeUntil = this.heardAt;
     }
     // Plain answers of one moment share a call; what holds the realm back is known before the next question.
     const urgent = hold !== null || refused;
@@ -178,4 +183,6 @@ const NO_SLOT = '-1';
 /** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
 const WAIT_STEP_MS = 200;
 const SLOTS_AT_ONCE = 32;
+/** How late a process without a configured limit may learn of what another one heard; a question each time. */
+const FREE_MS = 250;
 const TOLD_A_WINDOW = 50;

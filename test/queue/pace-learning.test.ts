@@ -105,14 +105,18 @@ describe('the pace learns from answers', () => {
     expect(notices).toEqual([]);
   });
 
-  test('a realm without a configured limit that turns out to have one is paced by it', async () => {
-    const { ledger, pace } = await paceOf(null, 0);
-    await sendOne(pace, headers(10, 9, 500));
-    await until('the limit to be learnt', async () => (await learnt(ledger, null)).learnt !== null);
-    const times: number[] = [];
-    for (let i = 0; i < 6; i++) times.push(await sendOne(pace, plain));
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
-  });
+  test.each(['the process that heard of it', 'one that comes after it'])(
+    'a realm without a configured limit that turns out to have one is paced by it: %s',
+    async (who) => {
+      const { ledger, pace } = await paceOf(null, 0);
+      await sendOne(pace, headers(10, 9, 500));
+      await until('the limit to be learnt', async () => (await learnt(ledger, null)).learnt !== null);
+      const sender = who === 'one that comes after it' ? new Pace(ledger, testProfile({ rate: null })) : pace;
+      const times: number[] = [];
+      for (let i = 0; i < 6; i++) times.push(await sendOne(sender, plain));
+      expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
+    },
+  );
 
   test('many waiting get the slots that are due in one question, never more than the window allows', async () => {
     const { pace } = await paceOf(500, 1_000);

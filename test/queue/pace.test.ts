@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
@@ -119,13 +120,38 @@ describe('the pace of a realm', () => {
     expect(await second).toBeUndefined();
   });
 
-  test('without a limit nothing is asked and nothing waits, but a Retry-After is respected', async () => {
-    const [pace] = await paces(1, null);
-    expect(pace?.limited).toBe(false);
-    const slots = await Promise.all(Array.from({ length: 200 }, () => pace?.take()));
-    const toldAt = performance.now();
-    slots[0]?.answered(told(150));
-    await pace?.take();
-    expect(performance.now() - toldAt).toBeGreaterThanOrEqual(145);
+  describe('without a configured limit', () => {
+    const callsOf = async (redis: Redis) =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+
+    test('nothing waits and hardly anything is asked, but a Retry-After is respected', async () => {
+      const [pace] = await paces(1, null);
+      expect(pace?.limited).toBe(false);
+      const redis = bench.redis().client();
+      await pace?.take();
+      const [askedBefore, from] = [await callsOf(redis), performance.now()];
+      const slots = [];
+      while (performance.now() < from + 600) slots.push(await pace?.take());
+      expect(slots.length).toBeGreaterThan(1_000);
+      expect((await callsOf(redis)) - askedBefore).toBeLessThanOrEqual(3);
+      const toldAt = performance.now();
+      slots[0]?.answered(told(150));
+      await pace?.take();
+      expect(performance.now() - toldAt).toBeGreaterThanOrEqual(145);
+    });
+
+    test.each(['beside it', 'that comes after it'])(
+      'a Retry-After to one process holds one %s, too',
+      async (which) => {
+        const [one, other] = await paces(2, null);
+        const slot = await one?.take();
+        if (which === 'beside it') await other?.take();
+        const toldAt = performance.now();
+        slot?.answered(told(1_200));
+        await until('the time by which everybody knows', () => performance.now() > toldAt + 400);
+        await other?.take();
+        expect(performance.now() - toldAt).toBeGreaterThanOrEqual(1_195);
+      },
+    );
   });
 });
