@@ -31,7 +31,7 @@ async function sendOne(pace: Pace, answer: Answer): Promise<number> {
 }
 
 async function learnt(ledger: RealmLedger, rate: { requests: number; windowMs: number } | null) {
-  return readPaceState(ledger, rate, Date.now());
+  return readPaceState(ledger, rate);
 }
 
 describe('the pace learns from answers', () => {

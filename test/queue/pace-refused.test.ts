@@ -3,6 +3,7 @@ import { readPaceState } from '../../src/ledger/moves/pace-slots.js';
 import { Pace } from '../../src/queue/pace.js';
 import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
 import { testProfile } from '../support/realm-profile.js';
+import { storeClockGoesBack } from '../support/store-clock.js';
 import { until } from '../support/until.js';
 
 /** A pace against realms that refuse, request by request in real time; the rules themselves are in ledger/moves. */
@@ -50,7 +51,7 @@ async function sending(realm: Realm) {
     }
     throw new Error('this was not seen within 3,000 requests');
   };
-  const learnt = async () => (await readPaceState(ledger, RATE, Date.now())).learnt;
+  const learnt = async () => (await readPaceState(ledger, RATE)).learnt;
   return { seen, whileNot, learnt, ledger };
 }
 
@@ -89,6 +90,15 @@ describe('a realm that refuses', () => {
     await whileNot(async () => (await learnt()) === null);
   });
 
+  test('is tried again soon although the store’s clock went back', async () => {
+    let limit = 15;
+    const { whileNot, learnt, ledger } = await sending(sliding(() => limit));
+    await whileNot(async () => (await learnt()) !== null);
+    await storeClockGoesBack(ledger, 3_600_000);
+    limit = 30;
+    await whileNot(async () => (await learnt()) === null);
+  });
+
   test('from half the rate on, counted from a fixed beginning, is found as well', async () => {
     const { whileNot, learnt } = await sending(fixed(15));
     await whileNot(async () => (await learnt()) !== null);
@@ -99,9 +109,6 @@ describe('a realm that refuses', () => {
 test('what was learnt and a hold are there for everybody who asks', async () => {
   const { ledger, whileNot, learnt } = await sending(sliding(() => 10));
   await whileNot(async () => (await learnt()) !== null);
-  await until(
-    'the hold to be over',
-    async () => (await readPaceState(ledger, RATE, Date.now())).holdMs === 0,
-  );
+  await until('the hold to be over', async () => (await readPaceState(ledger, RATE)).hold === null);
   expect(await learnt()).toMatchObject({ by: 'refusals', windowMs: WINDOW_MS });
 });

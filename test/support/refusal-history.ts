@@ -44,7 +44,7 @@ export class RefusalHistory {
   }
 
   async limit(): Promise<number | null> {
-    const { learnt } = await readPaceState(this.ledger, this.rate, Date.now());
+    const { learnt } = await readPaceState(this.ledger, this.rate);
     return learnt?.requests ?? null;
   }
 

@@ -2,6 +2,8 @@
   What the pace of a realm remembers, besides its slots:
 
     <realm>:pace     k, at        the next slot and the even time of the last
+                     clock, ahead the latest time that a slot or a hold was written at, and how far the pace's clock
+                                  is ahead of the store's
                      hold, holdMs the realm holds back until then (Retry-After)
                      wants        '1' while somebody is kept waiting
     <realm>:pace:a   slot -> 'g<granted> <session> <nonce of the call>' | 'a<answered> <granted>'; the session is
@@ -19,19 +21,32 @@ local OTHERS_SHARE = 0.15
 --- The part of a window within which a limit is tried with more and more; a whole one with all of them is to follow.
 local MORE_WITHIN = 0.3
 
-local function paceNow()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
-end
-
 local function stamp(ms)
   return string.format('%.3f', ms)
+end
+
+--- The pace's clock, by which all its times are written, and how far it is ahead of the store's. It does not go back
+--- with that one: slots, holds and tries of a time that is yet to come would make everything stand still till then. It
+--- goes on from the latest time written, which was no later than the step, so that nothing seems older than it is.
+local function paceNow(pace)
+  local time, known = redis.call('TIME'), redis.call('HMGET', pace, 'clock', 'ahead')
+  local clock, ahead = tonumber(known[1] or '0'), tonumber(known[2] or '0')
+  local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 + ahead
+  if now >= clock then return now, ahead end
+  ahead = ahead + clock - now
+  redis.call('HSET', pace, 'ahead', stamp(ahead))
+  return clock, ahead
 end
 
 --- 'g' or 'a', the time, and whose slot it is, as it is written.
 local function readSlot(text)
   local kind, time, whose = string.match(text, '^(%a)([%d.]+)(.*)$')
   return kind, tonumber(time), whose
+end
+
+local function noteAnswered(T, slot, now, granted)
+  redis.call('HSET', T .. ':pace:a', slot, 'a' .. stamp(now) .. ' ' .. stamp(granted))
+  redis.call('HSET', T .. ':pace', 'clock', stamp(now))
 end
 
 --- Counts of requests that are this close are the same: some are on their way while others arrive.

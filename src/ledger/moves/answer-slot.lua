@@ -18,7 +18,7 @@ local T = KEYS[1]
 local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
 local configured, configuredMs, reserve = tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
 local learntHere = learntKey(T, configured, configuredMs)
-local now = paceNow()
+local now = paceNow(pace)
 local learnt = {}
 
 local function learn(...)
@@ -83,11 +83,11 @@ for i = 4, #ARGV, 6 do
   local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
   local before = redis.call('HGET', answers, slot)
   local granted = grantedAt(before)
-  if before then redis.call('HSET', answers, slot, 'a' .. stamp(now) .. ' ' .. stamp(granted)) end
+  if before then noteAnswered(T, slot, now, granted) end
   if holdMs ~= '' then
     local hold = now + tonumber(holdMs)
     if hold > tonumber(redis.call('HGET', pace, 'hold') or '0') then
-      redis.call('HSET', pace, 'hold', stamp(hold), 'holdMs', holdMs)
+      redis.call('HSET', pace, 'hold', stamp(hold), 'holdMs', holdMs, 'clock', stamp(now))
     end
   end
   if limit and limit > 0 then

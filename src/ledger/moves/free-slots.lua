@@ -8,12 +8,13 @@
   Returns how many slots were free
 ]]
 --- @include "pace"
-local answers, whose = KEYS[1] .. ':pace:a', ' ' .. ARGV[1] .. ' '
-local entries, freed = redis.call('HGETALL', answers), 0
+local T, whose = KEYS[1], ' ' .. ARGV[1] .. ' '
+local now, freed = paceNow(T .. ':pace'), 0
+local entries = redis.call('HGETALL', T .. ':pace:a')
 for i = 1, #entries, 2 do
   local kind, granted, by = readSlot(entries[i + 1])
   if kind == 'g' and string.sub(by, 1, #whose) == whose then
-    redis.call('HSET', answers, entries[i], 'a' .. stamp(paceNow()) .. ' ' .. stamp(granted))
+    noteAnswered(T, entries[i], now, granted)
     freed = freed + 1
   end
 end

@@ -97,34 +97,20 @@ export type PaceState = {
   readonly learnt: LearntLimit | null;
   /** Requests a window that somebody else makes on the same realm; 0 when it is only jitter. */
   readonly others: number;
-  /** How long the whole realm still holds back (Retry-After). */
-  readonly holdMs: number;
+  /** The whole realm holds back (Retry-After). */
+  readonly hold: { readonly sinceMs: number; readonly untilMs: number } | null;
 };
 
 type LearntLimit = Rate & { readonly by: 'headers' | 'refusals'; readonly sinceMs: number };
 
-/** The scripts call fewer than this share of the limit jitter; so does this. */
-const OTHERS_SHARE = 0.15;
-const OTHERS_MIN = 3;
-
-const learntKey = ({ keyPrefix }: RealmLedger, configured: Rate | null) => {
-  const { requests, windowMs } = configured ?? UNLIMITED;
-  return `${keyPrefix}:pace:l:${requests}/${windowMs}`;
-};
-
 export async function readPaceState(
-  ledger: RealmLedger,
+  { scripts, keyPrefix }: RealmLedger,
   configured: Rate | null,
-  now: number,
 ): Promise<PaceState> {
-  const { scripts, keyPrefix } = ledger;
-  const [learntFields, [hold, heldMs]] = await scripts.ask('read pace', (redis) =>
-    Promise.all([
-      redis.hgetall(learntKey(ledger, configured)),
-      redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
-    ]),
+  const { requests, windowMs } = configured ?? UNLIMITED;
+  const [holdEnd, holdMs, others, limit, limitMs, by, since] = texts(
+    await scripts.script('read-pace', keyPrefix, [requests, windowMs]),
   );
-  const { limit, limitMs, by, since, others, othersAt } = learntFields;
   const learnt: LearntLimit | null =
     limit === undefined
       ? null
@@ -132,25 +118,22 @@ export async function readPaceState(
           requests: Number(limit),
           windowMs: Number(limitMs),
           by: by === 'h' ? 'headers' : 'refusals',
-          sinceMs: Math.floor(Number(since)),
+          sinceMs: Number(since),
         };
-  const rate = learnt ?? configured;
-  const fresh = rate !== null && now < Number(othersAt ?? 0) + 2 * rate.windowMs;
-  const seen = fresh ? Math.floor(Number(others ?? 0)) : 0;
-  return {
-    learnt,
-    others: rate !== null && seen >= Math.max(OTHERS_MIN, OTHERS_SHARE * rate.requests) ? seen : 0,
-    // Further away than the realm asked for is a clock that stepped; the pace cuts it as well.
-    holdMs: Math.max(0, Math.min(Math.ceil(Number(hold ?? 0) - now), Number(heldMs ?? 0))),
-  };
+  const untilMs = Number(holdEnd);
+  const hold = untilMs === 0 ? null : { sinceMs: untilMs - Number(holdMs), untilMs };
+  return { learnt, others: Number(others), hold };
 }
 
 /** What was learnt while this rate was configured, and a hold that the realm asked for. */
-export async function forgetPace(ledger: RealmLedger, configured: Rate | null): Promise<void> {
-  const { scripts, keyPrefix } = ledger;
+export async function forgetPace(
+  { scripts, keyPrefix }: RealmLedger,
+  configured: Rate | null,
+): Promise<void> {
+  const { requests, windowMs } = configured ?? UNLIMITED;
   await scripts.ask('forget pace', (redis) =>
     Promise.all([
-      redis.del(learntKey(ledger, configured)),
+      redis.del(`${keyPrefix}:pace:l:${requests}/${windowMs}`),
       redis.hdel(`${keyPrefix}:pace`, 'hold', 'holdMs'),
     ]),
   );

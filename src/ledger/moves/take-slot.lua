@@ -23,39 +23,15 @@ if ARGV[8] == '1' then
   table.sort(told)
   if #told > 0 then return { 'go', unpack(told) } end
 end
-local now = paceNow()
+local now = paceNow(pace)
 local N, W, _, byRefusals = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
-local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'holdMs', 'wants')
+local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants')
 local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0')
 
 local function keptWaiting(ms)
-  if not state[5] then redis.call('HSET', pace, 'wants', '1') end
+  if not state[4] then redis.call('HSET', pace, 'wants', '1') end
   return { 'wait', math.ceil(ms) }
 end
-
--- A hold or a slot further away than it can be is a clock that stepped: it only ever makes us wait a window.
-local farthest = math.max(W, tonumber(state[4] or '0'))
-if hold > now + farthest then
-  hold = now + W
-  redis.call('HSET', pace, 'hold', stamp(hold))
-end
--- No grant and no answer lies in the future. The cut is written down, and for all slots at once: cut anew at
--- every asking, a slot would stay out of reach for as long as the step was; cut one by one, every slot would
--- cost a window of its own.
-local function clockWentBack(time)
-  if time <= now + W then return false end
-  local entries = redis.call('HGETALL', answers)
-  for i = 1, #entries, 2 do
-    local kind, noted, by = readSlot(entries[i + 1])
-    if noted > now then
-      redis.call('HSET', answers, entries[i], kind .. stamp(now) .. (kind == 'g' and by or ''))
-    end
-  end
-  at = math.min(at, now)
-  redis.call('HSET', pace, 'at', stamp(at))
-  return true
-end
-clockWentBack(at)
 
 if hold > now then return keptWaiting(hold - now) end
 if N == math.huge then return { 'free' } end
@@ -63,7 +39,7 @@ if N == math.huge then return { 'free' } end
 -- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
 -- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
 -- a limit that is known. What keeps the window is the rule below, whatever is caught up with here.
-local late = state[5] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
+local late = state[4] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
 local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
 
 --- Ms until slot k may be granted, and its even time.
@@ -73,7 +49,6 @@ local function waitFor()
   local before = redis.call('HGET', answers, k - N)
   if before then
     local kind, time = readSlot(before)
-    if clockWentBack(time) then time = now end
     if kind == 'a' then
       if now < time + W then return time + W - now end
     elseif now < time + tonumber(ARGV[3]) + W then
@@ -96,7 +71,7 @@ while #granted <= wanted do
   granted[#granted + 1] = k
   k, at = k + 1, even
 end
-redis.call('HSET', pace, 'k', k, 'at', stamp(at))
+redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now))
 if #granted > wanted then redis.call('HDEL', pace, 'wants') end
 
 -- What the realm's limit may go up to again is kept; older slots are forgotten when they pile up.

@@ -2,6 +2,7 @@ import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
+import { readPaceState } from '../moves/pace-slots.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../record.js';
 import { readFence } from '../sessions/fence.js';
@@ -30,15 +31,14 @@ export type RealmLook = RealmStanding & {
 
 export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook> {
   const { scripts, keyPrefix, realm } = ledger;
-  const [fence, { signs, nowMs }, [facts, pace]] = await Promise.all([
+  const [fence, { signs, nowMs }, facts, { hold }] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
     scripts.ask('read realm', (redis) =>
-      Promise.all([
-        redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
-        redis.hmget(`${keyPrefix}:pace`, 'hold', 'holdMs'),
-      ]),
+      redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
     ),
+    // The hold is the same whatever rate is configured.
+    readPaceState(ledger, null),
   ]);
   const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs] = facts.map(toMs);
   return {
@@ -49,17 +49,9 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
     haltedMs: fenceAt ?? haltAt ?? null,
     recovering: !fence.armed && !fence.untouched,
     breaker: breaker == null ? null : { sinceMs: breaker, haltsAtMs: breakerUntil ?? null },
-    hold: holdOf(toMs(pace[0]), toMs(pace[1]), nowMs),
+    hold: hold !== null && hold.untilMs - hold.sinceMs >= HOLD_SHOWN_MS ? hold : null,
     settleMs: settleMs ?? null,
   };
-}
-
-/** Further away than the realm asked for is a clock that stepped; the pace cuts it as well. */
-function holdOf(hold: number | null, holdMs: number | null, nowMs: number): RealmStanding['hold'] {
-  const untilMs = Math.min(hold ?? 0, nowMs + (holdMs ?? 0));
-  return untilMs > nowMs && (holdMs ?? 0) >= HOLD_SHOWN_MS
-    ? { sinceMs: untilMs - (holdMs ?? 0), untilMs }
-    : null;
 }
 
 export async function readBatchStanding(

@@ -19,9 +19,7 @@ export type RealmPace = {
 };
 
 export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
-  const nowMs = Date.now();
-  const { learnt, others, holdMs } = await readPaceState(ledger, configured, nowMs);
-  const holdUntil = holdMs === 0 ? null : nowMs + holdMs;
+  const { learnt, others, hold } = await readPaceState(ledger, configured);
   return {
     realm: ledger.realm.name,
     configured,
@@ -32,11 +30,11 @@ export async function paceOf(ledger: RealmLedger, configured: Rate | null): Prom
       since: isoTime(learnt.sinceMs),
     },
     others,
-    holdUntil: isoTime(holdUntil),
+    holdUntil: isoTime(hold?.untilMs ?? null),
     notes: [
       ...(learnt === null ? [] : [limitNotice(learnt, learnt.by, configured)]),
       ...(others > 0 ? [othersNotice(others)] : []),
-      ...(holdUntil === null ? [] : [holdNotice(holdUntil)]),
+      ...(hold === null ? [] : [holdNotice(hold.untilMs)]),
     ],
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { readPaceState } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
 import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { storeClockGoesBack } from '../../support/store-clock.js';
 
 const bench = ledgersOnRedis();
 const take = async (ledger: RealmLedger) =>
@@ -53,13 +55,13 @@ describe('answer-slot', () => {
     expect(Number((await take(ledger))[1])).toBeGreaterThan(100_000);
   });
 
-  test('a hold further away than it was set for is a stepped clock, and is cut to a window', async () => {
+  test('the store’s clock goes back: a hold does not last longer for it, and is told with its end', async () => {
     const ledger = await bench.ledger();
-    await answer(ledger, 0, 5_000);
-    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'hold', String(Date.now() + 3_600_000));
-    expect(Number((await take(ledger))[1])).toBeLessThanOrEqual(1_000);
-    expect(Number(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:pace`, 'hold'))).toBeLessThan(
-      Date.now() + 60_000,
-    );
+    await answer(ledger, -1, 5_000);
+    await storeClockGoesBack(ledger, 3_600_000);
+    expect(Number((await take(ledger))[1])).toBeLessThanOrEqual(5_000);
+    const { hold } = await readPaceState(ledger, null);
+    expect(hold?.untilMs).toBeGreaterThan(Date.now());
+    expect(hold?.untilMs).toBeLessThan(Date.now() + 5_100);
   });
 });

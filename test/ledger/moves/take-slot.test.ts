@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
 import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { storeClockGoesBack } from '../../support/store-clock.js';
 import { until } from '../../support/until.js';
 
 const bench = ledgersOnRedis();
@@ -81,29 +82,29 @@ describe('take-slot', () => {
     for (const late of asked.slice(2)) expect(waitOf(late)).toBeGreaterThan(800);
   });
 
-  test('a clock that stepped back is noticed once: at most a window is waited, for all slots together', async () => {
-    const ledger = await bench.ledger();
-    const [requests, windowMs] = [3, 60];
-    for (let slot = 0; slot < requests; slot++)
-      await until('a slot', async () => 'go' in (await take(ledger, requests, windowMs)));
-    const ahead = Date.now() + HOUR_MS;
-    const pace = `${ledger.keyPrefix}:pace`;
-    await ledger.scripts.redis.hset(pace, 'at', String(ahead));
-    for (let slot = 0; slot < requests; slot++)
-      await ledger.scripts.redis.hset(`${pace}:a`, slot, `a${ahead + slot}`);
-    expect(waitOf(await take(ledger, requests, windowMs))).toBeLessThanOrEqual(windowMs);
-    const stamps = Object.values(await ledger.scripts.redis.hgetall(`${pace}:a`)).map((text) =>
-      Number(text.slice(1)),
-    );
-    expect(Math.max(...stamps)).toBeLessThan(ahead);
-    for (let slot = 0; slot < 2 * requests; slot++) {
-      const granted = await until('a slot after the step', async () => {
-        const given = await take(ledger, requests, windowMs);
-        expect(waitOf(given)).toBeLessThanOrEqual(windowMs);
-        return 'go' in given ? given : false;
-      });
-      await answer(ledger, granted.go);
-    }
+  describe.each([
+    ['less than a window', 400],
+    ['an hour', HOUR_MS],
+  ])('the store’s clock goes back by %s', (_, backMs) => {
+    test('nothing stands still for it', async () => {
+      const ledger = await bench.ledger();
+      for (let slot = 0; slot < 3; slot++)
+        await until('a slot', async () => 'go' in (await take(ledger, 20, 1_000)));
+      await storeClockGoesBack(ledger, backMs);
+      expect(waitOf(await take(ledger, 20, 1_000))).toBeLessThanOrEqual(50);
+    });
+
+    test('and no window of true time holds more than before', async () => {
+      const ledger = await bench.ledger();
+      const answeredAt: number[] = [];
+      for (let slot = 0; slot < 6; slot++) {
+        if (slot === 3) await storeClockGoesBack(ledger, backMs);
+        await until('a slot', async () => 'go' in (await take(ledger, 2, 500)));
+        expect(performance.now() - (answeredAt.at(-2) ?? Number.NEGATIVE_INFINITY)).toBeGreaterThan(499);
+        answeredAt.push(performance.now());
+        await answer(ledger, slot);
+      }
+    });
   });
 
   test('what is remembered of past slots stays small when the rate is lowered', async () => {
