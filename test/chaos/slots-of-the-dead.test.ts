@@ -27,10 +27,10 @@ afterAll(() => world.close());
 /** Pays until every slot of a window is taken and not answered, kills, and lets arrive what was under way. */
 async function killedInTheMiddle(worker: ReturnType<RealmAndWorkers['start']>): Promise<number> {
   const { scripts, keyPrefix } = world.ledger();
-  await until(`a window full of requests: ${worker.stderr()}`, async () => {
-    const slots = await scripts.redis.hvals(`${keyPrefix}:pace:a`);
-    return slots.filter((slot) => slot.startsWith('g')).length >= 20;
-  });
+  await until(
+    `a window full of requests: ${worker.stderr()}`,
+    async () => (await scripts.redis.hlen(`${keyPrefix}:pace:o`)) >= 20,
+  );
   worker.child.kill('SIGKILL');
   await worker.ended;
   return world.appliedWhenQuiet(2_000);

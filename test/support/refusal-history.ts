@@ -25,7 +25,8 @@ export class RefusalHistory {
     const { keyPrefix, scripts } = this.ledger;
     for (let at = 0; at < count; at++) {
       const slot = String(this.slot++);
-      await scripts.redis.hset(`${keyPrefix}:pace:a`, slot, `g${this.from + fromMs + at * apartMs}  n`);
+      await scripts.redis.zadd(`${keyPrefix}:pace:s`, this.from + fromMs + at * apartMs, slot);
+      await scripts.redis.hset(`${keyPrefix}:pace`, 'k', this.slot);
       const refused = end === 'refused' && at === count - 1;
       const answer = refused
         ? ({ became: 'refused', holdMs: this.holdMs } as const)

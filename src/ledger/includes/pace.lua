@@ -6,16 +6,17 @@
                                   is ahead of the store's
                      hold, holdMs the realm holds back until then (Retry-After)
                      wants        '1' while somebody is kept waiting
-    <realm>:pace:a   slot -> 'g<granted> <session> <nonce of the call>' | 'a<answered> <granted>'; the session is
-                     empty where none is registered: a command that only reads
-    <realm>:pace:t   number of a twentieth of a window -> the first slot granted in it
+                     longest, longestAt   the longest window in use, and when it was last used
+    <realm>:pace:o   slot -> '<till when an answer may come> <session> <nonce of the call>' of those under way; the
+                     session is empty where none is registered: a command that only reads
+    <realm>:pace:w   slots by when they were answered, of the longest window
+    <realm>:pace:s   slots by when they were granted, of as long and a time-out: answers tell of the window before
     <realm>:pace:l:<requests>/<window in ms>   what was learnt while this rate was configured; another begins anew
                      limit, limitMs, by, since   a limit lower than the configured one: 'h' said by the service's
                                   headers, 'r' found by being refused (see refusals.lua, which keeps more here)
                      tryAt        from then on a few requests more are tried, one by one
                      others, othersAt   requests a window that somebody else makes, smoothed
 ]]
-local PARTS = 20
 --- Fewer requests of others than this share of the limit are jitter.
 local OTHERS_SHARE = 0.15
 --- The part of a window within which a limit is tried with more and more; a whole one with all of them is to follow.
@@ -38,15 +39,28 @@ local function paceNow(pace)
   return clock, ahead
 end
 
---- 'g' or 'a', the time, and whose slot it is, as it is written.
-local function readSlot(text)
-  local kind, time, whose = string.match(text, '^(%a)([%d.]+)(.*)$')
-  return kind, tonumber(time), whose
+local function paceKeys(T)
+  return T .. ':pace', T .. ':pace:o', T .. ':pace:w', T .. ':pace:s'
 end
 
-local function noteAnswered(T, slot, now, granted)
-  redis.call('HSET', T .. ':pace:a', slot, 'a' .. stamp(now) .. ' ' .. stamp(granted))
-  redis.call('HSET', T .. ':pace', 'clock', stamp(now))
+--- Calls with the slot, till when an answer may come, and whose it is, as it is written.
+local function eachUnderWay(T, see)
+  local entries = redis.call('HGETALL', T .. ':pace:o')
+  for i = 1, #entries, 2 do
+    local till, whose = string.match(entries[i + 1], '^([%d.]+)(.*)$')
+    see(tonumber(entries[i]), tonumber(till), whose)
+  end
+end
+
+--- Whether it was under way until now. Told twice, the later time counts: that only makes us wait longer.
+local function noteAnswered(T, slot, at)
+  redis.call('ZADD', T .. ':pace:w', stamp(at), slot)
+  return redis.call('HDEL', T .. ':pace:o', slot) == 1
+end
+
+--- How many slots were granted from that moment on.
+local function grantedSince(T, time)
+  return redis.call('ZCOUNT', T .. ':pace:s', stamp(time), '+inf')
 end
 
 --- Counts of requests that are this close are the same: some are on their way while others arrive.

@@ -45,13 +45,7 @@ local function written(values)
   return table.concat(values, ' ')
 end
 
-local function grantedAt(entry)
-  if not entry then return end
-  local kind, time, rest = readSlot(entry)
-  return kind == 'a' and tonumber(rest) or time
-end
-
---- Opens what was learnt: `given` has key, answers (the slots), N (ours of the configured requests), W, slack, now.
+--- Opens what was learnt: `given` has T (the realm), key, k (the next slot), N (ours of the configured requests), W, slack, now.
 local function openLearnt(given)
   local fields, learnt = redis.call('HGETALL', given.key), {}
   for i = 1, #fields, 2 do learnt[fields[i]] = fields[i + 1] end
@@ -69,13 +63,7 @@ end
 
 --- How many requests of ours were in the window when this one was granted.
 local function inWindow(given, slot, granted, refused)
-  local low, high = math.max(0, slot - 2 * given.N - given.slack), slot
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local at = grantedAt(redis.call('HGET', given.answers, middle))
-    if at and at > granted - given.W then high = middle else low = middle + 1 end
-  end
-  return passedSince(low, slot, refused)
+  return passedSince(given.k - grantedSince(given.T, granted - given.W), slot, refused)
 end
 
 --- When a limit that was just seen to hold is tried again.

@@ -15,7 +15,7 @@
 --- @include "pace"
 --- @include "refusals"
 local T = KEYS[1]
-local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
+local pace, underWay, _, history = paceKeys(T)
 local configured, configuredMs, reserve = tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
 local learntHere = learntKey(T, configured, configuredMs)
 local now = paceNow(pace)
@@ -44,30 +44,23 @@ local function learnLimit(limit, windowMs)
 end
 
 local given = {
+  T = T,
   key = learntHere,
-  answers = answers,
+  k = tonumber(redis.call('HGET', pace, 'k') or '0'),
   N = math.max(1, configured - reserve),
   W = configuredMs,
   slack = slack(configured, configuredMs),
   now = now,
 }
 
---- The first slot that was granted after that moment, as closely as the parts tell; too early rather than late.
-local function slotAt(time, W)
-  local part = math.floor(time * PARTS / W)
-  for step = 0, PARTS do
-    local slot = redis.call('HGET', parts, step <= 2 and part - step or part + step - 2)
-    if slot then return tonumber(slot) end
-  end
-end
-
 --- Ours are all that can have arrived in the window the service counted: granted by now, and not so long
 --- before it that they arrived earlier, however slow answers are at the moment. Whatever is left is not ours.
 local function noteOthers(sentAt, limit, remaining, windowMs)
   local _, W, before = paceLimit(T, configured, configuredMs, reserve, now)
-  local since = slotAt(sentAt - windowMs - 2 * (now - sentAt), W)
-  if not since then return end
-  local ours = tonumber(redis.call('HGET', pace, 'k')) - since
+  local since = sentAt - windowMs - 2 * (now - sentAt)
+  local ours = grantedSince(T, since)
+  -- There may be more that nobody remembers.
+  if ours < given.k and ours == redis.call('ZCARD', history) then return end
   local extra = math.max(0, limit - remaining - ours)
   local held = redis.call('HMGET', learntHere, 'others', 'othersAt')
   local old = held[1] and now < tonumber(held[2]) + 2 * W and tonumber(held[1]) or 0
@@ -81,9 +74,11 @@ end
 for i = 4, #ARGV, 6 do
   local slot, holdMs, became = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
-  local before = redis.call('HGET', answers, slot)
-  local granted = grantedAt(before)
-  if before then noteAnswered(T, slot, now, granted) end
+  local granted = redis.call('ZSCORE', history, slot)
+  granted = granted and tonumber(granted)
+  local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1
+  local isFirst = isKnown and noteAnswered(T, slot, now)
+  if isKnown then redis.call('HSET', pace, 'clock', stamp(now)) end
   if holdMs ~= '' then
     local hold = now + tonumber(holdMs)
     if hold > tonumber(redis.call('HGET', pace, 'hold') or '0') then
@@ -92,7 +87,6 @@ for i = 4, #ARGV, 6 do
   end
   if limit and limit > 0 then
     learnLimit(limit, windowMs or configuredMs)
-    local isFirst = string.sub(before or '', 1, 1) == 'g'
     -- Of another limit nobody knows over how long it is counted: an hour's requests would all be taken for others'.
     local isCounted = windowMs or limit == configured
     if remaining and isFirst and isCounted then noteOthers(granted, limit, remaining, windowMs or configuredMs) end

@@ -10,12 +10,8 @@
 --- @include "pace"
 local T, whose = KEYS[1], ' ' .. ARGV[1] .. ' '
 local now, freed = paceNow(T .. ':pace'), 0
-local entries = redis.call('HGETALL', T .. ':pace:a')
-for i = 1, #entries, 2 do
-  local kind, granted, by = readSlot(entries[i + 1])
-  if kind == 'g' and string.sub(by, 1, #whose) == whose then
-    noteAnswered(T, entries[i], now, granted)
-    freed = freed + 1
-  end
-end
+eachUnderWay(T, function(slot, _, by)
+  if string.sub(by, 1, #whose) == whose and noteAnswered(T, slot, now) then freed = freed + 1 end
+end)
+if freed > 0 then redis.call('HSET', T .. ':pace', 'clock', stamp(now)) end
 return freed

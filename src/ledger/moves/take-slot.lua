@@ -1,8 +1,8 @@
 --[[
-  The pace of a realm: requests, not jobs, across all processes. Slot k is granted when its evenly spaced
-  time has come and the answer to slot k-N is at least a window old: even spacing alone overflows a sliding
-  window by jitter, and a request arrives no later than its answer. Slots are not reserved ahead: as many as
-  are due are granted, at most as many as are wanted now.
+  The pace of a realm: requests, not jobs, across all processes. A request is granted when its evenly spaced time has come
+  and fewer than N are under way or were answered within the last window: even spacing alone overflows a sliding window by
+  jitter, and a request arrives no later than its answer. In which order they are answered does not matter: behind a slow
+  one nobody waits. Slots are not reserved ahead: as many as are due are granted, at most as many as are wanted now.
 
   KEYS[1] the realm
   ARGV[1] N, requests allowed ('' for no limit)  ARGV[2] W, the window in ms  ARGV[3] ms after which no answer comes any more
@@ -13,19 +13,19 @@
 ]]
 --- @include "pace"
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
+local pace, underWay, window, history = paceKeys(T)
 local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
-local pace, answers, parts = T .. ':pace', T .. ':pace:a', T .. ':pace:t'
 if ARGV[8] == '1' then
-  local told, entries = {}, redis.call('HGETALL', answers)
-  for i = 1, #entries, 2 do
-    if select(3, readSlot(entries[i + 1])) == whose then told[#told + 1] = tonumber(entries[i]) end
-  end
+  local told = {}
+  eachUnderWay(T, function(slot, _, by)
+    if by == whose then told[#told + 1] = slot end
+  end)
   table.sort(told)
   if #told > 0 then return { 'go', unpack(told) } end
 end
 local now = paceNow(pace)
 local N, W, _, byRefusals = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
-local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants')
+local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt')
 local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0')
 
 local function keptWaiting(ms)
@@ -36,56 +36,61 @@ end
 if hold > now then return keptWaiting(hold - now) end
 if N == math.huge then return { 'free' } end
 
--- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
--- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
--- a limit that is known. What keeps the window is the rule below, whatever is caught up with here.
-local late = state[4] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
-local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
-
---- Ms until slot k may be granted, and its even time.
-local function waitFor()
-  local even = math.max(at + W / N, earliest)
-  if even > now then return even - now end
-  local before = redis.call('HGET', answers, k - N)
-  if before then
-    local kind, time = readSlot(before)
-    if kind == 'a' then
-      if now < time + W then return time + W - now end
-    elseif now < time + tonumber(ARGV[3]) + W then
-      -- Not answered yet: it cannot be a window old before a window has gone by from now. Its answer may
-      -- come at any moment, so the asker looks again well before that.
-      return math.min(W, time + tonumber(ARGV[3]) + W - now)
-    end
-  end
-  return 0, even
+-- Processes may be configured for windows of other lengths, and headers may name one: what a longer one needs is kept.
+local longest, longestAt = tonumber(state[5]), tonumber(state[6])
+if not longest or W >= longest or now > longestAt + longest then
+  longest, longestAt = W, now
+end
+if not state[5] and k > 0 then
+  -- Version 0.1.0 kept its slots elsewhere.
+  redis.call('UNLINK', T .. ':pace:a', T .. ':pace:t')
+  redis.call('HSET', pace, 'longest', longest, 'longestAt', stamp(longestAt), 'at', stamp(now + W), 'clock', stamp(now))
+  return keptWaiting(W)
 end
 
-local granted = { 'go' }
-while #granted <= wanted do
-  local wait, even = waitFor()
-  if wait > 0 then
-    if #granted == 1 then return keptWaiting(wait) end
+--- How many more may leave now.
+local function room()
+  return N - redis.call('ZCOUNT', window, '(' .. stamp(now - W), '+inf') - redis.call('HLEN', underWay)
+end
+local free = room()
+if free <= 0 then
+  -- What no answer comes to any more was answered at its time-out.
+  eachUnderWay(T, function(slot, till)
+    if till <= now then noteAnswered(T, slot, till) end
+  end)
+  free = room()
+end
+if free <= 0 then
+  -- What is under way cannot be a window old before a window has gone by from now.
+  local leaves = redis.call('ZRANGEBYSCORE', window, '(' .. stamp(now - W), '+inf', 'WITHSCORES', 'LIMIT', math.max(0, math.ceil(-free)), 1)[2]
+  return keptWaiting(leaves and tonumber(leaves) + W - now or W)
+end
+
+-- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
+-- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
+-- a limit that is known. What keeps the window is the rule above, whatever is caught up with here.
+local late = state[4] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
+local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
+local granted, till = { 'go' }, stamp(now + tonumber(ARGV[3]))
+while #granted <= math.min(wanted, free) do
+  local even = math.max(at + W / N, earliest)
+  if even > now then
+    if #granted == 1 then return keptWaiting(even - now) end
     break
   end
-  redis.call('HSET', answers, k, 'g' .. stamp(now) .. whose)
+  redis.call('HSET', underWay, k, till .. whose)
+  redis.call('ZADD', history, stamp(now), k)
   granted[#granted + 1] = k
   k, at = k + 1, even
 end
-redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now))
+redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt))
 if #granted > wanted then redis.call('HDEL', pace, 'wants') end
 
--- What the realm's limit may go up to again is kept; older slots are forgotten when they pile up.
-local kept = configured == math.huge and N or math.max(N, configured)
-for slot = granted[2], k - 1 do redis.call('HDEL', answers, slot - kept - 1) end
-if redis.call('HLEN', answers) > 2 * kept + 64 then
-  for _, field in ipairs(redis.call('HKEYS', answers)) do
-    if tonumber(field) < k - kept then redis.call('HDEL', answers, field) end
-  end
+-- A few at a time: after a rest or with a lower limit it may be a million.
+local function forget(key, before)
+  local old = redis.call('ZCOUNT', key, '-inf', stamp(before))
+  if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, 1000) - 1) end
 end
-local part = math.floor(now * PARTS / W)
-if redis.call('HSETNX', parts, part, granted[2]) == 1 and redis.call('HLEN', parts) > 3 * PARTS then
-  for _, field in ipairs(redis.call('HKEYS', parts)) do
-    if tonumber(field) < part - 2 * PARTS or tonumber(field) > part then redis.call('HDEL', parts, field) end
-  end
-end
+forget(window, now - longest)
+forget(history, now - longest - tonumber(ARGV[3]))
 return granted

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { UNLIMITED } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
 import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { sayLimit } from '../../support/refusal-history.js';
 import { storeClockGoesBack } from '../../support/store-clock.js';
 import { until } from '../../support/until.js';
 
@@ -13,7 +15,7 @@ type Answer = { readonly go: number } | { readonly waitMs: number };
 
 async function take(
   ledger: RealmLedger,
-  requests: number,
+  requests: number | '',
   windowMs: number,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Answer> {
@@ -47,7 +49,7 @@ describe('take-slot', () => {
       expect(waitOf(await take(ledger, 2, HOUR_MS))).toBeLessThanOrEqual(waitOf(second));
   });
 
-  test('a slot is granted only when the answer to the slot N before it is a window old', async () => {
+  test('a slot is granted only when fewer than N are under way or were answered within a window', async () => {
     const ledger = await bench.ledger();
     await take(ledger, 1, 500);
     // Its evenly spaced time has come, but the first request is still under way: it may arrive at any moment.
@@ -107,15 +109,51 @@ describe('take-slot', () => {
     });
   });
 
-  test('what is remembered of past slots stays small when the rate is lowered', async () => {
+  test('behind a slow answer nobody waits: the others’ slots are free when their window is over', async () => {
     const ledger = await bench.ledger();
+    const next = () => until('a slot', async () => 'go' in (await take(ledger, 3, 300)));
+    for (let slot = 0; slot < 3; slot++) await next();
+    await answer(ledger, 1);
+    await answer(ledger, 2);
+    // The first is still under way.
+    for (let slot = 3; slot < 5; slot++) await next();
+    expect(waitOf(await take(ledger, 3, 300))).toBeGreaterThan(200);
+  });
+
+  test.each(['configured', 'named by headers'])(
+    'of two limits, %s, the one over a longer window keeps the slots that the other is done with',
+    async (how) => {
+      const ledger = await bench.ledger();
+      const takeBy = async (requests: number, windowMs: number) => {
+        if (how === 'configured') return take(ledger, requests, windowMs);
+        await sayLimit(ledger, null, { requests, windowMs }, null);
+        return take(ledger, '', UNLIMITED.windowMs);
+      };
+      expect(await takeBy(6, HOUR_MS)).toEqual({ go: 0 });
+      await answer(ledger, 0);
+      for (let slot = 1; slot < 6; slot++) {
+        await until('a slot', async () => 'go' in (await takeBy(2, 50)));
+        await answer(ledger, slot);
+      }
+      // However late it is: six have left within the hour.
+      await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(Date.now() - HOUR_MS));
+      expect(waitOf(await takeBy(6, HOUR_MS))).toBeGreaterThan(HOUR_MS - 60_000);
+    },
+  );
+
+  test('what is remembered of past slots stays small when the rate is lowered, and is forgotten part by part', async () => {
+    const ledger = await bench.ledger();
+    const { redis } = ledger.scripts;
     const pace = `${ledger.keyPrefix}:pace`;
-    await ledger.scripts.redis.hset(pace, 'k', 400);
-    await ledger.scripts.redis.hset(
-      `${pace}:a`,
-      Object.fromEntries(Array.from({ length: 400 }, (_, k) => [k, 'a1'])),
-    );
-    await take(ledger, 4, 1_000);
-    expect(await ledger.scripts.redis.hlen(`${pace}:a`)).toBeLessThanOrEqual(5);
+    await take(ledger, 1_000, 1_000);
+    const old = Array.from({ length: 3_500 }, (_, k) => [Date.now() - 200_000, 1_000 + k]).flat();
+    for (const key of [`${pace}:w`, `${pace}:s`]) await redis.zadd(key, ...old);
+    const left = [];
+    for (let asked = 0; asked < 5; asked++) {
+      await until('a slot', async () => 'go' in (await take(ledger, 20, 100)));
+      left.push([await redis.zcard(`${pace}:w`), await redis.zcard(`${pace}:s`)]);
+    }
+    expect(Math.min(...(left[0] ?? []))).toBeGreaterThan(2_000);
+    expect(Math.max(...(left.at(-1) ?? []))).toBeLessThanOrEqual(6);
   });
 });
