@@ -48,19 +48,35 @@ export function auditedAdmin(redis: Redis): AuditedAdmin {
   return { ...createRealmAdmin(redis), ...realmBooks(redis) };
 }
 
+/** All fields of a map of members, one after the other, whichever of its hashes they stand in. */
+const READ_MAP = `
+local all = {}
+for _, hash in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do
+  for _, text in ipairs(redis.call('HGETALL', hash)) do all[#all + 1] = text end
+end
+return all`;
+
 export function realmBooks(redis: Redis): RealmBooks {
+  const held = async (realmId: string) => {
+    const reply = await redis.eval(READ_MAP, 1, realmKeys(realmId).balances);
+    const fields = z.array(z.string()).parse(reply);
+    const balances = new Map<string, string>();
+    for (const [member, tokens] of pairs(fields)) {
+      if (balances.has(member)) throw new Error(`member ${member} stands in two places`);
+      balances.set(member, tokens);
+    }
+    return balances;
+  };
   return {
     async balance(realmId, member) {
-      const held = await redis.hget(realmKeys(realmId).balances, member);
-      return held === null ? null : Number(held);
+      const tokens = (await held(realmId)).get(member);
+      return tokens === undefined ? null : Number(tokens);
     },
     async balances(realmId) {
-      const held = await redis.hgetall(realmKeys(realmId).balances);
-      return new Map(Object.entries(held).map(([member, tokens]) => [member, Number(tokens)]));
+      return new Map([...(await held(realmId))].map(([member, tokens]) => [member, Number(tokens)]));
     },
     async totalPoints(realmId) {
-      const held = await redis.hvals(realmKeys(realmId).balances);
-      return held.reduce((sum, tokens) => sum + BigInt(tokens), 0n);
+      return [...(await held(realmId)).values()].reduce((sum, tokens) => sum + BigInt(tokens), 0n);
     },
     async appliedChanges(realmId) {
       const lines = await redis.xrange(realmKeys(realmId).applied, '-', '+');
@@ -70,11 +86,15 @@ export function realmBooks(redis: Redis): RealmBooks {
   };
 }
 
+function pairs(fields: readonly string[]): [string, string][] {
+  const all: [string, string][] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) all.push([String(fields[at]), String(fields[at + 1])]);
+  return all;
+}
+
 function toChange(id: string, fields: readonly string[]): AppliedChange {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) pairs.push([String(fields[at]), String(fields[at + 1])]);
   const { op, member, recipient, tokens, key, request, balance } = appliedLine.parse(
-    Object.fromEntries(pairs),
+    Object.fromEntries(pairs(fields)),
   );
   return {
     id,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
 import { comparableWallet } from '../wallet.js';
 import type { Admission } from './answer.js';
-import { ADMIT, asking, CHANGE_BALANCE, realmKeys, runScript, TRANSFER } from './store.js';
+import { ADMIT, asking, CHANGE_BALANCE, READ_MEMBER, realmKeys, runScript, TRANSFER } from './store.js';
 
 /**
  * The realm's books as the five calls see them. Every change is one script: balance, stored answer and
@@ -28,6 +28,7 @@ type Change = {
 
 const facts = z.record(z.string(), z.unknown());
 const storedProfile = z.object({ wallets: z.array(z.string()), web3: facts, attributes: facts });
+const NOTHING_SAID = '{"wallets":[],"web3":{},"attributes":{}}';
 const points = z
   .string()
   .regex(/^-?\d+$/)
@@ -50,6 +51,7 @@ const transferReply = z.union([
   z.tuple([z.enum(['conflict', 'unknown-member', 'unknown-recipient'])]).transform(([kind]) => ({ kind })),
 ]);
 
+const memberReply = z.tuple([z.string().nullable(), z.string().nullable()]);
 const admitReply = z.tuple([z.number(), z.number(), z.number()]);
 
 export type RealmAccounts = ReturnType<typeof openAccounts>;
@@ -62,16 +64,15 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
   return {
     /** Undefined: no such member. */
     async member(realmId: string, member: string) {
-      const keys = realmKeys(realmId);
-      const [balance, profile] = await asking(redis, () =>
-        Promise.all([redis.hget(keys.balances, member), redis.hget(keys.profiles, member)]),
-      );
+      const { balances, profiles } = realmKeys(realmId);
+      const reply = await asking(redis, () => runScript(redis, READ_MEMBER, [balances, profiles], [member]));
+      const [balance, profile] = memberReply.parse(reply);
       if (balance === null || profile === null) return undefined;
-      const colon = profile.indexOf(':');
+      const [createdAt = ''] = profile.split(':', 1);
       return {
         balance: Number(balance),
-        createdAtMs: Number(profile.slice(0, colon)),
-        ...storedProfile.parse(parse(profile.slice(colon + 1))),
+        createdAtMs: Number(createdAt),
+        ...storedProfile.parse(parse(profile.slice(createdAt.length + 1) || NOTHING_SAID)),
       };
     },
 
@@ -106,6 +107,6 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
 }
 
 function movedKeys(realmId: string): string[] {
-  const { balances, answers, answersBefore, applied } = realmKeys(realmId);
-  return [balances, answers, answersBefore, applied];
+  const { balances, answers, answersBefore, applied, profiles } = realmKeys(realmId);
+  return [balances, answers, answersBefore, applied, profiles];
 }

@@ -4,9 +4,10 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { comparableWallet } from '../wallet.js';
 import { openApiKeys } from './api-keys.js';
 import { type MemberSeed, membersOfCsv, seedFault } from './members.js';
-import { isRealmId, PUT_MEMBERS, realmKeys, runScript } from './store.js';
+import { isRealmId, PUT_MEMBERS, realmKeys, runScript, SHARDS } from './store.js';
 
 const BLOCK_MEMBERS = 500;
+const BLOCK_KEYS = 1_000;
 
 export type RealmAdmin = ReturnType<typeof createRealmAdmin>;
 
@@ -49,8 +50,13 @@ export function createRealmAdmin(redis: Redis) {
 
     async dropRealm(realmId: string): Promise<void> {
       await apiKeys.revokeAll(realmId);
-      // One by one, so that no single command names them all; UNLINK frees the memory in the background.
-      for (const key of Object.values(realmKeys(realmId))) await redis.unlink(key);
+      const named = realmKeys(realmId);
+      const keys = Object.values(named);
+      for (let shard = 0; shard < SHARDS; shard += 1)
+        keys.push(`${named.balances}:${shard}`, `${named.profiles}:${shard}`);
+      // By blocks, so that no single command names them all; UNLINK frees the memory in the background.
+      for (let at = 0; at < keys.length; at += BLOCK_KEYS)
+        await redis.unlink(keys.slice(at, at + BLOCK_KEYS));
     },
   };
 }
@@ -60,8 +66,10 @@ function packSeed(seed: MemberSeed): [string, string, string[], string] {
   if (fault !== undefined)
     throw new RangeError(`member ${JSON.stringify(seed.member)}: ${fault.column}: ${fault.message}`);
   const wallets = [...new Set((seed.wallets ?? []).map(comparableWallet))];
+  const { web3 = {}, attributes = {} } = seed;
+  const says = [wallets, web3, attributes].some((facts) => Object.keys(facts).length > 0);
   // Lossless: the facts may hold token ids beyond 2^53 as LosslessNumber.
-  const profile = stringify({ wallets, web3: seed.web3 ?? {}, attributes: seed.attributes ?? {} });
+  const profile = says ? stringify({ wallets, web3, attributes }) : undefined;
   return [seed.member, String(seed.tokens), wallets, profile ?? ''];
 }
 

@@ -27,9 +27,9 @@ export function realmKeys(realmId: string) {
     realm: `${prefix}:realm`,
     /** Sorted set of the realm's API key ids by time of issue. */
     apiKeys: `${prefix}:api-keys`,
-    /** Hash of member id to balance, a signed integer. */
+    /** Map of member id to balance, a signed integer; see lua/includes/members.lua. */
     balances: `${prefix}:balances`,
-    /** Hash of member id to `<created, ms>:<JSON of wallets, web3, attributes>`. */
+    /** Map of member id to `<created, ms>:<JSON of wallets, web3, attributes>`, or the time alone. */
     profiles: `${prefix}:profiles`,
     /** Hash of wallet to member id. */
     wallets: `${prefix}:wallets`,
@@ -42,6 +42,9 @@ export function realmKeys(realmId: string) {
     requests: `${prefix}:requests`,
   };
 }
+
+/** Hashes to a map of members; lua/includes/members.lua knows it too. */
+export const SHARDS = 16_381;
 
 /**
  * The moves of the realm service. Each is one Lua file, read once when this module loads and run by its
@@ -58,8 +61,9 @@ function readScript(name: string): Script {
   return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
-export const CHANGE_BALANCE = readScript('change-balance-4');
-export const TRANSFER = readScript('transfer-4');
+export const CHANGE_BALANCE = readScript('change-balance-5');
+export const TRANSFER = readScript('transfer-5');
+export const READ_MEMBER = readScript('read-member-2');
 export const ADMIT = readScript('admit-1');
 export const PUT_MEMBERS = readScript('put-members-3');
 

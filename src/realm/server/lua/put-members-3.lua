@@ -7,39 +7,42 @@
     KEYS[3] wallets
 
     ARGV[1] of a member that exists: 'leave' leaves all, 'keep' the balance, 'replace' nothing
-    ARGV[2] JSON list of [member, tokens as digits, wallets, profile as JSON text]
+    ARGV[2] JSON list of [member, tokens as digits, wallets, profile as JSON text or '' for one that says nothing]
 
   Output:
     number of members that did not exist before
 ]]
 -- @include clock
+-- @include members
 
 local existing = ARGV[1]
 local now = string.format('%.0f', nowMs())
 
 local function putProfile(member, wallets, profile)
   local since = now
-  local old = redis.call('HGET', KEYS[2], member)
+  local home = bringHome(KEYS[2], member)
+  local old = redis.call('HGET', home, member)
   if old then
-    local colon = string.find(old, ':', 1, true)
-    since = string.sub(old, 1, colon - 1)
-    for _, wallet in ipairs(cjson.decode(string.sub(old, colon + 1)).wallets) do
+    local facts
+    since, facts = string.match(old, '^(%d+):?(.*)$')
+    for _, wallet in ipairs(facts == '' and {} or cjson.decode(facts).wallets) do
       -- A wallet that meanwhile went to another member stays with that one.
       if redis.call('HGET', KEYS[3], wallet) == member then redis.call('HDEL', KEYS[3], wallet) end
     end
   end
-  redis.call('HSET', KEYS[2], member, since .. ':' .. profile)
+  redis.call('HSET', home, member, profile == '' and since or since .. ':' .. profile)
   for _, wallet in ipairs(wallets) do redis.call('HSET', KEYS[3], wallet, member) end
 end
 
 local created = 0
 for _, seed in ipairs(cjson.decode(ARGV[2])) do
   local member, tokens, wallets, profile = seed[1], seed[2], seed[3], seed[4]
-  local isNew = redis.call('HSETNX', KEYS[1], member, tokens) == 1
+  local home = bringHome(KEYS[1], member)
+  local isNew = redis.call('HSETNX', home, member, tokens) == 1
   if isNew then
     created = created + 1
   elseif existing == 'replace' then
-    redis.call('HSET', KEYS[1], member, tokens)
+    redis.call('HSET', home, member, tokens)
   end
   if isNew or existing ~= 'leave' then putProfile(member, wallets, profile) end
 end

@@ -7,6 +7,7 @@
     KEYS[2] answers, current generation
     KEYS[3] answers, generation before
     KEYS[4] applied changes (stream)
+    KEYS[5] profiles
 
     ARGV[1] member
     ARGV[2] tokens, signed, not zero
@@ -27,6 +28,7 @@
 -- @include clock
 -- @include points
 -- @include answers
+-- @include members
 
 local member, tokens, key = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local op = tokens > 0 and 'credit' or 'debit'
@@ -41,18 +43,21 @@ if key ~= '' then
   end
 end
 
-local held = redis.call('HGET', KEYS[1], member)
+local home = bringHome(KEYS[1], member)
+local held = redis.call('HGET', home, member)
 if not held then return { 'unknown-member' } end
 local after = tonumber(held) + tokens
 if tokens < 0 and after < 0 then return { 'too-small', held } end
 if after > POINTS_MAX then return { 'out-of-range', held } end
 
 local now = nowMs()
-redis.call('HINCRBY', KEYS[1], member, ARGV[2])
+redis.call('HINCRBY', home, member, ARGV[2])
 if key ~= '' then
   local answer = content .. '=' .. digits(after)
   keepAnswer(KEYS[2], KEYS[3], key, answer, now, tonumber(ARGV[5]), tonumber(ARGV[6]))
 end
 redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[7], '*', 'op', op, 'member', member, 'recipient', '',
   'tokens', digits(math.abs(tokens)), 'key', key, 'request', ARGV[4], 'balance', digits(after))
+bringOthersHome(KEYS[1])
+bringOthersHome(KEYS[5])
 return { 'applied', digits(after) }

@@ -7,6 +7,7 @@
     KEYS[2] answers, current generation
     KEYS[3] answers, generation before
     KEYS[4] applied changes (stream)
+    KEYS[5] profiles
 
     ARGV[1] member that gives
     ARGV[2] member that receives, another one
@@ -29,6 +30,7 @@
 -- @include clock
 -- @include points
 -- @include answers
+-- @include members
 
 local member, recipient, tokens, key = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local content = 'transfer ' .. member .. ' ' .. recipient .. ' ' .. ARGV[3]
@@ -42,21 +44,25 @@ if key ~= '' then
   end
 end
 
-local held = redis.call('HMGET', KEYS[1], member, recipient)
-if not held[1] then return { 'unknown-member' } end
-if not held[2] then return { 'unknown-recipient' } end
-local given = tonumber(held[1]) - tokens
-local received = tonumber(held[2]) + tokens
-if given < 0 then return { 'too-small', held[1] } end
-if received > POINTS_MAX then return { 'out-of-range', held[2] } end
+local home, recipientHome = bringHome(KEYS[1], member), bringHome(KEYS[1], recipient)
+local held = redis.call('HGET', home, member)
+local recipientHeld = redis.call('HGET', recipientHome, recipient)
+if not held then return { 'unknown-member' } end
+if not recipientHeld then return { 'unknown-recipient' } end
+local given = tonumber(held) - tokens
+local received = tonumber(recipientHeld) + tokens
+if given < 0 then return { 'too-small', held } end
+if received > POINTS_MAX then return { 'out-of-range', recipientHeld } end
 
 local now = nowMs()
-redis.call('HINCRBY', KEYS[1], member, '-' .. ARGV[3])
-redis.call('HINCRBY', KEYS[1], recipient, ARGV[3])
+redis.call('HINCRBY', home, member, '-' .. ARGV[3])
+redis.call('HINCRBY', recipientHome, recipient, ARGV[3])
 if key ~= '' then
   local answer = content .. '=' .. digits(given) .. '/' .. digits(received)
   keepAnswer(KEYS[2], KEYS[3], key, answer, now, tonumber(ARGV[6]), tonumber(ARGV[7]))
 end
 redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[8], '*', 'op', 'transfer', 'member', member,
   'recipient', recipient, 'tokens', ARGV[3], 'key', key, 'request', ARGV[5], 'balance', digits(given))
+bringOthersHome(KEYS[1])
+bringOthersHome(KEYS[5])
 return { 'applied', digits(given), digits(received) }
