@@ -116,8 +116,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'sealed-beside-another',
     file: 'src/ledger/moves/seal-batch.lua',
-    find: "if ARGV[10] ~= '' and",
-    put: 'if false and',
+    find: "local isMoved = ARGV[10] ~= '' and",
+    put: 'local isMoved = false and',
     test: 'test/planning/seal-again.test.ts',
   },
   {
@@ -289,14 +289,14 @@ export const BOOKS_AND_DESK = [
   {
     name: 'retried-before-the-journals-are-merged',
     file: 'src/ledger/moves/retry.lua',
-    find: "if isUnmerged(T) then return { 'no', 'disarmed', '' } end",
-    put: '',
+    find: 'if isUnmerged(T) or not isSameStore',
+    put: 'if not isSameStore',
     test: 'test/ledger/sessions/fence.test.ts',
   },
   {
     name: 'judged-by-a-restored-store',
     file: 'src/operations/pay/plan-file.ts',
-    find: '  await mergeOnce(app, profile);',
+    find: '  await mergeIfRestored(app, profile);',
     put: '',
     test: 'test/chaos/near-copy-after-restore.test.ts',
     build: true,

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 /** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
 
@@ -301,3 +302,14 @@ function isSame(imported: string, path: string): boolean {
 function exists(path: string): boolean {
   return byPath.has(path) || byPath.has(path.replace(/\.ts$/, '.tsx')) || path.endsWith('.json');
 }
+
+const sabotages = z.object({
+  SABOTAGES: z.array(z.object({ name: z.string(), file: z.string(), find: z.string(), test: z.string() })),
+});
+
+test('every sabotage finds its place and its test', async () => {
+  const { SABOTAGES } = sabotages.parse(await import(resolve('scripts/sabotages.mjs')));
+  const lost = SABOTAGES.filter(({ file, find }) => readFileSync(file, 'utf8').split(find).length !== 2);
+  expect(lost.map(({ name, file }) => `${name} in ${file}`)).toEqual([]);
+  expect(SABOTAGES.filter(({ test: noticing }) => !existsSync(noticing))).toEqual([]);
+});
