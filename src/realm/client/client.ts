@@ -64,6 +64,8 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
   const { read, check, write } = createInstances(profile, agents);
   const credential = createCredentialReader(options.readKey, profile.authScheme);
   const underWay = new Set<Promise<unknown>>();
+  const inCurrency = (currency: string | null) =>
+    currency === profile.currency ? profile : { ...profile, currency };
 
   /** `close` must not tear a request apart; so everything under way is known. */
   function track<T>(work: Promise<T>): Promise<T> {
@@ -99,7 +101,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     agents.dropStale();
     const request = { url, body, headers: { authorization: key.authorization, ...headers } };
     const seen = await exchange(write, request, profile.timeouts.totalMs);
-    return writeOutcome(seen, key, { ...profile, currency });
+    return writeOutcome(seen, key, inCurrency(currency));
   }
 
   return {
@@ -107,7 +109,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
       track(
         get(read, { url: endpoints.member(id) }, { what: 'member', name: id }, (raw) => ({
           id,
-          balance: memberBalance(raw, { ...profile, currency }),
+          balance: memberBalance(raw, inCurrency(currency)),
           raw,
         })),
       ),
@@ -128,7 +130,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     },
     transfer: async (change) => {
       const { member, recipient, tokens, currency } = change;
-      const body = transferBody(recipient, tokens, { ...profile, currency });
+      const body = transferBody(recipient, tokens, inCurrency(currency));
       return track(patch(endpoints.transfer(member), body, change));
     },
     async close() {
