@@ -81,6 +81,20 @@ describe('ids that end in zeros after digit 15', () => {
     expect(codes(reading.warnings)).toContain('ALM_PLAN_ID_ENDS_IN_ZEROS');
   });
 
+  it('are nothing among ids that a power of two divides, as those of chat services', async () => {
+    // Milliseconds in the upper bits and nothing in the lowest twelve: one in 625 of 19 digits ends in four zeros.
+    const ids = Array.from({ length: 5_000 }, (_, index) =>
+      String(((330_000_000_000n + BigInt(index) * 7_919n) << 22n) | (BigInt(index % 32) << 17n)),
+    );
+    const ending = ids.filter((id) => id.endsWith('0000'));
+    expect([ending.length > 2, ids[0]?.length]).toEqual([true, 19]);
+    expect((await readBytes(file(ids))).faults).toEqual([]);
+    const rounded = ids.slice(0, 400).map((id) => `${id.slice(0, 15)}0000`);
+    expect(codes((await readBytes(file([...ids.slice(400), ...rounded]))).faults)).toEqual([
+      'ALM_PLAN_IDS_DAMAGED',
+    ]);
+  });
+
   it('are nothing where chance explains them: one in ten of 16 digits', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `119283746501${1000 + index}`);
     const reading = await readBytes(file(ids));
