@@ -73,7 +73,7 @@ export async function makeMembers(embedded: EmbeddedRealm, realmId: string, plan
   }
 }
 
-const MOST = Number.MAX_SAFE_INTEGER / 2;
+const MOST = Math.floor(Number.MAX_SAFE_INTEGER / 2);
 
 function takenFrom({ totals, blocks }: Plan): Map<string, number> {
   const taken = new Map<string, number>();

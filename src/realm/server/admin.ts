@@ -51,9 +51,12 @@ export function createRealmAdmin(redis: Redis) {
     async dropRealm(realmId: string): Promise<void> {
       await apiKeys.revokeAll(realmId);
       const named = realmKeys(realmId);
-      const keys = Object.values(named);
-      for (let shard = 0; shard < SHARDS; shard += 1)
-        keys.push(`${named.balances}:${shard}`, `${named.profiles}:${shard}`);
+      const keys = Array.from({ length: SHARDS }, (_, shard) => [
+        `${named.balances}:${shard}`,
+        `${named.profiles}:${shard}`,
+      ]).flat();
+      // Members first: a change that comes meanwhile leaves an answer only where it still finds its member.
+      keys.push(...Object.values(named));
       // By blocks, so that no single command names them all; UNLINK frees the memory in the background.
       for (let at = 0; at < keys.length; at += BLOCK_KEYS)
         await redis.unlink(keys.slice(at, at + BLOCK_KEYS));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -127,7 +128,10 @@ async function leave(folder: StoreFolder, target: Target, token: string, logger:
     await untilReady(client, READY_LIMIT_MS, 'the embedded Redis');
     await client.client('SETNAME', closingName(token));
     if (await othersArePresent(client, token)) return;
-    await rewriteFile(client);
+    // What cannot be written is no reason to stay.
+    await rewriteFile(client, folder).catch((error: unknown) =>
+      logger.debug(`the store’s file stays as it is: ${messageOf(error)}`),
+    );
     const refusal = await client.shutdown('NOSAVE').then(
       () => null,
       (error: unknown) => messageOf(error),
@@ -149,16 +153,22 @@ async function leave(folder: StoreFolder, target: Target, token: string, logger:
  * Before the next command can ask anything, Redis reads its file: every command since the file was last written anew is
  * done again, which takes six times as long as reading what came of it. A newcomer cuts this off, and it goes on.
  */
-async function rewriteFile(client: Redis): Promise<void> {
+async function rewriteFile(client: Redis, { path }: StoreFolder): Promise<void> {
+  const tried = join(path, 'rewrite-tried');
   const { aof_current_size: all, aof_base_size: base } = await persistence(client);
-  if (Number(all) - Number(base) < REWRITE_FROM_BYTES) return;
+  if (Number(all) - Number(base) < REWRITE_FROM_BYTES) return rm(tried, { force: true });
+  // One that came to nothing, because the store is large or its disk full, is not tried at every leave.
+  if (Number(all) < 1.5 * Number(await readFile(tried, 'utf8').catch(() => 0))) return;
+  await writeFile(tried, `${all}`, { mode: 0o600 });
   // One that is under way already serves as well.
   await client.bgrewriteaof().catch(() => {});
   const until = performance.now() + REWRITE_LIMIT_MS;
   for (;;) {
     await sleep(ASK_EVERY_MS);
-    const { aof_rewrite_in_progress: running, aof_rewrite_scheduled: waiting } = await persistence(client);
-    if ((running === '0' && waiting === '0') || performance.now() > until) return;
+    const now = await persistence(client);
+    const isOver = now.aof_rewrite_in_progress === '0' && now.aof_rewrite_scheduled === '0';
+    if (isOver && now.aof_last_bgrewrite_status === 'ok') return rm(tried, { force: true });
+    if (isOver || performance.now() > until) return;
   }
 }
 

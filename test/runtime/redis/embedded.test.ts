@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pino from 'pino';
@@ -112,6 +113,27 @@ describe('the embedded Redis', () => {
     const [left] = await files();
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(1_000);
+  });
+
+  it('does not write its file anew at every leave where that came to nothing: first as much again is written', async () => {
+    const folder = await newFolder();
+    const aof = join(folder, 'redis', 'appendonlydir');
+    const incremental = async () => {
+      const found = (await readdir(aof)).filter((name) => name.endsWith('.incr.aof'));
+      const sizes = await Promise.all(found.map(async (name) => (await stat(join(aof, name))).size));
+      return sizes.reduce((sum, size) => sum + size, 0);
+    };
+    const tried = join(folder, 'redis', 'rewrite-tried');
+    for (const [key, isRewritten] of [
+      ['one', false],
+      ['two', true],
+    ] as const) {
+      const store = await open(folder);
+      if (key === 'one') await writeFile(tried, String(8 * 1024 * 1024));
+      await store.ledger.set(key, 'x'.repeat(9 * 1024 * 1024));
+      await store.close();
+      expect([(await incremental()) === 0, existsSync(tried)]).toEqual([isRewritten, !isRewritten]);
+    }
   });
 
   it('cuts a torn tail and keeps everything that was acknowledged before it', async () => {
