@@ -64,8 +64,8 @@ export type RealmIdentity = Pick<RealmProfile, 'baseUrl' | 'realmId'>;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 const RATE = /^([0-9]{1,7})\s*\/\s*([0-9]{1,8})?\s*(ms|s|min|h)$/;
 
-const RATE_REQUESTS_MAX = 1_000_000;
-const RATE_WINDOW_MS_MAX = 24 * 3_600_000;
+export const RATE_REQUESTS_MAX = 1_000_000;
+export const RATE_WINDOW_MS_MAX = 24 * 3_600_000;
 export const RATE_EXPECTED = 'a rate such as 24/min, 10/s, 500/h, 60/6s, or none';
 
 type ParsedRate = { readonly rate: Rate | null } | { readonly fault: string };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/classify.js';
-import type { RealmProfile } from '../core/profile.js';
+import { RATE_REQUESTS_MAX, RATE_WINDOW_MS_MAX, type RealmProfile } from '../core/profile.js';
 import {
   type Allowed,
   answerSlots,
@@ -74,11 +74,13 @@ export class Pace {
         if (this.waiting.length === 0) break;
         const askedAt = performance.now();
         const taken = await takeSlots(this.ledger, this.allowed(), {
-          timeoutMs: this.profile.timeouts.totalMs,
+          // It counts as under way for as long as it may leave late.
+          timeoutMs: this.profile.timeouts.totalMs + 2 * FRESH_MS,
           wanted: Math.min(this.waiting.length, SLOTS_AT_ONCE),
           session: this.session,
         });
-        if (taken.answer === 'go') for (const slot of taken.slots) this.grant(slot);
+        const isFresh = performance.now() - askedAt < FRESH_MS;
+        if (taken.answer === 'go') for (const slot of taken.slots) this.grant(slot, isFresh);
         else if (taken.answer === 'free') this.letGo(askedAt);
         else await sleep(Math.min(taken.ms, WAIT_STEP_MS));
       }
@@ -103,9 +105,9 @@ export class Pace {
   }
 
   /** Those who come while a question is under way stand behind those it was asked for. */
-  private grant(value: string): void {
-    const waiter = this.waiting.shift();
+  private grant(value: string, isFresh: boolean): void {
     const slot = this.slot(value);
+    const waiter = isFresh ? this.waiting.shift() : undefined;
     if (waiter === undefined) slot.answered();
     else waiter.resolve(slot);
   }
@@ -123,11 +125,10 @@ export class Pace {
     const refused = answer?.status === 429 || answer?.kind === 'slow-down';
     const hold = answer?.retryAfterMs ?? (refused ? this.profile.attempts.backoffMs : null);
     const headers = this.newsOf(answer, refused);
-    if (!this.limited) {
-      if (hold === null && !refused && headers === null) return;
+    if (!this.limited && (hold !== null || refused || headers !== null)) {
       this.heardAt = performance.now();
       this.freeUntil = this.heardAt;
-    }
+    } else if (slot === NO_SLOT) return;
     // Plain answers of one moment share a call; what holds the realm back is known before the next question.
     const urgent = hold !== null || refused;
     if (this.notes.length === 0 && !urgent)
@@ -144,6 +145,8 @@ export class Pace {
     if (headers === null || headers.limit === null || headers.limit === 0) return null;
     // A limit without a window says nothing to somebody who was told of none, and one of no length nothing to anybody.
     if (headers.windowMs === 0 || (!this.limited && headers.windowMs === null)) return null;
+    // More than can be configured limits nothing that is sent here.
+    if (headers.limit > RATE_REQUESTS_MAX || (headers.windowMs ?? 0) > RATE_WINDOW_MS_MAX) return null;
     const now = performance.now();
     const old = now - this.told.at >= this.allowed().windowMs / TOLD_A_WINDOW;
     if (!old && !refused && this.told.limit === headers.limit) return null;
@@ -180,6 +183,8 @@ const hasPassed = (answer: Answer | undefined) =>
   answer !== undefined && answer.status !== null && answer.status < 500;
 
 const NO_SLOT = '-1';
+/** A process may be frozen before it hears of its slots: older ones are given back, and none leaves much later. */
+const FRESH_MS = 10_000;
 /** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
 const WAIT_STEP_MS = 200;
 const SLOTS_AT_ONCE = 32;

@@ -48,6 +48,7 @@ const asConfigured = (realm: string, configured: object | null) => ({
   configured,
   learnt: null,
   others: 0,
+  used: expect.any(Number),
   holdUntil: null,
   notes: [],
 });
@@ -80,6 +81,7 @@ describe('almoner pace', () => {
           configured: RATE,
           learnt: { requests: 25, windowMs: 1_000, by: 'refusals', since: expect.any(String) },
           others: 0,
+          used: expect.any(Number),
           holdUntil: expect.any(String),
           notes: [
             expect.stringContaining('keeps refusing more than 25/s; almoner keeps to that instead of 50/s'),

@@ -29,11 +29,19 @@ const profile = () => {
 const reset = (realm: string, as: string, body: object = {}) =>
   desk.call(`/api/realms/${realm}/pace/reset`, { method: 'POST', body, as });
 
-const AS_CONFIGURED = { configured: RATE, learnt: null, others: 0, holdUntil: null, notes: [] };
+const AS_CONFIGURED = {
+  configured: RATE,
+  learnt: null,
+  others: 0,
+  used: expect.any(Number),
+  holdUntil: null,
+  notes: [],
+};
 const LEARNT = {
   configured: RATE,
   learnt: { requests: 25, windowMs: 1_000, by: 'refusals', since: expect.any(String) },
   others: 0,
+  used: expect.any(Number),
   holdUntil: expect.any(String),
   notes: [
     expect.stringContaining('keeps refusing more than 25/s'),

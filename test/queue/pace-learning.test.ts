@@ -35,6 +35,18 @@ async function learnt(ledger: RealmLedger, rate: { requests: number; windowMs: n
 }
 
 describe('the pace learns from answers', () => {
+  test('without a configured rate every slot is answered, whether or not its answer says something new', async () => {
+    const { ledger, pace } = await paceOf(null, 1_000);
+    await sendOne(pace, headers(100, 99, 100));
+    await until('the limit to be kept to', async () => (await learnt(ledger, null)).learnt !== null);
+    for (let i = 0; i < 8; i++) await sendOne(pace, i % 2 === 0 ? headers(100, 90, 100) : plain);
+    await until(
+      'all slots to be answered',
+      async () => (await ledger.scripts.redis.hlen(`${ledger.keyPrefix}:pace:o`)) === 0,
+    );
+    expect((await learnt(ledger, null)).used).toBeGreaterThan(0);
+  });
+
   test('a lower limit in the headers is kept to by every process, shown, and given up when the realm does', async () => {
     const { ledger, pace, notices, rate } = await paceOf(100, 1_000);
     await sendOne(pace, headers(10, 9, 1_000));

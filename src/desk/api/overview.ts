@@ -10,6 +10,11 @@ const Learnt = {
     .nullable()
     .describe('A limit lower than the configured one, what taught it, and since when.'),
   others: z.number().describe('Requests a window that somebody else makes on the same realm.'),
+  used: z
+    .number()
+    .describe(
+      'Requests that left within the last window; the overview counts a minute where there is no limit.',
+    ),
   holdUntil: time.nullable().describe('Nothing is sent until then: the realm asked for it (Retry-After).'),
   notes: z.array(z.string()).describe('The same in sentences; empty when everything is as configured.'),
 };
@@ -41,7 +46,6 @@ export const RealmCard = z.strictObject({
       'What holds now: the configured rate, or a lower one that the realm’s answers taught.',
     ),
     ...Learnt,
-    used: z.number().describe('Requests that left within the last window, a minute where there is no limit.'),
     recent: z
       .strictObject({ sliceMs: count, endsAt: time, requests: z.array(z.number()) })
       .describe('Requests per slice, oldest first, up to ten minutes: for the chart.'),

@@ -242,7 +242,7 @@ function realmCard(facts: {
       others: limits.others,
       holdUntil: limits.holdUntil,
       notes: limits.notes,
-      used: pace.within(allowed?.windowMs ?? UNLIMITED_WINDOW_MS, now),
+      used: allowed === null ? pace.within(UNLIMITED_WINDOW_MS, now) : limits.used,
       recent: pace.slices(now),
     },
     waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),

@@ -5,7 +5,7 @@
                      clock, ahead the latest time that a slot or a hold was written at, and how far the pace's clock
                                   is ahead of the store's
                      hold, holdMs the realm holds back until then (Retry-After)
-                     wants        '1' while somebody is kept waiting
+                     wants        when somebody was last kept waiting, to a second
                      longest, longestAt   the longest window in use, and when it was last used
     <realm>:pace:o   slot -> '<till when an answer may come> <session> <nonce of the call>' of those under way; the
                      session is empty where none is registered: a command that only reads
@@ -15,7 +15,8 @@
                      limit, limitMs, by, since   a limit lower than the configured one: 'h' said by the service's
                                   headers, 'r' found by being refused (see refusals.lua, which keeps more here)
                      tryAt        from then on a few requests more are tried, one by one
-                     others, othersAt   requests a window that somebody else makes, smoothed
+                     named        when headers last named that limit
+                     others, othersAt   requests a configured window that somebody else makes, smoothed
 ]]
 --- Fewer requests of others than this share of the limit are jitter.
 local OTHERS_SHARE = 0.15
@@ -78,30 +79,40 @@ local function learntKey(T, requests, windowMs)
 end
 
 local function dropLimit(key)
-  redis.call('HDEL', key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'below', 'evidence', 'again')
+  redis.call('HDEL', key, 'limit', 'limitMs', 'by', 'since', 'tryAt', 'named', 'below', 'evidence', 'again')
 end
 
---- Requests and window to keep to now: the configured ones, or lower ones that were learnt, without what is
---- reserved and what others use. What was found by being refused is our own share already. Also: what others use,
---- and whether the limit is one that was found so.
-local function paceLimit(T, configured, configuredMs, reserve, now)
+--- The limits to keep to now, {N, W, others} each: the configured one, lower where refusals showed it, and a lower one
+--- that the realm's headers name, which may be over another window. All without what is reserved and what others use,
+--- which are known for the configured window; what was found by being refused is our own share already. Also: whether
+--- it was found so.
+local function paceLimits(T, configured, configuredMs, reserve, now)
   local learnt = redis.call('HMGET', learntKey(T, configured, configuredMs), 'limit', 'limitMs', 'by', 'tryAt', 'others', 'othersAt')
-  local N, W = configured, configuredMs
-  local byRefusals = learnt[3] == 'r'
-  if learnt[1] and not byRefusals then N, W = tonumber(learnt[1]), tonumber(learnt[2]) end
-  local others = 0
-  if learnt[5] and now < tonumber(learnt[6]) + 2 * W then others = math.floor(tonumber(learnt[5])) end
-  if others < math.max(3, OTHERS_SHARE * N) then others = 0 end
-  N = math.max(1, N - reserve - others)
+  local limit, limitMs, byRefusals = tonumber(learnt[1] or '0'), tonumber(learnt[2] or '0'), learnt[3] == 'r'
+  local isFresh = learnt[5] and now < tonumber(learnt[6]) + 2 * math.max(configuredMs, limitMs)
+  local limits = {}
+  local function keepTo(requests, windowMs)
+    local part = windowMs / configuredMs
+    local others = isFresh and math.floor(tonumber(learnt[5]) * part) or 0
+    if others < math.max(3, OTHERS_SHARE * requests) then others = 0 end
+    local N = math.max(1, math.floor(requests - reserve * part - others))
+    limits[#limits + 1] = { N = N, W = windowMs, others = others }
+  end
+  if configured < math.huge then keepTo(configured, configuredMs) end
+  if learnt[3] == 'h' then keepTo(limit, limitMs) end
   if byRefusals then
-    local found = tonumber(learnt[1])
     local tried = now - tonumber(learnt[4])
     if tried > 0 then
       -- One by one: what is refused is known before the next leaves, where all at once would be refused at once.
       local more = slack(configured, configuredMs) + 1
-      found = found + math.min(more, math.ceil(more * tried / (MORE_WITHIN * configuredMs)))
+      limit = limit + math.min(more, math.ceil(more * tried / (MORE_WITHIN * configuredMs)))
     end
-    N = math.min(N, found)
+    limits[1].N = math.min(limits[1].N, limit)
   end
-  return N, W, others, byRefusals
+  return limits, byRefusals
+end
+
+--- Requests a window of the first of these limits that somebody else makes.
+local function othersOf(limits)
+  return limits[1] and limits[1].others or 0
 end

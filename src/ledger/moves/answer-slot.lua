@@ -26,7 +26,11 @@ local function learn(...)
 end
 
 local function learnLimit(limit, windowMs)
-  local held = redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by')
+  local held = redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by', 'named')
+  local heldLimit, heldMs = tonumber(held[1] or '0'), tonumber(held[2] or '0')
+  -- A realm may have two, and name now the one and now the other: the lower stands as long as it is named.
+  local isNamed = held[3] == 'h' and heldMs ~= windowMs and now < tonumber(held[4] or '0') + 2 * heldMs
+  if isNamed and limit * heldMs >= heldLimit * windowMs then return end
   -- Headers round a window up to whole seconds.
   local same = limit == configured and math.abs(windowMs - configuredMs) < 1000
   if same or limit * configuredMs >= configured * windowMs then
@@ -36,10 +40,11 @@ local function learnLimit(limit, windowMs)
     end
     return
   end
-  if tonumber(held[1]) ~= limit or tonumber(held[2]) ~= windowMs or held[3] ~= 'h' then
+  if heldLimit ~= limit or heldMs ~= windowMs or held[3] ~= 'h' then
     learn('limit', limit, windowMs, 'h')
     redis.call('HSET', learntHere, 'limit', limit, 'limitMs', windowMs, 'by', 'h', 'since', stamp(now))
   end
+  redis.call('HSET', learntHere, 'named', stamp(now))
   redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
 end
 
@@ -56,17 +61,18 @@ local given = {
 --- Ours are all that can have arrived in the window the service counted: granted by now, and not so long
 --- before it that they arrived earlier, however slow answers are at the moment. Whatever is left is not ours.
 local function noteOthers(sentAt, limit, remaining, windowMs)
-  local _, W, before = paceLimit(T, configured, configuredMs, reserve, now)
   local since = sentAt - windowMs - 2 * (now - sentAt)
   local ours = grantedSince(T, since)
-  -- There may be more that nobody remembers.
+  -- There may be more that nobody remembers, or that left before a limit was heard of.
   if ours < given.k and ours == redis.call('ZCARD', history) then return end
-  local extra = math.max(0, limit - remaining - ours)
-  local held = redis.call('HMGET', learntHere, 'others', 'othersAt')
-  local old = held[1] and now < tonumber(held[2]) + 2 * W and tonumber(held[1]) or 0
+  local held = redis.call('HMGET', learntHere, 'others', 'othersAt', 'since')
+  if configured == math.huge and now < tonumber(held[3] or now) + windowMs + 2 * (now - sentAt) then return end
+  local before = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
+  local extra = math.max(0, limit - remaining - ours) * configuredMs / windowMs
+  local old = held[1] and now < tonumber(held[2]) + 2 * math.max(configuredMs, windowMs) and tonumber(held[1]) or 0
   redis.call('HSET', learntHere, 'others', string.format('%.2f', 0.7 * old + 0.3 * extra), 'othersAt', stamp(now))
   redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
-  local _, _, after = paceLimit(T, configured, configuredMs, reserve, now)
+  local after = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
   if before == 0 and after > 0 then learn('others', after) end
   if before > 0 and after == 0 then learn('alone') end
 end
@@ -85,11 +91,10 @@ for i = 4, #ARGV, 6 do
       redis.call('HSET', pace, 'hold', stamp(hold), 'holdMs', holdMs, 'clock', stamp(now))
     end
   end
-  if limit and limit > 0 then
+  -- Of another limit than the configured one nobody knows over how long it is counted, unless it is told.
+  if limit and limit > 0 and (windowMs or limit == configured) then
     learnLimit(limit, windowMs or configuredMs)
-    -- Of another limit nobody knows over how long it is counted: an hour's requests would all be taken for others'.
-    local isCounted = windowMs or limit == configured
-    if remaining and isFirst and isCounted then noteOthers(granted, limit, remaining, windowMs or configuredMs) end
+    if remaining and isFirst and granted then noteOthers(granted, limit, remaining, windowMs or configuredMs) end
   elseif granted and configured < math.huge then
     local note = became == 'refused' and noteRefused or became == 'passed' and notePassed
     local news = note and note(given, tonumber(slot), granted, tonumber(holdMs) or 0)

@@ -97,6 +97,8 @@ export type PaceState = {
   readonly learnt: LearntLimit | null;
   /** Requests a window that somebody else makes on the same realm; 0 when it is only jitter. */
   readonly others: number;
+  /** Requests of ours that count in the window now. */
+  readonly used: number;
   /** The whole realm holds back (Retry-After). */
   readonly hold: { readonly sinceMs: number; readonly untilMs: number } | null;
 };
@@ -108,7 +110,7 @@ export async function readPaceState(
   configured: Rate | null,
 ): Promise<PaceState> {
   const { requests, windowMs } = configured ?? UNLIMITED;
-  const [holdEnd, holdMs, others, limit, limitMs, by, since] = texts(
+  const [holdEnd, holdMs, others, used, limit, limitMs, by, since] = texts(
     await scripts.script('read-pace', keyPrefix, [requests, windowMs]),
   );
   const learnt: LearntLimit | null =
@@ -122,7 +124,7 @@ export async function readPaceState(
         };
   const untilMs = Number(holdEnd);
   const hold = untilMs === 0 ? null : { sinceMs: untilMs - Number(holdMs), untilMs };
-  return { learnt, others: Number(others), hold };
+  return { learnt, others: Number(others), used: Number(used), hold };
 }
 
 /** What was learnt while this rate was configured, and a hold that the realm asked for. */

@@ -15,26 +15,33 @@
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
 local pace, underWay, window, history = paceKeys(T)
 local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
+local now = paceNow(pace)
+local till = stamp(now + tonumber(ARGV[3]))
 if ARGV[8] == '1' then
   local told = {}
   eachUnderWay(T, function(slot, _, by)
     if by == whose then told[#told + 1] = slot end
   end)
   table.sort(told)
+  -- They leave only now.
+  for _, slot in ipairs(told) do redis.call('HSET', underWay, slot, till .. whose) end
   if #told > 0 then return { 'go', unpack(told) } end
 end
-local now = paceNow(pace)
-local N, W, _, byRefusals = paceLimit(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
+local limits, byRefusals = paceLimits(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
 local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt')
-local k, at, hold = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0')
+local k, at, hold, wants = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0'), tonumber(state[4] or '0')
 
 local function keptWaiting(ms)
-  if not state[4] then redis.call('HSET', pace, 'wants', '1') end
+  if now > wants + 1000 then redis.call('HSET', pace, 'wants', stamp(now)) end
   return { 'wait', math.ceil(ms) }
 end
 
 if hold > now then return keptWaiting(hold - now) end
-if N == math.huge then return { 'free' } end
+if #limits == 0 then return { 'free' } end
+local W, shortest, gap = 0, math.huge, 0
+for _, limit in ipairs(limits) do
+  W, shortest, gap = math.max(W, limit.W), math.min(shortest, limit.W), math.max(gap, limit.W / limit.N)
+end
 
 -- Processes may be configured for windows of other lengths, and headers may name one: what a longer one needs is kept.
 local longest, longestAt = tonumber(state[5]), tonumber(state[6])
@@ -48,32 +55,41 @@ if not state[5] and k > 0 then
   return keptWaiting(W)
 end
 
---- How many more may leave now.
+--- How many more may leave now, and ms until one may where none does.
 local function room()
-  return N - redis.call('ZCOUNT', window, '(' .. stamp(now - W), '+inf') - redis.call('HLEN', underWay)
+  local free, waitMs = math.huge, 0
+  for _, limit in ipairs(limits) do
+    local from = '(' .. stamp(now - limit.W)
+    local left = limit.N - redis.call('ZCOUNT', window, from, '+inf') - redis.call('HLEN', underWay)
+    if left <= 0 then
+      -- What is under way cannot be a window old before a window has gone by from now. Where far too many are in the
+      -- window, one of the next is looked at again: a far one takes long to find.
+      local leaves = redis.call('ZRANGEBYSCORE', window, from, '+inf', 'WITHSCORES', 'LIMIT', math.min(1000, 0 - left), 1)[2]
+      waitMs = math.max(waitMs, leaves and tonumber(leaves) + limit.W - now or limit.W)
+    end
+    free = math.min(free, left)
+  end
+  return free, waitMs
 end
-local free = room()
+local free, waitMs = room()
 if free <= 0 then
   -- What no answer comes to any more was answered at its time-out.
-  eachUnderWay(T, function(slot, till)
-    if till <= now then noteAnswered(T, slot, till) end
+  eachUnderWay(T, function(slot, lastMoment)
+    if lastMoment <= now then noteAnswered(T, slot, lastMoment) end
   end)
-  free = room()
+  free, waitMs = room()
 end
-if free <= 0 then
-  -- What is under way cannot be a window old before a window has gone by from now.
-  local leaves = redis.call('ZRANGEBYSCORE', window, '(' .. stamp(now - W), '+inf', 'WITHSCORES', 'LIMIT', math.max(0, math.ceil(-free)), 1)[2]
-  return keptWaiting(leaves and tonumber(leaves) + W - now or W)
-end
+if free <= 0 then return keptWaiting(waitMs) end
 
 -- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
 -- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
 -- a limit that is known. What keeps the window is the rule above, whatever is caught up with here.
-local late = state[4] and math.min(0.4 * W, 10000) or math.min(W / 8, 1000)
+local late = math.min(0.4 * shortest, 10000)
+if now > wants + late + 1000 then late = math.min(shortest / 8, 1000) end
 local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
-local granted, till = { 'go' }, stamp(now + tonumber(ARGV[3]))
+local granted = { 'go' }
 while #granted <= math.min(wanted, free) do
-  local even = math.max(at + W / N, earliest)
+  local even = math.max(at + gap, earliest)
   if even > now then
     if #granted == 1 then return keptWaiting(even - now) end
     break
@@ -84,11 +100,12 @@ while #granted <= math.min(wanted, free) do
   k, at = k + 1, even
 end
 redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt))
-if #granted > wanted then redis.call('HDEL', pace, 'wants') end
+if #granted > wanted and wants > 0 then redis.call('HDEL', pace, 'wants') end
 
--- A few at a time: after a rest or with a lower limit it may be a million.
+-- A few at a time: after a rest or with a lower limit it may be a million. More than two are never kept, whatever the
+-- realm's headers named: no limit is larger than one.
 local function forget(key, before)
-  local old = redis.call('ZCOUNT', key, '-inf', stamp(before))
+  local old = math.max(redis.call('ZCOUNT', key, '-inf', stamp(before)), redis.call('ZCARD', key) - 2000000)
   if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, 1000) - 1) end
 end
 forget(window, now - longest)

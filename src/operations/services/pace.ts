@@ -12,6 +12,8 @@ export type RealmPace = {
   readonly learnt: (Rate & { readonly by: 'headers' | 'refusals'; readonly since: string }) | null;
   /** Requests a window that somebody else makes on the same realm. */
   readonly others: number;
+  /** Requests that left within the last window, or are under way; 0 without a limit. */
+  readonly used: number;
   /** Nothing is sent until then, because the realm said so. */
   readonly holdUntil: string | null;
   /** The same in sentences; empty when everything is as configured. */
@@ -19,7 +21,7 @@ export type RealmPace = {
 };
 
 export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
-  const { learnt, others, hold } = await readPaceState(ledger, configured);
+  const { learnt, others, used, hold } = await readPaceState(ledger, configured);
   return {
     realm: ledger.realm.name,
     configured,
@@ -30,6 +32,7 @@ export async function paceOf(ledger: RealmLedger, configured: Rate | null): Prom
       since: isoTime(learnt.sinceMs),
     },
     others,
+    used,
     holdUntil: isoTime(hold?.untilMs ?? null),
     notes: [
       ...(learnt === null ? [] : [limitNotice(learnt, learnt.by, configured)]),

@@ -62,4 +62,20 @@ describe('answer-slot', () => {
     expect(hold?.untilMs).toBeGreaterThan(Date.now());
     expect(hold?.untilMs).toBeLessThan(Date.now() + 5_100);
   });
+
+  test('headers of a request whose grant is forgotten are no reason to lose the hold that is told with them', async () => {
+    const ledger = await bench.ledger();
+    await take(ledger);
+    await ledger.scripts.redis.del(`${ledger.keyPrefix}:pace:s`);
+    const answers = [0, '', 'passed', 10, 3, 1_000, -1, 30_000, 'refused', '', '', ''];
+    await ledger.scripts.script('answer-slot', ledger.keyPrefix, [10, 1_000, 0, ...answers]);
+    expect([await underWay(ledger), (await take(ledger))[0]]).toEqual([[], 'wait']);
+  });
+
+  test('a limit without a window is not taken for one over the configured window', async () => {
+    const ledger = await bench.ledger();
+    await take(ledger);
+    await ledger.scripts.script('answer-slot', ledger.keyPrefix, [10, 1_000, 0, 0, '', 'passed', 4, 3, '']);
+    expect((await readPaceState(ledger, { requests: 10, windowMs: 1_000 })).learnt).toBeNull();
+  });
 });
