@@ -163,6 +163,7 @@ async function world(): Promise<World> {
     { name: 'park', args: ['forgotten', 'n', '{}'], open: [1, 2, 3] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
+    { name: 'read-pace', args: ['10', '1000'], open: [1, 2] },
     { name: 'redispatch', args: [no, '', '7', '8'], open: [1, 2, 3, 4] },
     { name: 'register', args: ['s', '{}', 'place /journal', '1000', ''], open: [1, 2, 3, 4, 5] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
