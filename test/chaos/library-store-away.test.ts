@@ -53,7 +53,7 @@ const open = () =>
 
 /** A payment that is under way: some orders are paid, others are at the realm. */
 async function midway(): Promise<void> {
-  await until('payments', async () => (await world.appliedCount()) >= before + 4, 30_000);
+  await until('payments', async () => (await world.appliedCount()) >= before + 4, 90_000);
 }
 
 async function expectPaidOnce(event: string): Promise<void> {
@@ -83,13 +83,15 @@ async function back(): Promise<void> {
 
 describe.each(Object.keys(AWAY))(
   'a store that is %s for longer than calls wait',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   (how) => {
     test('holds a payment up, which goes on by itself: everybody is paid once', async () => {
       before = await world.appliedCount();
       const event = `on-${how}-${tries++}`;
       await using books = await open();
       const paying = books.pay({ rows: rowsOf(event) });
+      // Where the test ends before it, its end is of no interest.
+      paying.catch(() => {});
       await midway();
       await leave(how);
       const sent = await world.appliedWhenQuiet(ANSWER_MS + 2 * PATIENCE_MS);
