@@ -19,7 +19,7 @@
     below     refusals well below the limit since it was last seen to hold
     evidence  how many had passed before the refusal by which the limit was believed
     again     refusals after as many although the limit was kept to
-    regular   refusals after so many came whatever the limit was: they tell nothing
+    regular   since, at: refusals after so many came whatever the limit was: for a while they tell nothing
     strayAt   when strays were about
 ]]
 local SAME_COUNT, SAME_INTERVAL = 2, 3
@@ -94,7 +94,7 @@ end
 --- A limit that is kept to is not met: refused again after as many requests, it was a little lower, or none at all.
 local function notePersisting(given, learnt, since, holdMs)
   if redis.call('HINCRBY', given.key, 'again', 1) >= 2 then
-    redis.call('HSET', given.key, 'regular', since)
+    redis.call('HSET', given.key, 'regular', written({ since, given.now }))
     return giveUp(given)
   end
   local lower = math.max(1, tonumber(learnt.limit) - given.slack)
@@ -123,7 +123,8 @@ local function noteRefused(given, slot, granted, holdMs)
   if learnt.by == 'h' then return end
   -- Refused once more before anything had passed, with little in the window: the realm refuses all for a while.
   if since == 0 and count < given.N / 4 then return end
-  if isAsMany(since, tonumber(learnt.regular)) then return end
+  local regular = numbers(learnt.regular)
+  if regular[2] and isAsMany(since, regular[1]) and now < regular[2] + WARY_WINDOWS * given.W then return end
   if learnt.by == 'r' and since ~= 0 and isAsMany(since, tonumber(learnt.evidence)) then
     return notePersisting(given, learnt, since, holdMs)
   end

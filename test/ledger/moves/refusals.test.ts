@@ -79,7 +79,22 @@ describe('what refusals tell of the limit', () => {
     expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
   });
 
-  test('every fiftieth refused, whatever is sent: given up soon, and then for good', async () => {
+  test('refusals that were taken for strays at an interval tell of a limit again after a while', async () => {
+    const history = await begin();
+    const { keyPrefix, scripts } = history.ledger;
+    const suspectSince = (ms: number) =>
+      scripts.redis.hset(`${keyPrefix}:pace:l:50/1000`, 'regular', `25 ${Date.now() - ms}`);
+    await suspectSince(1_000);
+    await history.halved(4);
+    expect(await history.limit()).toBeNull();
+    await suspectSince(31_000);
+    await history.requests(26, 20_000, 20, 'refused');
+    await history.requests(26, 21_500, 20, 'refused');
+    await history.requests(26, 23_000, 20, 'refused');
+    expect(await history.limit()).not.toBeNull();
+  });
+
+  test('every fiftieth refused, whatever is sent: given up soon, and then not again for a while', async () => {
     const history = await begin();
     let from = 1_000;
     for (let stray = 0; stray < 14; stray++) {
