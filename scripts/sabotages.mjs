@@ -495,8 +495,8 @@ export const SABOTAGES = [
   {
     name: 'under-way-is-not-counted',
     file: 'src/ledger/moves/take-slot.lua',
-    find: " - redis.call('HLEN', underWay)",
-    put: '',
+    find: "'+inf') - count",
+    put: "'+inf')",
     test: 'test/ledger/moves/take-slot.test.ts',
   },
   {

@@ -183,8 +183,8 @@ const hasPassed = (answer: Answer | undefined) =>
   answer !== undefined && answer.status !== null && answer.status < 500;
 
 const NO_SLOT = '-1';
-/** A process may be frozen before it hears of its slots: older ones are given back, and none leaves much later. */
-const FRESH_MS = 10_000;
+/** A process may be frozen before it hears of its slots, and once more before it sends: what is older does not leave. */
+export const FRESH_MS = 10_000;
 /** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
 const WAIT_STEP_MS = 200;
 const SLOTS_AT_ONCE = 32;

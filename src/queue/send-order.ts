@@ -26,7 +26,7 @@ import {
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
 import type { KnownBatches } from './batches.js';
-import type { Pace, Slot } from './pace.js';
+import { FRESH_MS, type Pace, type Slot } from './pace.js';
 import { type Delivered, type OnDead, OVER } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
 import { capReason, haltReason, refusalReason } from './reasons.js';
@@ -62,9 +62,6 @@ type Attempt = {
   readonly key: string;
   readonly outcome: WriteOutcome;
 };
-
-/** A process that was frozen for longer between the ledger's word and the first byte may have been given up since. */
-const FRESH_MS = 10_000;
 
 /** The store was restarted: the delivery is made again when the journals are merged. */
 const UNTIL_ARMED: Delivered = { againInMs: 250 };
@@ -150,7 +147,8 @@ export class OrderSender {
       slot.answered();
       return this.notBegun(ref, row, terms, begun);
     }
-    // Both clocks: one stands still while a machine sleeps, the other may be stepped.
+    // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
+    // other may be stepped.
     if (performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS) {
       slot.answered();
       await attempts.takeBack(ref, nonce, begun);

@@ -77,6 +77,7 @@ local function noteOthers(sentAt, limit, remaining, windowMs)
   if before > 0 and after == 0 then learn('alone') end
 end
 
+local isHeard = false
 for i = 4, #ARGV, 6 do
   local slot, holdMs, became = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
@@ -84,11 +85,11 @@ for i = 4, #ARGV, 6 do
   granted = granted and tonumber(granted)
   local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1
   local isFirst = isKnown and noteAnswered(T, slot, now)
-  if isKnown then redis.call('HSET', pace, 'clock', stamp(now)) end
+  isHeard = isHeard or isKnown or holdMs ~= ''
   if holdMs ~= '' then
     local hold = now + tonumber(holdMs)
     if hold > tonumber(redis.call('HGET', pace, 'hold') or '0') then
-      redis.call('HSET', pace, 'hold', stamp(hold), 'holdMs', holdMs, 'clock', stamp(now))
+      redis.call('HSET', pace, 'hold', stamp(hold), 'holdMs', holdMs)
     end
   end
   -- Of another limit than the configured one nobody knows over how long it is counted, unless it is told.
@@ -101,4 +102,5 @@ for i = 4, #ARGV, 6 do
     if news then learn(unpack(news)) end
   end
 end
+if isHeard then redis.call('HSET', pace, 'clock', stamp(now)) end
 return learnt

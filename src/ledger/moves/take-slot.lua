@@ -57,10 +57,10 @@ end
 
 --- How many more may leave now, and ms until one may where none does.
 local function room()
-  local free, waitMs = math.huge, 0
+  local free, waitMs, count = math.huge, 0, redis.call('HLEN', underWay)
   for _, limit in ipairs(limits) do
     local from = '(' .. stamp(now - limit.W)
-    local left = limit.N - redis.call('ZCOUNT', window, from, '+inf') - redis.call('HLEN', underWay)
+    local left = limit.N - redis.call('ZCOUNT', window, from, '+inf') - count
     if left <= 0 then
       -- What is under way cannot be a window old before a window has gone by from now. Where far too many are in the
       -- window, one of the next is looked at again: a far one takes long to find.

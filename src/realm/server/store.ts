@@ -43,9 +43,6 @@ export function realmKeys(realmId: string) {
   };
 }
 
-/** Hashes to a map of members; lua/includes/members.lua knows it too. */
-export const SHARDS = 16_381;
-
 /**
  * The moves of the realm service. Each is one Lua file, read once when this module loads and run by its
  * hash; `-- @include name` pulls in a fragment that several moves share.
@@ -62,6 +59,8 @@ function readScript(name: string): Script {
 }
 
 export const CHANGE_BALANCE = readScript('change-balance-5');
+/** Hashes to a map of members, as its scripts say (lua/includes/members.lua). */
+export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(CHANGE_BALANCE.lua)?.[1]);
 export const TRANSFER = readScript('transfer-5');
 export const READ_MEMBER = readScript('read-member-2');
 export const ADMIT = readScript('admit-1');

@@ -7,7 +7,7 @@
   before a move looks at it, so that it never stands in both, and every change that is applied brings some
   others along, so that the old hash ends also where most members are never touched.
 ]]
-local SHARDS = 16381 -- store.ts knows it too
+local SHARDS = 16381
 local BROUGHT_ALONG = 16 -- with the profiles some 0.5 ms of Redis to a change
 
 local function homeOf(map, member)
