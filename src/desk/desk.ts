@@ -12,6 +12,7 @@ import { WrongTokens } from './http/access/wrong-tokens.js';
 import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
 import { Live } from './live/live.js';
 import { OverviewBoard } from './live/overview.js';
+import { openNotices } from './notify/notices.js';
 import { Tasks } from './tasks.js';
 
 export type DeskOptions = {
@@ -22,6 +23,8 @@ export type DeskOptions = {
   readonly stop: AbortSignal;
   /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
   readonly localToken: string | null;
+  /** Where the secrets of notices stand. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly uploadLimits?: UploadLimits;
   /** How often a live line is asked whether it is still welcome. */
   readonly heartbeatMs?: number;
@@ -63,6 +66,7 @@ export function openDesk(app: App, options: DeskOptions) {
     wrongTokens,
     board,
     tasks,
+    notices: openNotices(app, { env: options.env ?? {} }),
     uploads: new Uploads(join(app.config.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),
     live: new Live(
       {

@@ -8,7 +8,6 @@ import { registerSecret } from '../runtime/logger.js';
 import { deskAddress } from './http/access/address.js';
 import { newToken, Tokens } from './http/access/tokens.js';
 import { createDesk } from './http/server.js';
-import { startNotices } from './notify/targets.js';
 
 /** The desk with what runs beside it: its pages, API and metrics, schedules, and the notices to the outside. */
 export type ServeOptions = {
@@ -43,14 +42,14 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const token = empty && isOnlyLocal ? newToken() : null;
   if (token !== null) registerSecret(token);
   const stop = new AbortController();
-  const { version, cwd } = options;
-  const given = { version, cwd, stop: stop.signal, webFolder: WEB_FOLDER };
+  const { version, cwd, env } = options;
+  const given = { version, cwd, env, stop: stop.signal, webFolder: WEB_FOLDER };
   const server = await createDesk(app, { ...given, address, localToken: token });
   try {
     const { url } = await server.listen(options.port);
     const schedules = await startSchedules(app, { stop: stop.signal });
     const archiving = startArchiving(app, stop.signal);
-    const notices = startNotices(app, server.desk, { env: options.env, publicUrl: address.publicUrl });
+    const notices = server.desk.notices.start(server.desk.board, address.publicUrl);
     return {
       url,
       token,
@@ -60,7 +59,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
         stop.abort();
         await schedules.stop();
         await archiving;
-        await notices?.close();
+        await notices.close();
         await server.close();
       },
     };

@@ -215,9 +215,10 @@ export {
 
 // What other folders keep beside the ledger.
 
-export { claimRule, takeArchivingTurn } from './notes/claims.js';
+export { claimRule, takeTurn } from './notes/claims.js';
 export { appendDeskAudit, ExpiringNotes, readDeskAudit } from './notes/desk-notes.js';
 export { deskMessages, deskNotes, type NoteStore, ruleNotes } from './notes/note-store.js';
+export { OutboxNotes } from './notes/outbox-notes.js';
 export {
   type FactsKept,
   forgetDecisions,

@@ -43,6 +43,7 @@ beforeAll(async () => {
     [`Member ${MEMBERS[0]}`, `/members/${MEMBERS[0]}`],
     ['Import', '/import'],
     ['Rules', '/rules'],
+    ['Notices', '/notices'],
     ['Audit', '/audit'],
     ['No such page', '/nowhere'],
   ];

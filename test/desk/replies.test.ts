@@ -14,7 +14,9 @@ let desk: TestDesk;
 
 beforeAll(async () => {
   realm = await startPickyRealm();
-  desk = await startDesk({ env: realm.env });
+  // Nobody listens there: what is sent stays in the outbox.
+  const config = 'notifications: { webhook: { url: "http://127.0.0.1:9/" } }';
+  desk = await startDesk({ env: realm.env, config });
   await mkdir(join(desk.folder, 'jobs'), { recursive: true });
   await writeFile(join(desk.folder, 'jobs', 'gift.yaml'), RULE);
 }, 60_000);
@@ -129,6 +131,10 @@ test('every route answers what the document of the API says, and no field more',
   await get(`/api/rule-runs/${plan}/explain?member=100001`);
   await get('/api/tasks');
   await get('/api/audit');
+  const sent = z.object({ id: z.string() });
+  const { id } = sent.parse(await post('/api/notices/test', { target: 'all realms: webhook' }));
+  await post(`/api/notices/${id}/replay`);
+  await get('/api/notices');
   await get('/api/openapi.json');
   expect(
     (await desk.call(`/api/uploads/${await upload('member,tokens\n1,1\n')}`, { method: 'DELETE' })).status,

@@ -52,6 +52,8 @@ export async function startDesk(
     readonly env?: NodeJS.ProcessEnv;
     readonly options?: Partial<ServerOptions>;
     readonly logger?: Logger;
+    /** The text of a configuration file. */
+    readonly config?: string;
   } = {},
 ): Promise<TestDesk> {
   const redis = await startRedis();
@@ -68,6 +70,7 @@ export async function startDesk(
     ALMONER_OPERATOR: 'tester',
     ...given.env,
   };
+  if (given.config !== undefined) await writeFile(join(folder, 'almoner.config.yaml'), given.config);
   const config = await loadConfig({ env, cwd: folder, flags: {} });
   const { logger = pino({ level: 'silent' }) } = given;
   const app = await App.open({ config, logger, env, clientName: 'desk', patienceMs: 5_000 });

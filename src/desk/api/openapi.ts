@@ -3,6 +3,7 @@ import { CSRF_HEADER } from '../http/access/guard.js';
 import type { Route, RouteGroup } from '../http/route.js';
 import * as batches from './batches.js';
 import * as imports from './imports.js';
+import * as notices from './notices.js';
 import * as orders from './orders.js';
 import * as overview from './overview.js';
 import * as rules from './rules.js';
@@ -102,6 +103,7 @@ const bodies = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({
   ...batches,
   ...imports,
+  ...notices,
   ...orders,
   ...overview,
   ...rules,

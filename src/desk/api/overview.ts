@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { BatchSummary } from './batches.js';
 import { batch, certainty, count, cursor, limit, name, next, type Of, Rate, Reason, time } from './values.js';
 
@@ -91,6 +92,20 @@ export type TaskReply = Of<typeof TaskReply>;
 export const TaskParams = z.object({ task: z.string().max(40) });
 export const TasksReply = z.strictObject({ tasks: z.array(TaskReply) });
 
+export const Matter = z
+  .strictObject({
+    event: z.enum(NOTICE_EVENTS),
+    subject: z.string().describe('What it is about, the same while it stands.'),
+    realm: z.string().nullable(),
+    batch: z.string().nullable(),
+    rule: z.string().nullable(),
+    message: z.string(),
+    next: z.string().nullable().describe('The command that ends it.'),
+    since: time,
+  })
+  .describe('Something that waits for a person.');
+export type Matter = Of<typeof Matter>;
+
 export const Overview = z.strictObject({
   at: time,
   store: z.strictObject({
@@ -105,6 +120,7 @@ export const Overview = z.strictObject({
   noWorker: z.boolean().describe('Orders wait and no process is there to send them.'),
   realms: z.array(RealmCard),
   batches: z.array(BatchSummary).describe('All that are not over, then the newest that are: at most 50.'),
+  matters: z.array(Matter).describe('Everything that waits for a person.'),
   tasks: z.array(TaskReply),
 });
 export type Overview = Of<typeof Overview>;

@@ -4,7 +4,7 @@ import { type Route, type RouteGroup, route } from './route.js';
 import { BATCH_ROUTES } from './routes/batches.js';
 import { IMPORT_ROUTES } from './routes/imports.js';
 import { ORDER_ROUTES } from './routes/orders.js';
-import { OVERVIEW_ROUTES } from './routes/overview.js';
+import { NOTICE_ROUTES, OVERVIEW_ROUTES } from './routes/overview.js';
 import { RULE_ROUTES } from './routes/rules.js';
 import { SESSION_ROUTES } from './routes/session.js';
 
@@ -38,6 +38,11 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     tag: 'Rules',
     description: 'Reward rules: listed, planned, run from exactly that plan, and explained.',
     routes: RULE_ROUTES,
+  },
+  {
+    tag: 'Notices',
+    description: 'What is told to the outside, and what became of it.',
+    routes: NOTICE_ROUTES,
   },
 ];
 

@@ -17,6 +17,7 @@ export async function metricsText(desk: Desk): Promise<string> {
   await fillStatuses(family, picture);
   fillRealms(family, picture);
   fillProcesses(family, picture, desk);
+  await fillMatters(family, picture, desk);
   return `${await family.registry.metrics()}\n${latencyText(await latenciesOf(picture))}`;
 }
 
@@ -33,6 +34,13 @@ function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Desk): 
   gauge('no_worker', '1 while orders wait and no worker runs.', []).set(overview.noWorker ? 1 : 0);
   gauge('desk_live_pages', 'Pages that listen to this desk.', []).set(desk.live.clients);
   gauge('info', 'Version of the desk.', ['version']).set({ version: desk.version }, 1);
+}
+
+async function fillMatters({ gauge }: Families, { overview }: Picture, desk: Desk): Promise<void> {
+  const matters = gauge('matters', 'What waits for a person, by event.', ['event']);
+  for (const { event } of overview.matters) matters.inc({ event });
+  const letters = gauge('notices_waiting', 'Notices that are not delivered yet.', []);
+  if (overview.store.up) letters.set(await desk.notices.outbox.waiting());
 }
 
 function latenciesOf({ seen }: Picture) {

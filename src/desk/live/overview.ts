@@ -1,6 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
-import type { Waiting } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
 import {
   allLedgers,
@@ -22,8 +21,10 @@ import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
 import { paceOf, type RealmPace } from '../../operations/services/pace.js';
 import type { App } from '../../runtime/app.js';
+import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, RealmCard, WorkerRow } from '../api/index.js';
+import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from '../notify/matters.js';
 import type { Tasks } from '../tasks.js';
 import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
@@ -37,8 +38,11 @@ const SHARED_MS = 500;
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
 
-export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
-export type Picture = { readonly overview: Overview; readonly seen: readonly ToldBatch[] };
+export type Picture = {
+  readonly overview: Overview;
+  readonly seen: readonly ToldBatch[];
+  readonly standings: readonly Standing[];
+};
 
 export class OverviewBoard {
   private readonly views: BatchViews;
@@ -47,6 +51,7 @@ export class OverviewBoard {
   private readonly health: StoreHealth;
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
+  private awaySince: number | null = null;
 
   constructor(
     private readonly app: App,
@@ -104,6 +109,7 @@ export class OverviewBoard {
     if (!store.up) return this.withoutStore();
     try {
       this.last = await this.collect(store);
+      this.awaySince = null;
       return this.last;
     } catch (error) {
       this.app.logger.warn({ err: error }, 'the overview could not be read');
@@ -112,9 +118,12 @@ export class OverviewBoard {
   }
 
   private withoutStore(): Picture {
-    const { overview, seen } = this.last ?? { overview: NOTHING, seen: [] };
-    const at = new Date().toISOString();
-    return { seen, overview: { ...overview, at, store: this.health.down(), tasks: this.tasks.list() } };
+    const { overview, ...known } = this.last ?? { overview: NOTHING, seen: [], standings: [] };
+    const now = Date.now();
+    this.awaySince ??= now;
+    const matters = [storeAway(this.awaySince, null), ...overview.matters];
+    const told = { at: isoTime(now), store: this.health.down(), matters, tasks: this.tasks.list() };
+    return { ...known, overview: { ...overview, ...told } };
   }
 
   private async collect(store: Overview['store']): Promise<Picture> {
@@ -127,6 +136,7 @@ export class OverviewBoard {
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
+    const standings = standingsOf(seen, { nowMs: now, holdMs: (realm) => holdMsOf(this.app.config, realm) });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -134,9 +144,10 @@ export class OverviewBoard {
       noWorker: alive === 0 && seen.some((batch) => isForWorkers(batch)),
       realms,
       batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
+      matters: standings.filter(({ event }) => event !== 'batch.finished').map(matterOf),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen };
+    return { overview, seen, standings };
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
@@ -203,6 +214,7 @@ const NOTHING: Omit<Overview, 'store'> = {
   noWorker: false,
   realms: [],
   batches: [],
+  matters: [],
   tasks: [],
 };
 

@@ -1,48 +1,75 @@
 import { z } from 'zod';
+import { NOTICE_EVENTS, type NoticeEvent } from '../../core/notice-events.js';
 import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { NoteStore } from '../../ledger/index.js';
 import type { BatchSummary } from '../api/index.js';
-import { deliver, keyOf, type Notice, type Target, type TargetOptions } from './notice.js';
+import { type Notice, type Outgoing, post, type Sent, type Target } from './target.js';
 
 /**
  * One chat message per batch, edited in place: posted with `?wait=true`, which answers its id, and patched
  * from then on. The id is kept in the store, so that a restarted desk goes on editing the same message; one
- * that somebody deleted is posted anew.
+ * that somebody deleted is posted anew. What is about no batch is a message of its own.
  */
-export type DiscordOptions = TargetOptions & {
+export type DiscordOptions = {
+  readonly name: string;
   /** The URL is itself the secret: it is read when it is used, and never logged. */
   readonly url: () => string;
+  /** By batch: the message's id, and when what it shows was written. */
   readonly messages: Pick<NoteStore<string>, 'get' | 'put'>;
+  readonly events?: readonly NoticeEvent[] | null;
 };
 
 const posted = z.object({ id: z.string().regex(/^[\w-]{1,64}$/) });
+const SHOWN: Sent = { ok: true, status: null, why: null, retryAfterMs: 0, body: '' };
 
-export function discord(options: DiscordOptions): Target {
+export function discord({ name, url, messages, events }: DiscordOptions): Target {
+  const request = (address: string, message: string | null, body: string, stop: AbortSignal) => {
+    const to = new URL(address);
+    if (message === null) to.searchParams.set('wait', 'true');
+    else to.pathname = `${to.pathname.replace(/\/$/, '')}/messages/${message}`;
+    return post({ method: message === null ? 'POST' : 'PATCH', url: to.href, body }, stop);
+  };
+  const send = async ({ body, at, thread }: Outgoing, stop: AbortSignal): Promise<Sent> => {
+    const address = addressOr(url);
+    if (address === null)
+      return { ...SHOWN, ok: false, why: 'its address cannot be read; `almoner doctor` says why' };
+    const [message = '', shownAt = '0'] = (thread === null ? '' : ((await messages.get(thread)) ?? '')).split(
+      ' ',
+    );
+    // A letter that waited must not write over what was shown since.
+    if (message !== '' && Number(shownAt) > at) return SHOWN;
+    const keep = async (id: string) => thread !== null && messages.put(thread, `${id} ${at}`);
+    if (message !== '') {
+      const edited = await request(address, message, body, stop);
+      if (edited.ok) await keep(message);
+      if (edited.status !== 404) return edited;
+    }
+    const sent = await request(address, null, body, stop);
+    const id = sent.ok ? idIn(sent.body) : null;
+    if (id !== null) await keep(id);
+    return sent;
+  };
   return {
-    wants: ['progress', 'finished', 'halted', 'doubt', 'missing-session'],
-    async send(notice) {
-      const key = keyOf(notice.batch);
-      const known = await options.messages.get(key);
-      const edited = known === null ? null : await request(options, notice, known);
-      if (edited?.ok) return;
-      if (edited !== null && edited.status !== 404) return complain(options, notice, edited.status);
-      const sent = await request(options, notice, null);
-      if (!sent.ok) return complain(options, notice, sent.status);
-      const id = idIn(sent.body);
-      if (id !== null) await options.messages.put(key, id);
+    name,
+    place: () => new URL(url()).origin,
+    wants: events ?? NOTICE_EVENTS,
+    // Names of files and people are not allowed to call anybody.
+    body: (notice) => JSON.stringify({ content: messageText(notice), allowed_mentions: { parse: [] } }),
+    send,
+    async progress(notice, stop) {
+      const at = Date.parse(notice.at);
+      await send({ id: '', body: this.body(notice), at, thread: notice.matter.subject }, stop);
     },
   };
 }
 
-function request(options: DiscordOptions, notice: Notice, message: string | null) {
-  const url = new URL(options.url());
-  if (message === null) url.searchParams.set('wait', 'true');
-  else url.pathname = `${url.pathname.replace(/\/$/, '')}/messages/${message}`;
-  // Names of files and people are not allowed to call anybody.
-  const body = JSON.stringify({ content: messageText(notice), allowed_mentions: { parse: [] } });
-  const method = message === null ? 'POST' : 'PATCH';
-  return deliver({ method, url: url.href, headers: () => ({}), body }, options.tries);
+function addressOr(url: () => string): string | null {
+  try {
+    return url();
+  } catch {
+    return null;
+  }
 }
 
 function idIn(body: string): string | null {
@@ -51,13 +78,6 @@ function idIn(body: string): string | null {
   } catch {
     return null;
   }
-}
-
-function complain({ realm, logger }: DiscordOptions, notice: Notice, status: number | null): void {
-  logger.warn(
-    { realm, event: notice.event, batch: notice.batch.batch, status },
-    'the chat did not take a notice',
-  );
 }
 
 /** A batch's standing in a few lines of chat: what, how far, when it ends, why it stands. */
@@ -73,7 +93,9 @@ const HEADS: Readonly<Record<BatchSummary['state'], string>> = {
   cancelled: 'was cancelled',
 };
 
-export function messageText({ batch, link }: Notice): string {
+export function messageText({ matter, summary: batch, link }: Notice): string {
+  const said = `${plain(matter.message)}${matter.next === null ? '' : ` Next: ${plain(matter.next)}`}`;
+  if (batch === null) return [said, ...(link === null ? [] : [link])].join('\n').slice(0, CHARACTERS_MAX);
   const { counts, tokens } = batch;
   const settled = batch.rows - openCount(counts);
   const failed = (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0);

@@ -1,162 +1,218 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../core/errors/error.js';
-import { deskMessages, deskNotes, type ScriptClient } from '../../ledger/index.js';
+import { deskMessages, deskNotes, type ScriptClient, takeTurn } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import type { BatchSummary } from '../api/index.js';
-import type { OverviewBoard } from '../live/overview.js';
-import { eventsFor, keyOf, type Notice, storedTold, type Target, type Told, toldOf } from './notice.js';
+import type { OverviewBoard, Picture } from '../live/overview.js';
+import {
+  batchSubject,
+  isBatch,
+  marksOf,
+  matterOf,
+  newsOf,
+  noticeId,
+  STORE,
+  type Standing,
+  storeAway,
+  storedTold,
+  type Told,
+} from './matters.js';
+import type { Outbox } from './outbox.js';
+import type { Notice, Target } from './target.js';
 
 /**
- * Looks at the batches of realms that want to be told, and tells what is new. The ledger is asked, not the
- * queue: it does not matter which process on which machine finished the last order.
+ * Looks at everything that may be news, and writes it into the outbox. The ledger is asked, not the queue: it does not
+ * matter which process on which machine finished the last order.
  */
 export type NotifierOptions = {
   readonly board: OverviewBoard;
-  readonly told: ToldNotes;
-  /** The channels of each realm, by its name. */
-  readonly targets: ReadonlyMap<string, readonly Target[]>;
-  readonly link: (batch: string) => string | null;
+  readonly scripts: ScriptClient;
+  readonly outbox: Outbox;
+  /** Where the notices of a realm go; null: of what belongs to none. */
+  readonly targets: (realm: string | null) => readonly Target[];
+  readonly link: (path: string) => string | null;
   readonly logger: Logger;
+  readonly stop: AbortSignal;
   readonly lookEveryMs?: number;
   /** Progress of one batch is told at most this often. */
   readonly progressEveryMs?: number;
+  /** A store that is away for so long is told of. */
+  readonly awayMs?: number;
 };
 
-/**
- * What was told of which batch, and the chat message that stands for it; gone with the batch. The two are apart
- * because another step writes the messages, and neither may overwrite the other's.
- */
+/** What was told of which subject, and the chat message that stands for a batch: two hashes, because two write them. */
 export function toldNotes(scripts: ScriptClient) {
-  return { batches: deskNotes(scripts, 'told', storedTold), messages: deskMessages(scripts) };
+  return { subjects: deskNotes(scripts, 'told', storedTold), messages: deskMessages(scripts) };
 }
-type ToldNotes = ReturnType<typeof toldNotes>;
 
 const LOOK_MS = 2_000;
 const PROGRESS_MS = 15_000;
+const AWAY_MS = 30_000;
+const AWAY_AGAIN_MS = 60_000;
 /** A batch that ended longer ago, before anybody was told of it, is history and no news. */
 const NEWS_MS = 10 * 60_000;
 
 export class Notifier {
-  private readonly outboxes: ReadonlyMap<string, readonly Outbox[]>;
+  private readonly told: ReturnType<typeof toldNotes>;
   private readonly progressAt = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> | null = null;
+  private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
-    this.outboxes = new Map(
-      [...options.targets].map(([realm, targets]) => [
-        realm,
-        targets.map((target) => new Outbox(target, options.logger)),
-      ]),
-    );
+    this.told = toldNotes(options.scripts);
     this.timer = setInterval(() => this.tick(), options.lookEveryMs ?? LOOK_MS).unref();
   }
 
-  /** What is being sent is sent; the rest is told by the next desk, which knows what was told. */
+  /** What is being sent is sent; the rest is in the outbox, or will be seen by the next desk. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
-    await Promise.all([...this.outboxes.values()].flat().map(({ sending }) => sending));
   }
 
   private tick(): void {
-    this.looking ??= this.look()
-      .catch((error: unknown) =>
-        this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for'),
-      )
-      .finally(() => {
-        this.looking = null;
+    this.looking ??= this.round().finally(() => {
+      this.looking = null;
+    });
+  }
+
+  private async round(): Promise<void> {
+    try {
+      const picture = await this.options.board.look();
+      if (!picture.overview.store.up) return await this.storeIsAway();
+      await this.storeIsBack();
+      await this.look(picture);
+      await this.options.outbox.drain();
+      await this.showProgress(picture);
+    } catch (error) {
+      this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for');
+      await this.storeIsAway();
+    }
+  }
+
+  private async look({ standings, seen }: Picture): Promise<void> {
+    const { scripts, lookEveryMs = LOOK_MS } = this.options;
+    // Two desks that look at the same moment would count the same occurrence twice.
+    if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
+    const known = await this.told.subjects.all();
+    const subjects = new Map<string, Standing[]>([...known.keys()].map((subject) => [subject, []]));
+    for (const standing of standings) {
+      const { subject } = standing;
+      subjects.set(subject, [...(subjects.get(subject) ?? []), standing]);
+    }
+    const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
+    for (const [subject, each] of subjects)
+      if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
+      else await this.tell(subject, each, known.get(subject) ?? null);
+  }
+
+  private async forget(subject: string): Promise<void> {
+    this.progressAt.delete(subject);
+    await this.told.subjects.forget(subject);
+    await this.told.messages.forget(subject);
+  }
+
+  /** First into the outbox, then noted as told: killed in between, the next look finds the same ids. */
+  private async tell(subject: string, standings: readonly Standing[], told: Told | null): Promise<void> {
+    const marks = marksOf(standings);
+    if (told !== null && JSON.stringify(told.marks) === JSON.stringify(marks)) return;
+    let seq = told?.seq ?? 0;
+    for (const standing of newsOf(standings, told)) {
+      if (told === null && isHistory(standing)) continue;
+      // What was never told of begins at its own time, so that a subject that was forgotten meets no old id.
+      const occurrence = (told?.seq ?? Date.parse(standing.since)) + 1;
+      seq = Math.max(seq, occurrence);
+      await this.write(standing, occurrence);
+    }
+    await this.told.subjects.put(subject, { seq, marks });
+  }
+
+  private async write(standing: Standing, occurrence: number): Promise<void> {
+    const { event, subject, realm, batch } = standing;
+    const notice = await this.notice(standing);
+    for (const target of this.options.targets(realm)) {
+      if (!target.wants.includes(event)) continue;
+      const id = noticeId(target.name, subject, event, occurrence);
+      await this.options.outbox.put({
+        ...letterOf(target, notice),
+        id,
+        thread: batch === null ? null : subject,
       });
-  }
-
-  private async look(): Promise<void> {
-    const { board, told } = this.options;
-    const { overview, seen } = await board.look();
-    if (!overview.store.up) return;
-    const known = await told.batches.all();
-    for (const batch of seen) {
-      const { manifest, state } = batch.view;
-      const before = known.get(keyOf(manifest)) ?? null;
-      const now = toldOf({ ...batch.view, waiting: batch.waiting }, Date.now());
-      const isQuiet = before !== null && isSame(before, now) && state !== 'running';
-      if (isQuiet || !this.outboxes.has(manifest.realm)) continue;
-      await this.tell(await board.summary(batch), before);
     }
-    const there = new Set(seen.map(({ view }) => keyOf(view.manifest)));
-    for (const key of known.keys())
-      if (!there.has(key)) {
-        this.progressAt.delete(key);
-        await told.batches.forget(key);
-        await told.messages.forget(key);
-      }
   }
 
-  private async tell(summary: BatchSummary, before: Told | null): Promise<void> {
+  private async notice(standing: Standing): Promise<Notice> {
+    const { batchSeen, batch, rule } = standing;
+    const path = batch === null ? (rule === null ? '/notices' : '/rules') : `/batches/${batch}`;
+    return {
+      at: isoTime(Date.now()),
+      matter: matterOf(standing),
+      summary: batchSeen === undefined ? null : await this.options.board.summary(batchSeen),
+      link: this.options.link(path),
+    };
+  }
+
+  private async showProgress({ seen }: Picture): Promise<void> {
+    const { targets, progressEveryMs = PROGRESS_MS, stop } = this.options;
+    for (const batchSeen of seen) {
+      const { manifest, state } = batchSeen.view;
+      const subject = batchSubject(manifest);
+      const now = Date.now();
+      const showing = targets(manifest.realm).filter(({ progress }) => progress !== undefined);
+      if (state !== 'running' || showing.length === 0) continue;
+      if (now - (this.progressAt.get(subject) ?? 0) < progressEveryMs) continue;
+      this.progressAt.set(subject, now);
+      const { realm, batch } = manifest;
+      const about = { event: 'batch.finished', subject, realm, batch, rule: null, mark: '' } as const;
+      const notice = await this.notice({ ...about, batchSeen, message: '', next: null, since: isoTime(now) });
+      for (const target of showing) await target.progress?.(notice, stop);
+    }
+  }
+
+  /** Without a store there is no outbox: whoever is to hear of it is told at once, and tried again while it lasts. */
+  private async storeIsAway(): Promise<void> {
     const now = Date.now();
-    const standing = toldOf(summary, now);
-    const isHistory =
-      before === null && summary.finishedAt !== null && now - Date.parse(summary.finishedAt) > NEWS_MS;
-    const events = isHistory ? [] : eventsFor(standing, before);
-    for (const event of events) {
-      if (event === 'progress' && before?.state === summary.state && !this.mayProgress(keyOf(summary), now))
-        continue;
-      const notice = { event, at: isoTime(now), batch: summary, link: this.options.link(summary.batch) };
-      for (const outbox of this.outboxes.get(summary.realm) ?? []) outbox.put(notice);
-    }
-    if (before === null || !isSame(before, standing))
-      await this.options.told.batches.put(keyOf(summary), standing);
-  }
-
-  private mayProgress(key: string, now: number): boolean {
-    const last = this.progressAt.get(key) ?? 0;
-    if (now - last < (this.options.progressEveryMs ?? PROGRESS_MS)) return false;
-    this.progressAt.set(key, now);
-    return true;
-  }
-}
-
-function isSame(a: Told, b: Told): boolean {
-  return a.state === b.state && a.doubts === b.doubts && a.lost === b.lost;
-}
-
-/**
- * Notices on their way to one target, one after the other. Of a batch only the newest progress waits; when
- * a target is away for long, the oldest notices are dropped rather than memory grown.
- */
-const WAITING_MAX = 200;
-
-class Outbox {
-  private waiting: Notice[] = [];
-  sending: Promise<void> = Promise.resolve();
-  private busy = false;
-
-  constructor(
-    private readonly target: Target,
-    private readonly logger: Logger,
-  ) {}
-
-  put(notice: Notice): void {
-    if (!this.target.wants.includes(notice.event)) return;
-    this.waiting = this.waiting.filter(
-      ({ event, batch }) => event !== 'progress' || batch.batch !== notice.batch.batch,
+    this.trouble ??= { since: now, told: new Set(), triedAt: 0 };
+    const { awayMs = AWAY_MS, targets, stop } = this.options;
+    const { since, told, triedAt } = this.trouble;
+    if (now - since < awayMs || now - triedAt < Math.min(awayMs, AWAY_AGAIN_MS)) return;
+    this.trouble.triedAt = now;
+    const wanting = targets(null).filter((one) => one.wants.includes('store.away') && !told.has(one));
+    await Promise.all(
+      wanting.map(async (target) => {
+        const letter = letterOf(target, this.awayNotice(since, null));
+        const id = noticeId(target.name, STORE, 'store.away', since);
+        if ((await target.send({ ...letter, id, thread: null }, stop)).ok) told.add(target);
+      }),
     );
-    this.waiting.push(notice);
-    if (this.waiting.length > WAITING_MAX) {
-      this.waiting.shift();
-      this.logger.warn({}, 'a notice was dropped: its target has been away for too long');
-    }
-    if (!this.busy) this.sending = this.drain();
   }
 
-  private async drain(): Promise<void> {
-    this.busy = true;
-    for (let notice = this.waiting.shift(); notice !== undefined; notice = this.waiting.shift())
-      try {
-        await this.target.send(notice);
-      } catch {
-        // Whatever it was may quote the secret address; the target has logged what can be said.
-        this.logger.warn({ event: notice.event, batch: notice.batch.batch }, 'a notice was not sent');
+  /** What was told without the outbox stands in it now, and who could not be told is told late. */
+  private async storeIsBack(): Promise<void> {
+    if (this.trouble === null) return;
+    const { since, told } = this.trouble;
+    if (Date.now() - since >= (this.options.awayMs ?? AWAY_MS))
+      for (const target of this.options.targets(null)) {
+        if (!target.wants.includes('store.away')) continue;
+        const id = noticeId(target.name, STORE, 'store.away', since);
+        const letter = letterOf(target, this.awayNotice(since, Date.now()));
+        await this.options.outbox.put({ ...letter, id, thread: null }, told.has(target));
       }
-    this.busy = false;
+    this.trouble = null;
   }
+
+  private awayNotice(since: number, until: number | null): Notice {
+    const matter = storeAway(since, until);
+    return { at: isoTime(Date.now()), matter, summary: null, link: this.options.link('/notices') };
+  }
+}
+
+/** An end that nobody was told of, long ago: a desk that begins to tell does not begin with history. */
+function isHistory({ event, since }: Standing): boolean {
+  return event === 'batch.finished' && Date.now() - Date.parse(since) > NEWS_MS;
+}
+
+export function letterOf(target: Target, notice: Notice) {
+  const { event, realm, batch, message } = notice.matter;
+  const at = Date.parse(notice.at);
+  return { target: target.name, event, realm, batch, message, body: target.body(notice), at };
 }

@@ -12,6 +12,7 @@ import { DoubtPage } from './pages/doubt/doubt-page.js';
 import { DoubtsPage } from './pages/doubt/doubts-page.js';
 import { ImportPage } from './pages/import/import-page.js';
 import { MemberPage } from './pages/member.js';
+import { NoticesPage } from './pages/notices.js';
 import { OrderPage } from './pages/order.js';
 import { OverviewPage } from './pages/overview.js';
 import { RulePlanPage } from './pages/rules/rule-plan-page.js';
@@ -94,6 +95,8 @@ function pageFor({ path, visit }: Address): VNode {
     case 'rules':
       if (second !== 'plans' || third === '') return <RulesPage key="rules" />;
       return <RulePlanPage key={`p ${third}`} plan={third} />;
+    case 'notices':
+      return <NoticesPage key="notices" />;
     case 'audit':
       return <AuditPage key="audit" />;
     default:

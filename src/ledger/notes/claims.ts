@@ -23,7 +23,11 @@ export async function claimRule(ledger: RealmLedger, rule: string, owner: string
   };
 }
 
-/** Whether nobody else has looked for batches to archive within that time. */
-export async function takeArchivingTurn({ redis }: ScriptClient, everySeconds: number): Promise<boolean> {
-  return (await redis.set('almoner:archiving', '1', 'EX', everySeconds, 'NX')) === 'OK';
+/** Whether nobody else has taken this turn within that time. */
+export async function takeTurn(
+  { redis }: ScriptClient,
+  what: 'archiving' | 'notices',
+  everyMs: number,
+): Promise<boolean> {
+  return (await redis.set(`almoner:${what}`, '1', 'PX', everyMs, 'NX')) === 'OK';
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import { archiveBatch, everyBatch, rowsToArchive, takeArchivingTurn } from '../../ledger/index.js';
+import { archiveBatch, everyBatch, rowsToArchive, takeTurn } from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -18,7 +18,7 @@ const DAY_MS = 24 * 3600_000;
 
 async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<void> {
   const { everySeconds } = limits;
-  if (everySeconds > 0 && !(await takeArchivingTurn(app.scripts, everySeconds))) return;
+  if (everySeconds > 0 && !(await takeTurn(app.scripts, 'archiving', everySeconds * 1000))) return;
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   let rowsLeft = limits.rowsMax;
   for (const ref of await everyBatch(app.scripts)) {

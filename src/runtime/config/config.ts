@@ -88,7 +88,10 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
       realms.length === 0
         ? [embeddedProfile(settings.embedded ?? {})]
         : realms.map(({ name, realm, resolve }) => profileOf(name, realm, resolve)),
-    notifications: realms.flatMap(({ name, realm, resolve }) => notificationsOf(name, realm, resolve)),
+    notifications: [
+      ...notificationsOf(null, settings.notifications, (setting, text) => resolve(setting.split('.'), text)),
+      ...realms.flatMap(({ name, realm, resolve }) => notificationsOf(name, realm.notifications, resolve)),
+    ],
     risks: settings.risks,
     retentionDays: settings.retentionDays,
     limits: settings.limits,

@@ -77,7 +77,7 @@ function keyLine(
 }
 
 function describeNotifications(each: Notifications, setting: Setting): readonly DescribedSetting[] {
-  const at = `realms.${each.profile}.notifications`;
+  const at = each.profile === null ? 'notifications' : `realms.${each.profile}.notifications`;
   const secretLine = (name: string, source: SecretSource | null, env: string, file: string) =>
     source === null
       ? []
@@ -86,6 +86,8 @@ function describeNotifications(each: Notifications, setting: Setting): readonly 
     ...(each.webhook === null ? [] : [setting(`${at}.webhook.url`, webhookOrigin(each.webhook.url))]),
     ...secretLine('webhook.secret', each.webhook?.secret ?? null, 'webhook.secretEnv', 'webhook.secretFile'),
     ...secretLine('discord', each.discord, 'discord.urlEnv', 'discord.urlFile'),
+    setting(`${at}.events`, each.events?.join(', ') ?? 'all'),
+    setting(`${at}.holdMinutes`, String(each.holdMs / 60_000)),
   ];
 }
 

@@ -68,6 +68,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
   const realms = isBlock(layered.tree.realms) ? layered.tree.realms : {};
   const seen = new Map<string, string>();
   const keys = new Map<string, Keyed>();
+  notificationFaults(fault, [], layered.tree);
 
   for (const [name, realm] of Object.entries(realms)) {
     const at = ['realms', name];
@@ -78,10 +79,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     reserveFault(fault, at, realm);
     backoffFault(fault, at, realm);
 
-    const { webhook, discord } = isBlock(realm.notifications) ? realm.notifications : {};
-    const notify = [...at, 'notifications'];
-    if (isBlock(webhook)) oneOf(fault, [...notify, 'webhook'], webhook, 'secretEnv', 'secretFile', false);
-    if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
+    notificationFaults(fault, at, realm);
 
     const identity = identityOf(realm);
     if (identity === undefined) continue;
@@ -94,6 +92,13 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     }
   }
   return faults;
+}
+
+function notificationFaults(fault: Report, at: SettingPath, { notifications }: Block): void {
+  const { webhook, discord } = isBlock(notifications) ? notifications : {};
+  const notify = [...at, 'notifications'];
+  if (isBlock(webhook)) oneOf(fault, [...notify, 'webhook'], webhook, 'secretEnv', 'secretFile', false);
+  if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
 }
 
 type Block = Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import type { NoticeEvent } from '../../core/notice-events.js';
 import type { KeySource, RealmProfile } from '../../core/profile.js';
 import type { Limits, LogLevel } from './settings.js';
 
@@ -10,13 +11,17 @@ export type ConfigFlags = {
 /** Where a secret other than a realm's key is; like a key it is read when it is used. */
 export type SecretSource = Exclude<KeySource, { from: 'embedded' }>;
 
-/** Who is told about a realm's halts, doubts and finished batches. */
+/** Who is told of what a realm's batches, schedules and holds come to. */
 export type Notifications = {
-  readonly profile: string;
+  /** null: realms without their own, and what belongs to none. */
+  readonly profile: string | null;
   /** JSON by POST; with a secret the body is signed. */
   readonly webhook: { readonly url: string; readonly secret: SecretSource | null } | null;
   /** A Discord webhook's URL is itself the secret. */
   readonly discord: SecretSource | null;
+  /** null: all. */
+  readonly events: readonly NoticeEvent[] | null;
+  readonly holdMs: number;
 };
 
 export type Config = {

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Certainty, Rate, RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
-import { type ParsedRealm, realmSchema } from './settings.js';
+import { DEFAULT_HOLD_MINUTES, type ParsedNotifications, type ParsedRealm, realmSchema } from './settings.js';
 
 /** Turns a path as it was written into an absolute one; the setting's name says what it is relative to. */
 type ResolveSetting = (setting: string, text: string) => string;
@@ -39,13 +39,14 @@ export function embeddedProfile(settings: {
   };
 }
 
+/** `profile` null: those of the file's top level. */
 export function notificationsOf(
-  profile: string,
-  realm: ParsedRealm,
+  profile: string | null,
+  given: ParsedNotifications | undefined,
   resolve: ResolveSetting,
 ): readonly Notifications[] {
-  if (realm.notifications === undefined) return [];
-  const { webhook, discord } = realm.notifications;
+  if (given === undefined) return [];
+  const { webhook, discord, events = null, holdMinutes } = given;
   const secret = (setting: string, env?: string, file?: string): SecretSource | null => {
     if (env !== undefined) return { from: 'env', name: env };
     return file === undefined ? null : { from: 'file', path: resolve(`notifications.${setting}`, file) };
@@ -58,8 +59,18 @@ export function notificationsOf(
           ? null
           : { url: webhook.url, secret: secret('webhook.secretFile', webhook.secretEnv, webhook.secretFile) },
       discord: secret('discord.urlFile', discord?.urlEnv, discord?.urlFile),
+      events,
+      holdMs: holdMinutes * MINUTE_MS,
     },
   ];
+}
+
+const MINUTE_MS = 60_000;
+
+/** How long a hold of the realm may last before it is told of. */
+export function holdMsOf({ notifications }: Pick<Config, 'notifications'>, realm: string): number {
+  const of = (profile: string | null) => notifications.find((each) => each.profile === profile);
+  return (of(realm) ?? of(null))?.holdMs ?? DEFAULT_HOLD_MINUTES * MINUTE_MS;
 }
 
 /** The realm a command works on: the one that was named, or the only one there is. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { OUTCOME_KINDS } from '../../core/classify.js';
+import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { readStoreAddress } from '../redis/address.js';
 
@@ -25,6 +26,7 @@ const tokensCap = wholeNumber(1, Number.MAX_SAFE_INTEGER).nullable().default(nul
 const envName = pattern('the name of an environment variable', ENV_NAME);
 const timeoutMs = (defaultMs: number) => wholeNumber(1, 10 * MINUTE_MS).default(defaultMs);
 
+export const DEFAULT_HOLD_MINUTES = 5;
 const notifications = block({
   webhook: block({
     url: z.string({ error: WEB_URL }).refine(isPlainWebUrl, { error: WEB_URL }),
@@ -32,7 +34,12 @@ const notifications = block({
     secretFile: path('a file').optional(),
   }).optional(),
   discord: block({ urlEnv: envName.optional(), urlFile: path('a file').optional() }).optional(),
+  /** Unset: all of them. */
+  events: z.array(choice(NOTICE_EVENTS), { error: 'expected a list of events' }).optional(),
+  /** A realm that asks to wait for longer is told of. */
+  holdMinutes: wholeNumber(1, 24 * 60).default(DEFAULT_HOLD_MINUTES),
 });
+export type ParsedNotifications = z.output<typeof notifications>;
 
 /** One realm of the file. The key itself has no setting here, on purpose. */
 export const realmSchema = block({
@@ -185,6 +192,8 @@ export const configSchema = block({
     })
     .default([]),
   retentionDays: wholeNumber(0, 3_650).default(30),
+  /** For realms without their own, and for what belongs to no realm. */
+  notifications: notifications.optional(),
   limits: limits.prefault({}),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_ID), realmSchema, {

@@ -164,6 +164,8 @@ describe('realms of the file', () => {
     notifications:
       webhook: { url: https://hook.example/x, secretEnv: HOOK_SECRET }
       discord: { urlFile: discord.url }
+      events: [batch.doubt]
+      holdMinutes: 10
 `;
     const cwd = folderWith({ 'almoner.config.yaml': yaml });
     const config = await load({ cwd });
@@ -195,6 +197,8 @@ describe('realms of the file', () => {
         profile: 'full',
         webhook: { url: 'https://hook.example/x', secret: { from: 'env', name: 'HOOK_SECRET' } },
         discord: { from: 'file', path: join(cwd, 'discord.url') },
+        events: ['batch.doubt'],
+        holdMs: 600_000,
       },
     ]);
   });

@@ -1,8 +1,17 @@
+import { AlmonerError } from '../../../core/errors/error.js';
 import { isMemberId, parseOrderId } from '../../../core/ids.js';
 import { everyBatch, findBatch } from '../../../ledger/index.js';
 import { paceOf, resetPace } from '../../../operations/services/pace.js';
 import { pickProfile } from '../../../runtime/config/config.js';
 import { SteerRequest } from '../../api/batches.js';
+import {
+  Delivery,
+  DeliveryParams,
+  NoticesPage,
+  NoticesQuery,
+  TestNoticeReply,
+  TestNoticeRequest,
+} from '../../api/notices.js';
 import {
   AuditPage,
   AuditQuery,
@@ -87,3 +96,51 @@ export const OVERVIEW_ROUTES = [
     handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit),
   }),
 ];
+
+/** Notices to the outside. */
+export const NOTICE_ROUTES = [
+  route('GET /api/notices', 'viewer', {
+    summary: 'Where notices go, and what became of each, newest first.',
+    query: NoticesQuery,
+    reply: NoticesPage,
+    async handle({ notices }, { query }) {
+      const targets = notices.targets.map(({ name, place, wants }) => ({
+        target: name,
+        place: placeOr(place),
+        events: wants,
+      }));
+      const page = await notices.outbox.page(Number(query.cursor), query.limit);
+      return { targets, waiting: await notices.outbox.waiting(), ...page };
+    },
+  }),
+  route('POST /api/notices/test', 'operator', {
+    summary: 'Sends a test to one place; what became of it stands in the list.',
+    body: TestNoticeRequest,
+    reply: TestNoticeReply,
+    audit: ({ body }) => ({ what: `sent a test notice to ${body.target}`, batch: null }),
+    async handle({ notices }, { body, visitor }) {
+      const target = notices.targets.find(({ name }) => name === body.target);
+      if (target === undefined)
+        throw new AlmonerError(
+          'ALM_DESK_NOT_FOUND',
+          `No notices go to ${JSON.stringify(body.target)}. Nothing was sent.`,
+        );
+      return { id: await notices.test(target, visitor.identity.name) };
+    },
+  }),
+  route('POST /api/notices/:id/replay', 'operator', {
+    summary: 'Sends a notice once more, under the same id.',
+    params: DeliveryParams,
+    reply: Delivery,
+    audit: ({ params }) => ({ what: `sent notice ${params.id} again`, batch: null }),
+    handle: ({ notices }, { params }) => notices.outbox.replay(params.id),
+  }),
+];
+
+function placeOr(place: () => string): string | null {
+  try {
+    return place();
+  } catch {
+    return null;
+  }
+}

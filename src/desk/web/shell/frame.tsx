@@ -18,6 +18,7 @@ const PLACES = [
   { to: '/doubts', name: 'Doubts' },
   { to: '/import', name: 'Import' },
   { to: '/rules', name: 'Rules' },
+  { to: '/notices', name: 'Notices' },
   { to: '/audit', name: 'Audit' },
 ] as const;
 
@@ -82,12 +83,16 @@ function Places({ path, onFollow }: { readonly path: string; readonly onFollow: 
   const { overview } = useStore(live);
   const tally = (field: 'dead' | 'doubts') =>
     (overview?.realms ?? []).reduce((sum, realm) => sum + realm[field], 0);
-  const tallies: Readonly<Record<string, number>> = { '/dead': tally('dead'), '/doubts': tally('doubts') };
+  const tallies: Readonly<Record<string, number>> = {
+    '/dead': tally('dead'),
+    '/doubts': tally('doubts'),
+    '/notices': overview?.matters.length ?? 0,
+  };
   const isHere = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`));
   return (
     <ul>
       {PLACES.map(({ to, name }) => (
-        <li key={to} class={to === '/import' || to === '/audit' ? 'apart' : ''}>
+        <li key={to} class={to === '/import' || to === '/notices' ? 'apart' : ''}>
           <Link to={to} current={isHere(to)} onFollow={onFollow}>
             {name}
             {(tallies[to] ?? 0) > 0 && <span class="tally">{grouped(tallies[to] ?? 0)}</span>}

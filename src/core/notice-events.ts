@@ -1,0 +1,15 @@
+/** What somebody outside can be told of; the names are those of webhooks, of the configuration and of the desk. */
+export const NOTICE_EVENTS = [
+  'batch.finished',
+  'batch.halted',
+  'batch.paused',
+  'batch.doubt',
+  'batch.no-worker',
+  'batch.missing-session',
+  'realm.hold',
+  'schedule.failed',
+  'schedule.waits',
+  'store.away',
+  'test',
+] as const;
+export type NoticeEvent = (typeof NOTICE_EVENTS)[number];

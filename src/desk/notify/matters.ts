@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { NoticeEvent } from '../../core/notice-events.js';
+import type { Waiting, WaitingWhy } from '../../core/waiting.js';
+import { isOver } from '../../operations/batches/batch-status.js';
+import { isoTime } from '../../words/spelling.js';
+import type { Matter } from '../api/index.js';
+import type { SeenBatch } from '../live/batch-views.js';
+
+export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
+
+/** What there is to tell about one thing, and what was told of it: what is news follows from the two. */
+export type Standing = Matter & {
+  /** News when it changes; a number only when it grows. */
+  readonly mark: string | number;
+  /** The batch it is about, to be told whole. */
+  readonly batchSeen?: ToldBatch;
+};
+
+/** Kept in the store, by subject: a restarted desk neither repeats nor forgets. */
+export const storedTold = z.object({
+  /** How often something of it was told: two occurrences of the same are told apart by it. */
+  seq: z.number().default(0),
+  marks: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+});
+export type Told = z.infer<typeof storedTold>;
+
+const BY_WHY: Partial<Readonly<Record<WaitingWhy, NoticeEvent>>> = {
+  doubt: 'batch.doubt',
+  halted: 'batch.halted',
+  disarmed: 'batch.halted',
+  parked: 'batch.halted',
+  paused: 'batch.paused',
+  'no-worker': 'batch.no-worker',
+  'missing-session': 'batch.missing-session',
+  'frozen-session': 'batch.missing-session',
+  'dead-session': 'batch.missing-session',
+};
+
+/** A killed process, or an import before its worker, is no news at first: it is mostly seen to within seconds. */
+const PASSING_MS = 45_000;
+const OFTEN_PASSES: readonly NoticeEvent[] = ['batch.no-worker', 'batch.missing-session'];
+
+/** Everything that stands, of everything that is seen; what waits for nobody is only news (an end). */
+export function standingsOf(
+  seen: readonly ToldBatch[],
+  facts: { readonly nowMs: number; readonly holdMs: (realm: string) => number },
+): Standing[] {
+  return [...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)), ...holds(seen, facts.holdMs)];
+}
+
+function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
+  const { view, waiting } = seen;
+  const { realm, batch, source } = view.manifest;
+  const about = { subject: batchSubject(view.manifest), realm, batch, rule: null, batchSeen: seen };
+  const found = new Map<NoticeEvent, Waiting[]>();
+  for (const one of waiting) {
+    const event = BY_WHY[one.why];
+    if (event === undefined || one.next === null) continue;
+    if (OFTEN_PASSES.includes(event) && nowMs - Date.parse(one.since) < PASSING_MS) continue;
+    found.set(event, [...(found.get(event) ?? []), one]);
+  }
+  const standings: Standing[] = [...found].map(([event, causes]) => ({
+    ...about,
+    event,
+    message: `${source}: ${causes.map(({ message }) => message).join(' ')}`,
+    next: causes[0]?.next ?? null,
+    since: causes.map(({ since }) => since).sort()[0] ?? isoTime(nowMs),
+    mark: markOf(event, causes, view.reason?.code ?? ''),
+  }));
+  if (isOver(view) && view.finishedAt !== null)
+    standings.push({
+      ...about,
+      event: 'batch.finished',
+      message: `${source} ${view.state === 'done' ? 'is done' : 'was cancelled'}.`,
+      next: null,
+      since: isoTime(view.finishedAt),
+      mark: `${view.state} ${view.finishedAt}`,
+    });
+  return standings;
+}
+
+function markOf(event: NoticeEvent, causes: readonly Waiting[], reason: string): string | number {
+  if (event === 'batch.doubt') return causes.reduce((sum, { orders }) => sum + orders, 0);
+  if (event === 'batch.missing-session')
+    return causes
+      .map(({ session }) => session ?? '')
+      .sort()
+      .join(' ');
+  return event === 'batch.halted' ? reason : (causes[0]?.why ?? '');
+}
+
+/** A realm that asked to wait for longer than somebody wants to be left alone with. */
+function holds(seen: readonly ToldBatch[], holdMs: (realm: string) => number): Standing[] {
+  const found = new Map<string, Standing>();
+  for (const { view, waiting } of seen) {
+    const { realm } = view.manifest;
+    const hold = waiting.find(({ why }) => why === 'hold');
+    if (hold?.until == null || Date.parse(hold.until) - Date.parse(hold.since) < holdMs(realm)) continue;
+    found.set(realm, {
+      event: 'realm.hold',
+      subject: `realm ${realm}`,
+      realm,
+      batch: null,
+      rule: null,
+      message: `Realm ${realm}: ${hold.message} It asked to wait until ${hold.until}.`,
+      next: `almoner pace --realm ${realm}`,
+      since: hold.since,
+      mark: hold.until,
+    });
+  }
+  return [...found.values()];
+}
+
+/** The realm is part of it, because an id given with --batch-id may stand in two realms. */
+export function batchSubject({ realm, batch }: { readonly realm: string; readonly batch: string }): string {
+  return `${realm}/${batch}`;
+}
+
+/** Neither a realm nor a batch has a blank in its name; every other subject has. */
+export function isBatch(subject: string): boolean {
+  return !subject.includes(' ');
+}
+
+export const STORE = 'the store';
+
+export function storeAway(sinceMs: number, untilMs: number | null): Matter {
+  const lasted = untilMs === null ? 'does not answer' : `did not answer until ${isoTime(untilMs)}`;
+  return {
+    event: 'store.away',
+    subject: STORE,
+    realm: null,
+    batch: null,
+    rule: null,
+    message: `The store ${lasted}, since ${isoTime(sinceMs)}. Nothing is sent meanwhile, and nothing is lost.`,
+    next: untilMs === null ? 'almoner doctor' : null,
+    since: isoTime(sinceMs),
+  };
+}
+
+/** What of a subject is news since it was last told of. */
+export function newsOf(standings: readonly Standing[], told: Told | null): Standing[] {
+  return standings.filter(({ event, mark }) => {
+    const before = told?.marks[event];
+    if (before === undefined || typeof before !== typeof mark) return true;
+    return typeof mark === 'number' ? mark > Number(before) : mark !== before;
+  });
+}
+
+export function marksOf(standings: readonly Standing[]): Told['marks'] {
+  return Object.fromEntries(standings.map(({ event, mark }) => [event, mark]));
+}
+
+/** The same for every desk that sees the same occurrence, and after a kill in between: who receives it can tell. */
+export function noticeId(target: string, subject: string, event: NoticeEvent, occurrence: number): string {
+  const parts = JSON.stringify([target, subject, event, occurrence]);
+  return `msg_${createHash('sha256').update(parts).digest('hex').slice(0, 32)}`;
+}
+
+/** What is shown to people and programs of it. */
+export function matterOf({ mark: _, batchSeen: __, ...matter }: Standing): Matter {
+  return matter;
+}

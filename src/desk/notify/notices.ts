@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { App } from '../../runtime/app.js';
+import type { Notifications, SecretSource } from '../../runtime/config/model.js';
+import { readKey } from '../../runtime/config/secrets.js';
+import { registerSecret } from '../../runtime/logger.js';
+import { isoTime } from '../../words/spelling.js';
+import type { OverviewBoard } from '../live/overview.js';
+import { discord } from './discord.js';
+import { noticeId } from './matters.js';
+import { letterOf, Notifier, toldNotes } from './notifier.js';
+import { Outbox } from './outbox.js';
+import type { Target } from './target.js';
+import { webhook } from './webhook.js';
+
+/** The places that the configuration names, and the letters to them. */
+export function openNotices(app: App, options: { readonly env: NodeJS.ProcessEnv }) {
+  const { logger, scripts, config } = app;
+  const stop = new AbortController();
+  const { messages } = toldNotes(scripts);
+  const byRealm = new Map(config.notifications.map((each) => [each.profile, targetsOf(each)]));
+  const targets = [...byRealm.values()].flat();
+  const outbox = new Outbox(scripts, { targets, logger, stop: stop.signal });
+
+  function targetsOf({ profile, webhook: hook, discord: chat, events }: Notifications): Target[] {
+    const whose = profile ?? 'all realms';
+    const found: Target[] = [];
+    if (hook !== null) {
+      const { url, secret } = hook;
+      const read = secret === null ? null : () => secretAt(secret, options.env);
+      found.push(webhook({ name: `${whose}: webhook`, url, secret: read, events }));
+    }
+    if (chat !== null) {
+      const url = () => secretAt(chat, options.env);
+      found.push(discord({ name: `${whose}: Discord`, url, messages, events }));
+    }
+    return found;
+  }
+
+  return {
+    targets,
+    outbox,
+    /** To be told of by those who are meant: a realm without a place of its own has the common one. */
+    async test(target: Target, who: string): Promise<string> {
+      const id = noticeId(target.name, randomUUID(), 'test', 0);
+      const matter = { event: 'test', subject: 'a test', realm: null, batch: null, rule: null } as const;
+      const at = isoTime(Date.now());
+      const said = { message: `${who} sent this test from the desk.`, next: null, since: at };
+      const notice = { at, matter: { ...matter, ...said }, summary: null, link: null };
+      await outbox.put({ ...letterOf(target, notice), id, thread: null });
+      return id;
+    },
+    /** Looks for news and sends letters until it is closed. */
+    start(board: OverviewBoard, publicUrl: URL | null): { close(): Promise<void> } {
+      if (targets.length === 0) return { close: async () => {} };
+      const notifier = new Notifier({
+        board,
+        scripts,
+        outbox,
+        targets: (realm) =>
+          (realm === null ? undefined : byRealm.get(realm)) ??
+          byRealm.get(null) ??
+          (realm === null ? targets : []),
+        link: (path) => (publicUrl === null ? null : `${publicUrl.origin}${path}`),
+        logger,
+        stop: stop.signal,
+      });
+      return {
+        async close() {
+          // A place that does not answer must not hold up the end; its letters are kept.
+          stop.abort();
+          await notifier.close();
+        },
+      };
+    },
+  };
+}
+
+function secretAt(source: SecretSource, env: NodeJS.ProcessEnv): string {
+  const secret = readKey(source, env);
+  registerSecret(secret);
+  return secret;
+}
