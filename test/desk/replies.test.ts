@@ -131,6 +131,7 @@ test('every route answers what the document of the API says, and no field more',
   await get(`/api/rule-runs/${plan}/explain?member=100001`);
   await get('/api/tasks');
   await get('/api/audit');
+  await desk.call('/api/audit.csv');
   const sent = z.object({ id: z.string() });
   const { id } = sent.parse(await post('/api/notices/test', { target: 'all realms: webhook' }));
   await post(`/api/notices/${id}/replay`);

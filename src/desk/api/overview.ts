@@ -1,7 +1,20 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { BatchSummary } from './batches.js';
-import { batch, certainty, count, cursor, limit, name, next, type Of, Rate, Reason, time } from './values.js';
+import {
+  batch,
+  certainty,
+  count,
+  cursor,
+  limit,
+  name,
+  next,
+  type Of,
+  Rate,
+  Reason,
+  sum,
+  time,
+} from './values.js';
 
 /** The front page and what keeps it live, its search box, and the desk's own tasks and audit. */
 
@@ -141,7 +154,16 @@ export const FindReply = z.strictObject({
 });
 export type FindReply = Of<typeof FindReply>;
 
+const day = z.iso.date().optional();
+const auditFilter = {
+  text: z.string().trim().min(1).max(100).optional().describe('Somewhere in who, what, why or batch.'),
+  who: z.string().trim().min(1).max(100).optional(),
+  from: day.describe('A day of UTC, such as 2026-11-03; it belongs to it.'),
+  to: day,
+};
+export const AuditFileQuery = z.object(auditFilter);
 export const AuditQuery = z.object({
+  ...auditFilter,
   cursor: cursor.regex(/^\d{1,9}(\.\d{1,9}){2}$/).optional(),
   limit: limit(200).default(100),
 });
@@ -153,6 +175,8 @@ export const AuditPage = z.strictObject({
       what: z.string(),
       why: z.string().nullable(),
       batch: z.string().nullable(),
+      orders: count.nullable().describe('How many orders it was about, where it was about some.'),
+      tokens: sum.nullable().describe('Their sum of tokens.'),
     }),
   ),
   next,

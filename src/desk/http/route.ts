@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Of } from '../api/values.js';
+import type { DeskAuditEntry } from '../audit-trail.js';
 import type { Desk } from '../desk.js';
 import type { Visitor } from './access/guard.js';
 import type { Access } from './access/tokens.js';
@@ -56,6 +57,8 @@ type Given<P, Q, B> = {
   /** Only `anyone` routes may meet nobody. */
   readonly visitor: Visitor;
   readonly raw: RawRequest;
+  /** Adds to what the audit will say. */
+  note(facts: AuditFacts): void;
 };
 
 type Description<
@@ -72,6 +75,8 @@ type Description<
 type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | OpenLine;
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
+/** What only the handler gets to know: the batch that was made, and how many orders and tokens it was about. */
+type AuditFacts = Partial<Pick<DeskAuditEntry, 'batch' | 'orders' | 'tokens'>>;
 
 const EMPTY = z.object({});
 const ANYTHING = z.unknown();
@@ -90,18 +95,22 @@ export function route<
     path,
     access,
     async handle(desk, raw) {
+      let facts: AuditFacts = {};
       const given = {
         params: read(description.params, raw.params, 'address'),
         query: read(description.query, raw.query, 'query'),
         body: read(description.body, raw.body, 'body'),
         visitor: raw.visitor ?? NOBODY,
         raw,
+        note(more: AuditFacts) {
+          facts = { ...facts, ...more };
+        },
       };
       const answer = await description.handle(desk, given);
       if (access === 'operator' && method !== 'GET' && description.audit !== null) {
         const line = description.audit?.(given) ?? { what: description.summary, batch: null };
         const who = given.visitor.identity.name;
-        await desk.audit.write({ ...line, who, why: reasonIn(raw.body) }, access);
+        await desk.audit.write({ ...line, ...facts, who, why: reasonIn(raw.body) }, access);
       }
       return answer;
     },

@@ -1,6 +1,6 @@
 import type { ScriptClient } from '../script-client.js';
 
-/** What the desk keeps that ends by itself: sessions, which expire, and its audit, which is bounded. */
+/** What the desk keeps: sessions, which expire, and its audit. */
 
 const SESSION = 'almoner:desk:session:';
 /** All sessions of one token, by its hash. */
@@ -55,11 +55,11 @@ export async function appendDeskAudit(
   scripts: ScriptClient,
   rank: string,
   line: string,
-  keepMax: number,
+  keepMax: number | null,
 ): Promise<void> {
   const key = auditKey(rank);
   await scripts.ask('desk audit', (redis) => redis.lpush(key, line));
-  await scripts.ask('desk audit', (redis) => redis.ltrim(key, 0, keepMax - 1));
+  if (keepMax !== null) await scripts.ask('desk audit', (redis) => redis.ltrim(key, 0, keepMax - 1));
 }
 
 /** Newest first, from `before` counted from the oldest end, so that new lines do not shift the pages. */

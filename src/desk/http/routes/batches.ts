@@ -33,8 +33,9 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
     body: SteerRequest,
     reply: BatchReply,
     audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
-    async handle({ app, board }, { params, body, visitor }) {
+    async handle({ app, board }, { params, body, visitor, note }) {
       const ref = await findBatch(app.scripts, params.batch);
+      note({ batch: ref.id });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
       if (verb === 'resume') await resume(app, ref, by);
       else await (verb === 'pause' ? pause : cancel)(ref, by);
@@ -83,7 +84,8 @@ export const BATCH_ROUTES = [
     async handle({ app }, { params }) {
       const ref = await findBatch(app.scripts, params.batch);
       const entries = await readAudit(ref);
-      return { entries: entries.map((one) => ({ ...one, at: isoTime(one.at), batch: ref.id })), next: null };
+      const told = { batch: ref.id, orders: null, tokens: null };
+      return { entries: entries.map((one) => ({ ...one, ...told, at: isoTime(one.at) })), next: null };
     },
   }),
   ...steering,

@@ -16,6 +16,7 @@ import { mergeIfRestored } from '../../../operations/services/merge.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
+import { counted } from '../../../words/spelling.js';
 import {
   PlanReply,
   PlanRequest,
@@ -76,15 +77,17 @@ export const IMPORT_ROUTES = [
     body: StartRequest,
     reply: StartReply,
     audit: ({ body }) => ({
-      what: `started a file of ${body.rows} rows, ${body.tokens} tokens`,
+      what: `started a file of ${counted(body.rows, 'row')}`,
       batch: null,
     }),
-    async handle({ app, uploads, board }, { params, body, visitor }) {
+    async handle({ app, uploads, board }, { params, body, visitor, note }) {
       const upload = uploads.find(params.upload);
       const wanted = planOf(app, upload, body, visitor.identity.name);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       checkConfirmed(planned.document, asShown, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
+      const { orders, tokens } = planned.document.payable;
+      note({ batch: ref.id, orders, tokens });
       await uploads.remove(upload.id);
       const { overview } = await board.look();
       const summary = await board.summaryOf({ ref, view: await sealedBatch(ref), dispatched: 0 });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
 import { isMemberId, parseOrderId } from '../../../core/ids.js';
 import { everyBatch, findBatch } from '../../../ledger/index.js';
@@ -13,6 +14,7 @@ import {
   TestNoticeRequest,
 } from '../../api/notices.js';
 import {
+  AuditFileQuery,
   AuditPage,
   AuditQuery,
   EventsQuery,
@@ -26,7 +28,7 @@ import {
   TasksReply,
 } from '../../api/overview.js';
 import { sealedBatch } from '../../live/batch-reply.js';
-import { OpenLine, route } from '../route.js';
+import { Download, OpenLine, route } from '../route.js';
 
 /** The front page, what keeps it live, its search box, and the desk's own audit and tasks. */
 export const OVERVIEW_ROUTES = [
@@ -90,10 +92,17 @@ export const OVERVIEW_ROUTES = [
     handle: (desk, { params }) => desk.tasks.find(params.task),
   }),
   route('GET /api/audit', 'viewer', {
-    summary: 'Who did what at the desk, newest first.',
+    summary: 'Who did what at the desk, newest first; asks again with `next` while it is not null.',
     query: AuditQuery,
     reply: AuditPage,
-    handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit),
+    handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit, query),
+  }),
+  route('GET /api/audit.csv', 'viewer', {
+    summary: 'The same as CSV, whole.',
+    query: AuditFileQuery,
+    reply: 'text/csv',
+    handle: (desk, { query }) =>
+      new Download('audit.csv', 'text/csv; charset=utf-8', Readable.from(desk.audit.csv(query))),
   }),
 ];
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { filterBy, useAddress } from '../shell/address.js';
@@ -60,5 +60,22 @@ export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   }, [text]);
   return (
     <TextField label={label} placeholder={placeholder} value={text} onText={setText} onSearch={search} />
+  );
+}
+
+/** A day, both ends of a span by two of them. */
+export function DayFilter({ name, label }: Omit<TextFilterProps, 'placeholder'>) {
+  const { query } = useAddress();
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={query.get(name) ?? ''}
+        onChange={(event) => filterBy(name, event.currentTarget.value)}
+      />
+    </div>
   );
 }
