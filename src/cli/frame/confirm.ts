@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { AlmonerError } from '../../core/errors/error.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
 import type { Surroundings } from './command.js';
 
 /** Where a person is asked. */
@@ -45,30 +46,42 @@ export async function confirmRisk(terminal: Terminal, refusal: AlmonerError, yes
 }
 
 function answerTo(terminal: Terminal, question: string): Promise<string> {
-  return onTerminal(terminal, async (lines) => (await lines.question(question)).trim());
+  return onTerminal(terminal, (asked) => asked(question));
 }
 
+/** What a person types; whoever leaves instead (Ctrl-C, Ctrl-D, a closed terminal) has decided that nothing is done. */
 async function onTerminal<T>(
   { stdin, stderr }: Terminal,
-  work: (lines: Interface) => Promise<T>,
+  work: (asked: (question: string) => Promise<string>) => Promise<T>,
 ): Promise<T> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    return await work(lines);
+    return await withStopSignals((stop) => work((question) => typedOn(lines, question, stop)));
   } finally {
     lines.close();
   }
+}
+
+async function typedOn(lines: Interface, question: string, stop: AbortSignal): Promise<string> {
+  // The end of input only closes the lines, and leaves the question open for ever.
+  const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
+  const typed = await Promise.race([closed, lines.question(question, { signal: stop }).catch(() => null)]);
+  if (typed !== null) return typed.trim();
+  throw new AlmonerError(
+    'ALM_CLI_INTERRUPTED',
+    'The question was left without an answer. Nothing was done and nothing was sent.',
+  );
 }
 
 /** Questions on a terminal, each with a default that Enter takes. */
 type Ask = (question: string, usual: string, valid: (answer: string) => string | null) => Promise<string>;
 
 export function withQuestions<T>(terminal: Terminal, work: (ask: Ask) => Promise<T>): Promise<T> {
-  return onTerminal(terminal, (lines) =>
+  return onTerminal(terminal, (asked) =>
     work(async (question, usual, valid) => {
       for (;;) {
         const shown = usual === '' ? '' : ` [${usual}]`;
-        const answer = (await lines.question(`${question}${shown}: `)).trim() || usual;
+        const answer = (await asked(`${question}${shown}: `)) || usual;
         const fault = valid(answer);
         if (fault === null) return answer;
         terminal.stderr.write(`  ${fault}\n`);

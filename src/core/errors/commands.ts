@@ -7,6 +7,10 @@ export const CLI_ERRORS = {
     'Sending needs a confirmation, and none was given.',
     'Type the total when asked, or pass --yes in a script.',
   ),
+  ALM_CLI_INTERRUPTED: interrupted(
+    'A question was left without an answer: Ctrl-C, Ctrl-D, or a closed terminal. Nothing was done.',
+    'Give the same command again when it is meant.',
+  ),
   ALM_CLI_INTERNAL: bug(
     'A bug: something failed that should not have.',
     'Run the command again with ALMONER_LOG_LEVEL=debug and report what it prints.',
