@@ -45,7 +45,9 @@ export const status = storeCommand({
       });
       return 0;
     }
-    const ref = await findBatch(app.scripts, args.BATCH ?? 'last', context.global.realm);
+    const ref = await findBatch(app.scripts, args.BATCH ?? 'last', context.global.realm, {
+      lookingOnly: true,
+    });
     if (options.watch) {
       const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
       const progress = new Progress(context.stderr, profile?.rate ?? null);

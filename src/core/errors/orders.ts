@@ -4,7 +4,7 @@ import { bug, dead, halted, interrupted, refused, usage } from './entry.js';
 export const BATCH_ERRORS = {
   ALM_BATCH_NOT_FOUND: usage('No batch has that id or prefix.', 'List the batches with `almoner status`.'),
   ALM_BATCH_AMBIGUOUS: usage(
-    'Several batches begin with that prefix.',
+    'Several batches begin with that prefix, or `last` may be one of several realms.',
     'Give more of the batch id; `almoner status` lists them.',
   ),
   ALM_BATCH_ID_TAKEN: refused(

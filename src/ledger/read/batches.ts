@@ -46,20 +46,18 @@ export async function everyBatch(scripts: ScriptClient, realm?: string): Promise
   return (await Promise.all(ledger.map((one) => listBatches(one)))).flat();
 }
 
-/** `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). */
-export async function findBatch(scripts: ScriptClient, wanted: string, realm?: string): Promise<BatchRef> {
+/**
+ * `last`, an id, or a unique prefix of one, over all realms of the store (or one, by name or id). Who only looks may
+ * say that `last` is the newest of all realms; what changes something must not reach into another realm by accident.
+ */
+export async function findBatch(
+  scripts: ScriptClient,
+  wanted: string,
+  realm?: string,
+  { lookingOnly = false } = {},
+): Promise<BatchRef> {
   const all = await everyBatch(scripts, realm);
-  if (wanted === 'last') {
-    const stamped = await Promise.all(
-      all.map(async (ref) => ({ ref, at: Number((await batchFacts(ref, 'createdAt'))[0]) })),
-    );
-    const newest = stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no))[0];
-    if (newest === undefined)
-      throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
-        next: 'Make one with `almoner run FILE`, or try with `almoner rehearse FILE`.',
-      });
-    return newest.ref;
-  }
+  if (wanted === 'last') return lastOf(all, realm === undefined && !lookingOnly);
   const exact = all.filter(({ id }) => id === wanted);
   const matches = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(wanted));
   const [match, ...more] = matches;
@@ -72,11 +70,35 @@ export async function findBatch(scripts: ScriptClient, wanted: string, realm?: s
     throw new AlmonerError(
       'ALM_BATCH_AMBIGUOUS',
       `${matches.length} batches begin with ${JSON.stringify(wanted)}. Nothing was done.`,
-      {
-        details: matches.slice(0, 10).map(({ id, ledger: { realm } }) => `${id} (realm ${realm.name})`),
-      },
+      { details: matches.slice(0, 10).map(named) },
     );
   return match;
+}
+
+/** The newest; `ofOneRealm`: refused where another realm has batches too. A rehearsal is nobody's other realm. */
+async function lastOf(all: readonly BatchRef[], ofOneRealm: boolean): Promise<BatchRef> {
+  const stamped = await Promise.all(
+    all.map(async (ref) => ({ ref, at: Number((await batchFacts(ref, 'createdAt'))[0]) })),
+  );
+  stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no));
+  const newest = new Map<string, BatchRef>();
+  for (const { ref } of stamped) if (!newest.has(ref.ledger.id)) newest.set(ref.ledger.id, ref);
+  const [last, ...others] = newest.values();
+  if (last === undefined)
+    throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
+      next: 'Make one with `almoner run FILE`, or try with `almoner rehearse FILE`.',
+    });
+  const rivals = others.filter(({ ledger }) => !ledger.realm.rehearsal);
+  if (!ofOneRealm || last.ledger.realm.rehearsal || rivals.length === 0) return last;
+  throw new AlmonerError(
+    'ALM_BATCH_AMBIGUOUS',
+    `\`last\` may be a batch of any of ${rivals.length + 1} realms. Nothing was done.`,
+    { details: [last, ...rivals].map(named), next: 'Name the batch, or the realm with --realm.' },
+  );
+}
+
+function named({ id, ledger: { realm } }: BatchRef): string {
+  return `${id} (realm ${realm.name})`;
 }
 
 export type StoredBatch = BatchView & {
@@ -88,7 +110,6 @@ export type StoredBatch = BatchView & {
   readonly twice: ReadonlySet<number>;
 };
 
-/** Undefined for a batch whose import has not been sealed. */
 /** Undefined where it is not sealed, or its number stands for another batch since a rollback. */
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
   const keys = batchKeys(ref.ledger.keyPrefix, ref.no);

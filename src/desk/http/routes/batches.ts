@@ -65,7 +65,7 @@ export const BATCH_ROUTES = [
     summary: 'One batch: manifest, counts and sums, charts of its run, what can be done to it.',
     params: BatchParams,
     reply: BatchReply,
-    handle: async ({ app, board }, { params }) => board.describe(await findBatch(app.scripts, params.batch)),
+    handle: async ({ app, board }, { params }) => board.describe(await shownBatch(app, params.batch)),
   }),
   route('GET /api/batches/:batch/orders', 'viewer', {
     summary: 'Its orders, by state, class or search; asks again with `next` while it is not null.',
@@ -73,7 +73,7 @@ export const BATCH_ROUTES = [
     query: OrdersQuery,
     reply: OrdersPage,
     async handle({ app }, { params, query }) {
-      const ref = await findBatch(app.scripts, params.batch);
+      const ref = await shownBatch(app, params.batch);
       return ordersPage(await contextOf(ref), await sealedBatch(ref), query);
     },
   }),
@@ -82,7 +82,7 @@ export const BATCH_ROUTES = [
     params: BatchParams,
     reply: AuditPage,
     async handle({ app }, { params }) {
-      const ref = await findBatch(app.scripts, params.batch);
+      const ref = await shownBatch(app, params.batch);
       const entries = await readAudit(ref);
       const told = { batch: ref.id, orders: null, tokens: null };
       return { entries: entries.map((one) => ({ ...one, ...told, at: isoTime(one.at) })), next: null };
@@ -93,14 +93,14 @@ export const BATCH_ROUTES = [
     summary: 'The files of its report as last written.',
     params: BatchParams,
     reply: FilesReply,
-    handle: async ({ app }, { params }) => reportFiles(app, await findBatch(app.scripts, params.batch)),
+    handle: async ({ app }, { params }) => reportFiles(app, await shownBatch(app, params.batch)),
   }),
   route('GET /api/batches/:batch/files/:name', 'viewer', {
     summary: 'One of these files.',
     params: FileParams,
     reply: 'application/octet-stream',
     handle: async ({ app }, { params }) =>
-      downloadReportFile(app, await findBatch(app.scripts, params.batch), params.name),
+      downloadReportFile(app, await shownBatch(app, params.batch), params.name),
   }),
   route('POST /api/batches/:batch/report', 'operator', {
     summary: 'Write its report again from the books, also half-way.',
@@ -108,7 +108,7 @@ export const BATCH_ROUTES = [
     reply: FilesReply,
     audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
     async handle({ app }, { params }) {
-      const ref = await findBatch(app.scripts, params.batch);
+      const ref = await shownBatch(app, params.batch);
       await reportBatch(ref, new PlanReader(ref.ledger), app.config);
       return reportFiles(app, ref);
     },
@@ -132,6 +132,10 @@ export const BATCH_ROUTES = [
     },
   }),
 ];
+
+function shownBatch({ scripts }: App, batch: string): Promise<BatchRef> {
+  return findBatch(scripts, batch, undefined, { lookingOnly: true });
+}
 
 /**
  * The report files of a batch. A download names one entry of the folder's own listing: what is not listed

@@ -59,7 +59,7 @@ export const OVERVIEW_ROUTES = [
     async handle({ app }, { query: { batch } }) {
       if (batch === undefined) return new OpenLine(null);
       // Looked for while the answer can still be an error; a line that is open has no way to say 404.
-      const ref = await findBatch(app.scripts, batch);
+      const ref = await findBatch(app.scripts, batch, undefined, { lookingOnly: true });
       await sealedBatch(ref);
       return new OpenLine(ref.id);
     },
