@@ -43,6 +43,9 @@ it('writes a public report that holds no reference', { timeout: 120_000 }, async
   const ran = await world.run('report', batch, '--public', '--out', 'shown', '--json');
   const folder = textField(ran, 'report');
   expect([ran.status, document(ran)]).toMatchObject([0, { public: true }]);
+  const person = await world.run('report', batch, '--public', '--out', 'shown');
+  const [, named = ''] = /^Next: open (.+)$/m.exec(person.stdout) ?? [];
+  expect(await readFile(named, 'utf8')).toContain('Points of our members');
   for (const name of await readdir(folder))
     expect(await readFile(join(folder, name), 'utf8')).not.toContain('secret-ref');
 });

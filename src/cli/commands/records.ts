@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isMemberId } from '../../core/ids.js';
 import { oneLine } from '../../core/one-line.js';
 import { findBatch, PlanReader } from '../../ledger/index.js';
@@ -24,7 +24,7 @@ export const report = storeCommand({
   examples: ['almoner report last', 'almoner report last --public --out /srv/www'],
   run: (context) => async (app) => {
     const { output, args, options, cwd } = context;
-    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm, { lookingOnly: true });
     const { folder, files } = await reportBatch(ref, new PlanReader(ref.ledger), app.config, {
       out: options.out === undefined ? undefined : resolve(cwd, options.out),
       public: options.public,
@@ -37,7 +37,7 @@ export const report = storeCommand({
         `Report of batch ${ref.id}: ${folder}`,
         ...files.map((file) => `  ${file}`),
       ],
-      next: `open ${folder}/report.html`,
+      next: `open ${join(folder, options.public ? 'public.html' : 'report.html')}`,
     });
   },
 });

@@ -80,7 +80,10 @@ function sayReady({ output }: CommandBase, { url, token, closed, pages }: Servin
       `The desk is at ${url}`,
       ...(token === null
         ? []
-        : [`Sign in with  ${url}/login#token=${token}`, 'The link is good until the desk stops.']),
+        : [
+            `Sign in with  ${url}/login#token=${token}`,
+            'The token in the link is good until the desk stops, as often as it is used.',
+          ]),
       ...(closed ? [output.colours.yellow('Nobody can sign in yet: there is no desk token.')] : []),
     ],
     next: closed

@@ -4,6 +4,7 @@ import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { BooksPast } from '../../planning/preview.js';
+import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, duration, grouped, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
@@ -81,9 +82,9 @@ export function findingLines(
   return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
 }
 
-/** What mends a refused file. Of the file as a whole, and of orders that rows stand in for, skipping rows is no remedy. */
+/** What mends a refused file. */
 export function refusedNext(faults: readonly Finding[]): string {
-  const whole = faults.find(({ line, code }) => line === 0 || /^ALM_(FILE|ROW_ORDER)_/.test(code));
+  const whole = faults.find(({ code }) => !isOfRow(code));
   if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
   const { next } = CATALOGUE[whole.code];
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;

@@ -132,7 +132,7 @@ export const PLAN_ERRORS = {
   ),
   ALM_PLAN_FAULTS: refused(
     'The file has faults and was refused as a whole; nothing was sent.',
-    'Mend the listed lines, or pass --skip-invalid to take only the good rows.',
+    'Mend what is listed; rows that are faulty by themselves can be left out with --skip-invalid.',
   ),
   ALM_PLAN_OVER_DAY_CAP: refused(
     'The batch is larger than what is left of the realm’s daily cap.',

@@ -77,8 +77,8 @@ export function Login() {
           )}
         </div>
         <p id="token-help" class="soft small">
-          <code>almoner serve</code> prints a link with a one-time token;{' '}
-          <code>almoner desk token add NAME</code> makes one that stays.
+          On the machine itself <code>almoner serve</code> prints a link with a token that is good until the
+          desk stops; <code>almoner desk token add NAME</code> makes one that stays.
         </p>
       </form>
     </main>

@@ -1,3 +1,4 @@
+import { isOfRow } from '../../../../words/faults.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
 import { Button } from '../../parts/fields.js';
@@ -84,8 +85,8 @@ export function Stopped({ plan, busy, onSay }: StoppedProps) {
       ))}
       {codes.size > decisions.length && (
         <Notice tone="bad">
-          <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again, or take only the
-          good rows with the switch above.
+          <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again
+          {[...codes].every(isOfRow) ? ', or take only the good rows with the switch above.' : '.'}
         </Notice>
       )}
     </>
