@@ -160,8 +160,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-is-over-is-to-be-paid',
     file: 'src/planning/preview.ts',
-    find: '= plan.existing?.view ? left(plan.existing.view) :',
-    put: '= plan.existing?.view && plan.run ? left(plan.existing.view) :',
+    find: '= existing?.view ? left(existing.view) :',
+    put: '= existing?.view && plan.run ? left(existing.view) :',
     test: 'test/e2e/looks-paid.test.ts',
     build: true,
   },

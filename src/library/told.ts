@@ -51,7 +51,13 @@ export interface Plan {
   readonly requests: number;
   /** The time needed at the realm's pace. */
   readonly seconds: number;
-  readonly payable: { readonly orders: number; readonly tokens: string };
+  readonly payable: {
+    readonly orders: number;
+    /** Of whatever the orders do. */
+    readonly tokens: string;
+    /** What they do; null for the rest of a batch that does several things. */
+    readonly amounts: Readonly<Record<Op, string>> | null;
+  };
   /** What is left of the realm's cap for today; null where there is none. */
   readonly dayLeft: string | null;
   /** What these books have paid in this realm before; nothing of it means a new data folder, or a wrong one. */
@@ -119,8 +125,10 @@ export interface BatchProgress {
   readonly rows: number;
   /** How many orders are in each state; states without any are left out. */
   readonly counts: Readonly<Partial<Record<OrderState, number>>>;
-  /** Their sums. */
+  /** Their sums, of whatever the orders do. */
   readonly tokens: Readonly<Partial<Record<OrderState, string>>>;
+  /** What all its orders would do. */
+  readonly amounts: Readonly<Record<Op, string>>;
   readonly requests: number;
   readonly retries: number;
   readonly rateLimited: number;

@@ -1,4 +1,5 @@
 import type { MemberId } from '../core/ids.js';
+import { absoluteOf, minus, opSums } from '../core/op-sums.js';
 import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
 import type { Row, Sheet } from '../csv/row.js';
@@ -18,12 +19,8 @@ export class FileTotals {
   readonly gainsAndLoses = new Tally();
   readonly swallowing: number[] = [];
   readonly #orders: Record<Op, number> = { credit: 0, debit: 0, transfer: 0 };
-  readonly #sums: Record<Op, PointsSum> = {
-    credit: new PointsSum(),
-    debit: new PointsSum(),
-    transfer: new PointsSum(),
-  };
-  readonly #duplicateSum = new PointsSum();
+  readonly #sums = pointsSums();
+  readonly #duplicateSums = pointsSums();
   #rows = 0;
   #invalid = 0;
   #duplicates = 0;
@@ -42,7 +39,7 @@ export class FileTotals {
     this.#sums[order.op].add(order.tokens);
     if (row.repeats !== undefined) {
       this.#duplicates++;
-      this.#duplicateSum.add(order.tokens);
+      this.#duplicateSums[order.op].add(order.tokens);
       return;
     }
     this.amounts.add(order.tokens, line);
@@ -56,15 +53,15 @@ export class FileTotals {
 
   /** `left`: what rows that are not paid by this file sum up to. */
   finish(caps: TotalsCaps, left = 0n) {
-    const tokens = {
-      credit: this.#sums.credit.total,
-      debit: this.#sums.debit.total,
-      transfer: this.#sums.transfer.total,
-    };
-    const total = tokens.credit + tokens.debit + tokens.transfer;
-    const payable = total - this.#duplicateSum.total;
+    const tokens = opSums((op) => this.#sums[op].total);
+    const duplicateTokens = opSums((op) => this.#duplicateSums[op].total);
+    const payable = minus(tokens, duplicateTokens);
     const busiest = this.#busiest();
-    const figures = { rows: this.#rows, total, payable: payable - left };
+    const figures = {
+      rows: this.#rows,
+      total: absoluteOf(tokens),
+      payable: absoluteOf(payable) - left,
+    };
     return {
       /** Rows of the file, invalid and duplicate ones included; blank lines are no rows. */
       rows: this.#rows,
@@ -74,7 +71,7 @@ export class FileTotals {
       tokens,
       /** Rows that repeat an earlier row's reference and content, and what they would have paid. */
       duplicates: this.#duplicates,
-      duplicateTokens: this.#duplicateSum.total,
+      duplicateTokens,
       /** The sum of what would be paid: orders without duplicates. */
       payable,
       /** Distinct members, recipients included. */
@@ -109,6 +106,10 @@ export class FileTotals {
     }
     return top.map((entry) => this.members.effectOf(entry));
   }
+}
+
+function pointsSums(): Record<Op, PointsSum> {
+  return { credit: new PointsSum(), debit: new PointsSum(), transfer: new PointsSum() };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import type { Order } from '../core/order.js';
 import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
 import {
@@ -24,7 +25,7 @@ export type JudgedBlock = {
   readonly replaced: { readonly no: string; readonly finding: Finding }[];
   readonly warnings: Finding[];
   /** Duplicates by the number of the batch that holds the reference. */
-  readonly duplicates: { readonly no: string; readonly tokens: number }[];
+  readonly duplicates: { readonly no: string; readonly order: Order }[];
 };
 
 type JudgedRow = {
@@ -78,7 +79,7 @@ export class BlockJudge {
         continue;
       }
       if (holder !== undefined && planned.duplicateOf !== null && row.repeats === undefined) {
-        block.duplicates.push({ no: holder.no, tokens: row.order.tokens });
+        block.duplicates.push({ no: holder.no, order: row.order });
         if (holder.arrivesUntil !== null)
           block.warnings.push(notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }

@@ -1,5 +1,6 @@
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import { type BatchId, type OrderId, orderId } from '../core/ids.js';
+import { type OrderId, orderId } from '../core/ids.js';
+import { NO_SUMS, plus, sumOf } from '../core/op-sums.js';
 import { contentHash, contentWords } from '../core/reference.js';
 import { type Finding, ofFile } from '../csv/row.js';
 import {
@@ -27,6 +28,7 @@ import {
 } from '../ledger/index.js';
 import { utcMinute } from '../words/spelling.js';
 import { type Findings, lineRanges } from './findings.js';
+import type { Spent } from './pass.js';
 import { ComparedRows, findRepeats, type Repeats } from './repeats.js';
 import { BareRows, type EqualOrder, equalOrders } from './sketch.js';
 
@@ -81,11 +83,7 @@ function stands({ state }: Repeats['batches'][number]['view']): string {
 }
 
 /** Turns the rows that were paid before into duplicates, in the blocks and in what they claim. */
-export function leaveOut(
-  repeats: Repeats,
-  blocks: Buffer[],
-  claims: BlockClaims[],
-): { count: number; tokens: bigint; batches: BatchId[] } {
+export function leaveOut(repeats: Repeats, blocks: Buffer[], claims: BlockClaims[]): Spent {
   const held = new Map<number, Map<number, string>>();
   for (const { batch, rows } of repeats.batches)
     for (const [index, , order] of rows) {
@@ -93,14 +91,14 @@ export function leaveOut(
       const inBlock = held.get(block) ?? new Map<number, string>();
       held.set(block, inBlock.set((index - 1) % PLAN_BLOCK_ROWS, orderId(batch, order)));
     }
-  let tokens = 0n;
+  let tokens = NO_SUMS;
   for (const [block, inBlock] of held) {
     const [bytes, claimed] = [blocks[block], claims[block]];
     if (bytes === undefined || claimed === undefined) throw new Error(`the plan has no block ${block}`);
     const rows = decodePlanBlock(bytes).map((row, offset) => {
       const order = inBlock.get(offset);
       if (order === undefined) return row;
-      tokens += BigInt(row.order?.tokens ?? 0);
+      if (row.order !== null) tokens = plus(tokens, sumOf(row.order.op, row.order.tokens));
       return { ...row, duplicateOf: order };
     });
     const first = block * PLAN_BLOCK_ROWS + 1;

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BatchId } from '../core/ids.js';
+import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
@@ -43,7 +44,7 @@ export type PlanOptions = {
 
 export type Spent = {
   readonly count: number;
-  readonly tokens: bigint;
+  readonly tokens: OpSums;
   readonly batches: readonly BatchId[];
 };
 
@@ -64,7 +65,7 @@ export class Pass {
   private rows = 0;
   private readonly batches: EarlierBatches;
   private readonly judge: BlockJudge;
-  private readonly bySpender = new Map<string, { count: number; tokens: bigint }>();
+  private readonly bySpender = new Map<string, { count: number; tokens: OpSums }>();
   readonly replaced = new HeldBack();
   private readonly judging: Promise<JudgedBlock>[] = [];
   private pending: Row[] = [];
@@ -122,9 +123,12 @@ export class Pass {
       this.count(row, content, since);
     });
     this.sketches.push(sketch);
-    for (const { no, tokens } of judged.duplicates) {
-      const sum = this.bySpender.get(no) ?? { count: 0, tokens: 0n };
-      this.bySpender.set(no, { count: sum.count + 1, tokens: sum.tokens + BigInt(tokens) });
+    for (const { no, order } of judged.duplicates) {
+      const sum = this.bySpender.get(no) ?? { count: 0, tokens: NO_SUMS };
+      this.bySpender.set(no, {
+        count: sum.count + 1,
+        tokens: plus(sum.tokens, sumOf(order.op, order.tokens)),
+      });
     }
     for (const { no, finding } of judged.replaced) this.replaced.add(no, finding);
     for (const finding of judged.warnings) this.findings.warning(finding);
@@ -167,7 +171,7 @@ export class Pass {
     const ids = await Promise.all(others.map(([no]) => idOfBatch(this.options.ledger, no)));
     return {
       count: others.reduce((sum, [, { count }]) => sum + count, 0),
-      tokens: others.reduce((sum, [, { tokens }]) => sum + tokens, 0n),
+      tokens: others.reduce((sum, [, { tokens }]) => plus(sum, tokens), NO_SUMS),
       batches: ids.filter((id) => id !== null),
     };
   }

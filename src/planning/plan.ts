@@ -1,3 +1,4 @@
+import { absoluteOf, minus, NO_SUMS, plus } from '../core/op-sums.js';
 import { readGivenRows } from '../csv/given-rows.js';
 import type { Source } from '../csv/open.js';
 import { type ParsedSheet, parseSheet } from '../csv/parse.js';
@@ -134,7 +135,7 @@ export async function planRows(
   pass.replaced.fault(findings, identity?.existing?.no ?? null);
   const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.referenceWrites) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);
-  const totals = pass.totals.finish(profile.caps, spent.tokens + left.tokens);
+  const totals = pass.totals.finish(profile.caps, absoluteOf(plus(spent.tokens, left.tokens)));
   for (const finding of totals.faults)
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
   if (findings.faultCount === 0 && totals.invalid === totals.rows) findings.fault(NO_ORDERS);
@@ -149,7 +150,7 @@ export async function planRows(
     referenceWrites: pass.referenceWrites,
     spent: {
       count: spent.count + left.count,
-      tokens: spent.tokens + left.tokens,
+      tokens: plus(spent.tokens, left.tokens),
       batches: [...new Set([...spent.batches, ...left.batches])],
     },
     bare: pass.bare,
@@ -171,7 +172,7 @@ export function toPay({ totals, spent }: Plan) {
   const duplicates = totals.duplicates + spent.count;
   return {
     payable: credit + debit + transfer - duplicates,
-    payableTokens: totals.payable - spent.tokens,
+    payableTokens: minus(totals.payable, spent.tokens),
     duplicates,
   };
 }
@@ -183,7 +184,7 @@ const NOTHING = {
   sheet: null,
   blocks: [],
   referenceWrites: [],
-  spent: { count: 0, tokens: 0n, batches: [] },
+  spent: { count: 0, tokens: NO_SUMS, batches: [] },
   bare: new ComparedRows(null),
   repeats: NO_REPEATS,
   compares: true,

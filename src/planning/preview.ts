@@ -1,3 +1,5 @@
+import { absoluteOf, sumOf } from '../core/op-sums.js';
+import { OPS } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
@@ -12,7 +14,8 @@ const READBACK_ORDER_SECONDS = 0.5;
 
 export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: RealmLedger, now: number) {
   const { totals } = plan;
-  const { payable, payableTokens, duplicates } = plan.existing?.view ? left(plan.existing.view) : toPay(plan);
+  const { existing } = plan;
+  const { payable, payableTokens, amounts, duplicates } = existing?.view ? left(existing.view) : fresh(plan);
   const { credit, debit, transfer } = totals.orders;
   // Read-back reads each member before it is paid.
   const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
@@ -20,6 +23,8 @@ export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: Rea
   return {
     payable,
     payableTokens,
+    /** The same apart by what it does; null for the rest of a batch that does several things. */
+    amounts,
     duplicates,
     requests,
     seconds: secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows),
@@ -29,12 +34,20 @@ export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: Rea
 }
 
 /** These orders are a batch already: what is still to be paid of it, and nothing once it is over. */
-function left({ counts, sums }: BatchView): ReturnType<typeof toPay> {
+function left({ counts, sums, manifest }: BatchView) {
+  const payableTokens = sums.planned ?? 0n;
+  const [op, ...more] = OPS.filter((each) => manifest.orders[each] > 0);
   return {
     payable: counts.planned ?? 0,
-    payableTokens: sums.planned ?? 0n,
+    payableTokens,
+    amounts: op === undefined || more.length > 0 ? null : sumOf(op, payableTokens),
     duplicates: counts.duplicate ?? 0,
   };
+}
+
+function fresh(plan: Plan) {
+  const { payableTokens: amounts, ...rest } = toPay(plan);
+  return { ...rest, amounts, payableTokens: absoluteOf(amounts) };
 }
 
 export function secondsFor(requests: number, profile: RealmProfile, busiestRows: number): number {

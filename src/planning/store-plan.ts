@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
+import { absoluteOf, plus } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type AuditEntry,
@@ -285,8 +286,11 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
 function countersOf(plan: Plan): SealedCounts {
   const { payable, payableTokens, duplicates } = toPay(plan);
   return {
-    planned: { count: payable, tokens: payableTokens },
-    duplicate: { count: duplicates, tokens: plan.totals.duplicateTokens + plan.spent.tokens },
+    planned: { count: payable, tokens: absoluteOf(payableTokens) },
+    duplicate: {
+      count: duplicates,
+      tokens: absoluteOf(plus(plan.totals.duplicateTokens, plan.spent.tokens)),
+    },
     invalid: { count: plan.totals.invalid, tokens: 0n },
   };
 }

@@ -32,6 +32,7 @@ export function summarize(
     counts: { ...reconciliation.counts },
     tokens: mapped(reconciliation.sums, String),
     paid: mapped(facts.paid, ({ orders, tokens }) => ({ orders, tokens: String(tokens) })),
+    net: String(facts.paid.credit.tokens - facts.paid.debit.tokens),
     marks: { ...facts.marks },
     requests: batch.requests,
     retries: batch.retries,

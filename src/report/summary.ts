@@ -53,6 +53,8 @@ export const Summary = z.object({
   counts: z.record(z.enum(ORDER_STATES), count),
   tokens: z.record(z.enum(ORDER_STATES), sum),
   paid: perOp(z.object({ orders: count, tokens: sum })),
+  /** Given less taken, of what was paid. */
+  net: z.string().regex(/^-?[0-9]+$/),
   marks: z.object({ discarded: count, replaced: count }),
   requests: count,
   retries: count,

@@ -64,6 +64,11 @@ export function duration(ms: number): string {
   return shown.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
 }
 
+/** An estimate: of less than a second nobody wants to know more. */
+export function roughly(ms: number): string {
+  return ms < 1_000 ? 'less than a second' : `about ${duration(ms)}`;
+}
+
 /** A moment in a document for programs. */
 export function isoTime(at: number): string;
 export function isoTime(at: number | null): string | null;

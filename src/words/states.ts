@@ -1,4 +1,5 @@
-import type { BatchState, OrderState } from '../core/states.js';
+import { type BatchState, type OrderState, openCount, type StateCounts } from '../core/states.js';
+import { grouped } from './spelling.js';
 
 /** What each state means to somebody who meets it for the first time. */
 export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
@@ -33,6 +34,19 @@ export const BATCH_WORDS: Readonly<Record<BatchState, string>> = {
   running: 'Being worked off.',
   paused: 'Stands still until somebody resumes it.',
   halted: 'Stopped by the program; the reason says what to do.',
-  done: 'Every order has ended.',
+  done: 'Nothing is left to be sent.',
   cancelled: 'What was not sent will not be.',
 };
+
+type Counted = { readonly rows: number; readonly counts: StateCounts };
+
+/** Rows of which is known what became of them: neither open nor in doubt. */
+export function settledRows({ rows, counts }: Counted): number {
+  return rows - openCount(counts) - (counts.doubt ?? 0);
+}
+
+/** A batch's state, with what it does not say: that nothing is left to be sent ends no doubt. */
+export function standingWords({ state, counts }: Counted & { readonly state: BatchState }): string {
+  const doubts = counts.doubt ?? 0;
+  return doubts === 0 ? state : `${state}, ${grouped(doubts)} in doubt`;
+}

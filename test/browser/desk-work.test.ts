@@ -133,6 +133,8 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     await operator.importFile(`doubtful-${tokens}.csv`, 'moor', rows);
     await operator.stateSays('done');
     await page.locator('table.sums').getByRole('link', { name: 'doubt' }).waitFor();
+    await operator.stateSays('in doubt');
+    await page.getByRole('heading', { name: /^\d+ % settled, \d+ % in doubt$/ }).waitFor();
     await operator.goTo('Doubts');
     await page.getByRole('link', { name: 'Evidence' }).first().click();
     await page.getByRole('rowheader', { name: 'Should be, if paid' }).waitFor();

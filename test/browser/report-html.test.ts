@@ -63,7 +63,7 @@ describe('report.html in a browser', () => {
     expect(await page.title()).toBe('REHEARSAL · Batch spring-airdrop · meadow');
     expect(await page.locator('.rehearsal').textContent()).toContain('REHEARSAL');
     expect(await page.locator('h1').textContent()).toBe(
-      '2,706 of 3,000 rows paid (276,720 points); 4 in doubt, 53 not paid, 174 still open',
+      '2,706 of 3,000 rows paid (gave 194,940 · took 42,675 · moved 39,105 · net +152,265 points); 4 in doubt, 53 not paid, 174 still open',
     );
     expect(await page.locator('h2').allInnerTexts()).toEqual([
       'Why it is halted',
@@ -122,7 +122,7 @@ describe('report.html in a browser', () => {
     const rows = Array.from({ length: 12 }, (_, at) => rowOf('paid', at + 1));
     const { folder } = await writeReport(recordOf(rows), { folder: await tempFolder(), now: START });
     const { page } = await open(join(folder, 'report.html'));
-    expect(await page.locator('h1').textContent()).toBe('All 12 orders paid');
+    expect(await page.locator('h1').textContent()).toBe('All 12 orders carried out');
     expect(await page.locator('body').textContent()).not.toContain('REHEARSAL');
     await page.close();
   });

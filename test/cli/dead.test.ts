@@ -87,7 +87,7 @@ describe('almoner dead', { timeout: 120_000 }, () => {
       },
     ]);
     const person = await world.run('dead', 'list', '--class', 'ALM_REFUSED_NOT_FOUND', '--state', 'refused');
-    expect(person.stdout).toMatch(/^2 dead letters, 13 tokens\n/);
+    expect(person.stdout).toMatch(/^2 dead letters: give 13 · net \+13 tokens\n/);
     expect(person.stdout).toContain(`Next: almoner dead show ${batch}-2`);
     expect(field(await world.run('dead', 'list', '--state', 'exhausted', '--json'), 'orders')).toEqual([]);
     expect((await world.run('dead', 'list', '--class', 'nonsense')).status).toBe(2);

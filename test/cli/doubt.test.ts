@@ -54,7 +54,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       })),
     ]);
     const person = await world.run('doubt', 'list', '--batch', batch);
-    expect(person.stdout).toMatch(/^4 doubts, 26 tokens\n/);
+    expect(person.stdout).toMatch(/^4 doubts: give 19 · move 7 · net \+19 tokens\n/);
     expect(person.stdout).toContain('Next: almoner doubt show');
   });
 
@@ -62,7 +62,9 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     const told = await world.run('undo', batch, '--out', 'nothing.csv');
     expect([told.status, told.stdout]).toEqual([
       0,
-      expect.stringMatching(/Left out: 4 rows\.\n {2}4 orders, 26 tokens, in doubt: .*resolve them first/),
+      expect.stringMatching(
+        /Left out: 4 rows\.\n {2}4 orders \(give 19 · move 7 · net \+19\), in doubt: .*resolve them first/,
+      ),
     ]);
     expect(told.stdout).toContain(`Next: almoner doubt list --batch ${batch}`);
     expect(document(await world.run('undo', batch, '--out', 'nothing.csv', '--json'))).toMatchObject({

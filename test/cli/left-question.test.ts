@@ -39,7 +39,7 @@ it.each([
   { timeout: 120_000 },
   async (_, key) => {
     const terminal = onTerminal('run pay.csv');
-    await terminal.asks('Type the total');
+    await terminal.asks('Type the total (5), all that is given, to go on');
     terminal.press(key);
     expect(await terminal.ended).toBe(130);
     expect(terminal.shown()).toContain('ALM_CLI_INTERRUPTED');

@@ -87,7 +87,9 @@ it('takes back exactly what was paid, once, and frees the references', { timeout
   });
   const told = await world.run('undo', batch, '--out', 'again.csv');
   expect(told.stdout).toContain('Left out: 4 rows.');
-  expect(told.stdout).toContain(`3 orders, 18 tokens, undone already: ${batch}-1, ${batch}-2, ${batch}-3`);
+  expect(told.stdout).toContain(
+    `3 orders (give 5 · take 6 · move 7 · net −1), undone already: ${batch}-1, ${batch}-2, ${batch}-3`,
+  );
   const copy = `${await readFile(join(world.folder, file), 'utf8')}2,,credit,1,other,\n`;
   await world.file('copy.csv', copy);
   const copied = await world.run('run', 'copy.csv', '--yes', '--json');

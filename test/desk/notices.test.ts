@@ -71,6 +71,7 @@ const summary: BatchSummary = {
   rows: 10,
   counts: { paid: 4, planned: 6 },
   tokens: { paid: '40', planned: '60' },
+  amounts: { credit: '100', debit: '0', transfer: '0' },
   requests: 4,
   retries: 0,
   rateLimited: 0,
@@ -228,7 +229,7 @@ describe('the chat message of a batch', () => {
       session: 'bb',
     };
     const text = messageText(notice('batch.missing-session', { waiting: [lost] }));
-    expect(text).toContain('2 orders (20 tokens) wait: Session bb was last seen long ago.');
+    expect(text).toContain('2 orders wait (20 tokens): Session bb was last seen long ago.');
     expect(text).toContain('almoner recover --accept-missing bb');
   });
 });

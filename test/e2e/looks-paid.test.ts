@@ -90,7 +90,7 @@ test('after a cancelled run nothing advises to pay its paid rows again, and the 
     expect(stdout, command[0]).not.toContain('--again');
     expect(stdout, command[0]).toContain('unprocessed.csv');
     expect(stdout, command[0]).toContain('--new-rows-only');
-    expect(stdout, command[0]).not.toMatch(/To pay +(?:100|62) orders/);
+    expect(stdout, command[0]).not.toMatch(/To send +(?:100|62) orders/);
   }
   expect((await json('plan', 'a.csv')).told).toMatchObject({ existing: true, payable: { orders: 0 } });
   const some = await json('run', 'a.csv', '--yes', '--new-rows-only', '--first', '12');
@@ -118,7 +118,7 @@ test('the plan of a batch that is over has nothing to pay', async () => {
   });
   const { stdout } = await world.run('plan', 'a.csv');
   expect(stdout).toContain(`batch ${told.batch} is done`);
-  expect(stdout).not.toContain('To pay     100');
+  expect(stdout).not.toContain('To send    100');
 });
 
 test('a refused file does not count a spent reference as to be paid', async () => {

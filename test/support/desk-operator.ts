@@ -39,7 +39,7 @@ export class DeskOperator {
 
   async start(total: number): Promise<void> {
     await this.page.getByLabel('Type the total to confirm').fill(String(total));
-    await this.page.getByRole('button', { name: /^Pay \d/ }).click();
+    await this.page.getByRole('button', { name: /^(Pay|Send) \d/ }).click();
   }
 
   async importFile(file: string, realm: string, rows: readonly string[]): Promise<void> {

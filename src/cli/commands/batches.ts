@@ -14,6 +14,7 @@ import { allPaceNotes } from '../../operations/services/pace.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
+import { amountsWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -98,6 +99,7 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
       ...one.waiting.flatMap(({ why, orders }) =>
         why === 'doubt' ? [] : [`waiting ${grouped(orders)} (${why})`],
       ),
+      `(${amountsWords(one.amounts)})`,
       one.rehearsal ? 'REHEARSAL' : '',
       one.source,
     ]
@@ -110,7 +112,7 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
   const idle =
     workers === 0 && waiting
       ? ['NO WORKER IS RUNNING, and work waits.']
-      : [`${workers} ${workers === 1 ? 'worker' : 'workers'} running`];
+      : [`${counted(workers, 'worker')} running`];
   return [...rows, ...idle];
 }
 

@@ -171,7 +171,7 @@ async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OP
   const { realm, planned } = await planToPay(app, profile, planRequest(context, options));
   if (!(await showPlan(context, app, planned, profile))) return null;
   if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
-    await confirmTotal(context, planned.preview.payableTokens, options.yes, args.FILE === '-');
+    await confirmTotal(context, planned.preview, options.yes, args.FILE === '-');
   return { realm, planned, batchId };
 }
 

@@ -7,6 +7,7 @@ import { type HistoryEntry, memberHistory } from '../../operations/batches/membe
 import { reportBatch } from '../../operations/batches/report.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
 import { writeRows } from '../../report/whole-file.js';
+import { amountsWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, BATCH, flag, notAMemberId, text, usage } from '../frame/options.js';
@@ -139,7 +140,7 @@ function undoLines(undo: Undo, name: string, batch: string): string[] {
   return [
     undo.rows === 0
       ? `Batch ${batch} holds nothing that could be taken back; no file was written.`
-      : `${name} takes back ${counted(undo.rows, 'order')}, ${grouped(undo.tokens)} tokens. Nothing was sent.`,
+      : `${name} takes back ${counted(undo.rows, 'order')}: ${amountsWords(undo.amounts)} tokens. Nothing was sent.`,
     ...leftOut(undo),
     ...(undo.paidOnWord.length === 0
       ? []
@@ -156,7 +157,7 @@ function leftOut(undo: Undo): string[] {
     `Left out: ${counted(orders, 'row')}.`,
     ...undo.leftOut.map(
       (each) =>
-        `  ${counted(each.orders, 'order')}, ${grouped(each.tokens)} tokens, ${each.message}: ${named(each.named, each.orders)}`,
+        `  ${counted(each.orders, 'order')} (${amountsWords(each.amounts)}), ${each.message}: ${named(each.named, each.orders)}`,
     ),
   ];
 }

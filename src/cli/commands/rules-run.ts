@@ -16,7 +16,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { FIRST, flag, NEW_ADDRESS, optionalArgument, text, usage, YES } from '../frame/options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
-import { findingLines, refusedNext } from '../text/preview-text.js';
+import { findingLines, refusedNext, toSendWords } from '../text/preview-text.js';
 import { ruleDocument, ruleLines } from '../text/rules-text.js';
 import { openRuleSession, planWithProgress } from './rules-plan.js';
 
@@ -81,10 +81,8 @@ export const run = storeCommand({
     }
     if (edited) output.note(EDITED);
     if (planned.preview.payable > 0 && planned.plan.existing === null) {
-      output.line(
-        `  To pay     ${grouped(planned.preview.payable)} orders, ${grouped(planned.preview.payableTokens)} tokens`,
-      );
-      await confirmTotal(context, planned.preview.payableTokens, options.yes, false);
+      output.line(`  To send    ${toSendWords(planned.plan.existing, planned.preview)}`);
+      await confirmTotal(context, planned.preview, options.yes, false);
     }
     const told = { plan: run.id, rule: run.rule, period: run.period, edited };
     if (options.import) {

@@ -1,6 +1,8 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Preview } from '../../planning/preview.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
+import { totalWords } from '../../words/amounts.js';
 import type { Surroundings } from './command.js';
 
 /** Where a person is asked. */
@@ -12,7 +14,7 @@ type Terminal = Pick<Surroundings, 'stdin' | 'stderr'>;
  */
 export async function confirmTotal(
   terminal: Terminal,
-  total: bigint,
+  { payableTokens: total, amounts }: Pick<Preview, 'payableTokens' | 'amounts'>,
   yes: boolean,
   fileIsStdin: boolean,
 ): Promise<void> {
@@ -25,7 +27,11 @@ export async function confirmTotal(
         : 'There is no terminal to ask on. Nothing was enqueued and nothing was sent.',
       { next: 'Pass --yes, best together with --expect-rows and --expect-tokens.' },
     );
-  const typed = await answerTo(terminal, `Type the total (${total}) to go on, anything else to stop: `);
+  const what = amounts === null ? '' : `, ${totalWords(amounts)},`;
+  const typed = await answerTo(
+    terminal,
+    `Type the total (${total})${what} to go on, anything else to stop: `,
+  );
   if (typed.replaceAll(/[,.' ]/g, '') === String(total)) return;
   throw new AlmonerError(
     'ALM_CLI_NOT_CONFIRMED',

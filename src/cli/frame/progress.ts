@@ -4,6 +4,7 @@ import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting, type WaitingWhy } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
 import { allowedWords, duration, grouped, usedWords } from '../../words/spelling.js';
+import { settledRows } from '../../words/states.js';
 import type { Sink } from './output.js';
 
 /** One line on stderr: redrawn on a terminal, a plain line now and then where there is none. */
@@ -66,10 +67,11 @@ export class Progress extends LiveLine {
   showBatch(view: BatchView, lastTrouble: WriteOutcome | null, waiting: readonly Waiting[]): void {
     const { counts, manifest } = view;
     const open = openCount(counts);
-    const settled = manifest.rows - open;
-    const share = manifest.rows === 0 ? 1 : settled / manifest.rows;
+    const { rows } = manifest;
+    const settled = settledRows({ rows, counts });
+    const share = rows === 0 ? 1 : settled / rows;
     const filled = Math.round(share * BAR_CELLS);
-    const { perSecond, requestsPerSecond } = this.pace(settled, view.requests);
+    const { perSecond, requestsPerSecond } = this.pace(rows - open, view.requests);
     const first = firstOf(waiting);
     // What it did while it stood still says nothing of how fast it goes on; short holds come again and again.
     if (first !== undefined && !isShort(first)) this.recent.length = 0;
@@ -77,7 +79,7 @@ export class Progress extends LiveLine {
     const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
     const words = [
       `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)}%`,
-      `${grouped(settled)}/${grouped(manifest.rows)}`,
+      `${grouped(settled)}/${grouped(rows)}`,
       // Before the numbers, which stand still meanwhile: a narrow terminal cuts the end off.
       ...(first === undefined ? [] : [waitingWords(first)]),
       `paid ${grouped(counts.paid ?? 0)}`,

@@ -1,30 +1,39 @@
-import { ORDER_STATES } from '../../core/states.js';
+import { ORDER_STATES, type OrderState } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { BatchStatus } from '../../operations/batches/batch-status.js';
-import { counted, duration, grouped } from '../../words/spelling.js';
+import { amountsWords, sumWords } from '../../words/amounts.js';
+import { counted, grouped, roughly } from '../../words/spelling.js';
+import { standingWords } from '../../words/states.js';
 import type { Colours } from '../frame/output.js';
 
 /** A batch's standing for a person. */
 export function batchLines(status: BatchStatus, colours: Colours): string[] {
   const counts = ORDER_STATES.filter((state) => (status.counts[state] ?? 0) > 0).map((state) => {
     const paint = paintOf(state, colours);
-    return `  ${paint(state.padEnd(10))}${grouped(status.counts[state] ?? 0).padStart(10)}  ${grouped(BigInt(status.tokens[state] ?? '0')).padStart(16)} tokens`;
+    return `  ${paint(state.padEnd(10))}${grouped(status.counts[state] ?? 0).padStart(10)}  ${sumCell(status, state)}`;
   });
   const limited = status.rateLimited > 0 ? `, ${grouped(status.rateLimited)} × 429` : '';
   return [
     ...(status.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
-    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(status.state)}`,
+    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(standingWords(status))}`,
     ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
     ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
+    `  ${amountsWords(status.amounts)} tokens in all`,
     ...counts,
     `  ${counted(status.requests, 'request')}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
     ...(status.etaSeconds !== null && status.etaSeconds > 0
-      ? [`  about ${duration(status.etaSeconds * 1000)} to go`]
+      ? [`  ${roughly(status.etaSeconds * 1000)} to go`]
       : []),
     ...(status.deadGone === null ? [] : [`  ${goneWords(status.deadGone)}`]),
-    ...status.waiting.flatMap((one) => waitingLines(one, status.reason?.message ?? '', colours)),
+    ...status.waiting.flatMap((one) => waitingLines(one, status, colours)),
     ...(status.report === null ? [] : [`Report: ${status.report}`]),
   ];
+}
+
+/** The number in a column of its own, and what it is of. */
+function sumCell({ tokens, amounts }: BatchStatus, state: OrderState): string {
+  const [sum = '', ...unit] = sumWords(tokens[state] ?? '0', amounts, state === 'paid').split(' ');
+  return `${sum.padStart(16)} ${unit.join(' ')}`;
 }
 
 function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadGone']>): string {
@@ -36,12 +45,13 @@ function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadG
 }
 
 /** Orders that stand still, why, since when and what ends it; what the reason above has said is not said again. */
-function waitingLines(waiting: Waiting, said: string, colours: Colours): string[] {
+function waitingLines(waiting: Waiting, { reason, amounts }: BatchStatus, colours: Colours): string[] {
   const { why, orders, tokens, since, until, message, next } = waiting;
+  const said = reason?.message ?? '';
   const end = until === null ? '' : `, until ${until}`;
   const known = said !== '' && message.startsWith(said);
   return [
-    `  ${colours.yellow('waiting')}: ${counted(orders, 'order')}, ${grouped(BigInt(tokens))} tokens (${why}), since ${since}${end}`,
+    `  ${colours.yellow('waiting')}: ${counted(orders, 'order')}, ${sumWords(tokens, amounts)} (${why}), since ${since}${end}`,
     ...(known ? [] : [`    ${message}`]),
     ...(next === null ? [] : [`    ${next}`]),
   ];
@@ -103,7 +113,7 @@ export function underWayLines({ counts }: BatchStatus): string[] {
       : 'Nothing is being sent.',
     ...(unknown > 0
       ? [
-          `${counted(unknown, 'order is', 'orders are')} unknown: whether it was applied is still to be found out.`,
+          `${counted(unknown, 'order is unknown: whether it was', 'orders are unknown: whether they were')} applied is still to be found out.`,
         ]
       : []),
   ];

@@ -1,6 +1,8 @@
 import { oneLine } from '../../core/one-line.js';
+import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import type { OrderEvent } from '../../ledger/index.js';
 import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
+import { amountsWords } from '../../words/amounts.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
@@ -11,22 +13,23 @@ export class LetterSummary {
   readonly shown: DeadLetter[] = [];
   readonly batches = new Set<string>();
   count = 0;
-  private tokens = 0n;
+  private tokens = NO_SUMS;
   private readonly groups = new Map<
     string,
-    { letter: DeadLetter; message: string; count: number; tokens: bigint }
+    { letter: DeadLetter; message: string; count: number; tokens: OpSums }
   >();
 
   add(letter: DeadLetter): void {
     this.count += 1;
-    this.tokens += BigInt(letter.tokens ?? 0);
+    const sum = letter.op === null ? NO_SUMS : sumOf(letter.op, letter.tokens ?? 0);
+    this.tokens = plus(this.tokens, sum);
     this.batches.add(letter.batch);
     if (this.shown.length < SHOWN_MAX) this.shown.push(letter);
     const message = withoutIds(letter);
     const key = `${letter.state} ${letter.class} ${message}`;
-    const group = this.groups.get(key) ?? { letter, message, count: 0, tokens: 0n };
+    const group = this.groups.get(key) ?? { letter, message, count: 0, tokens: NO_SUMS };
     group.count += 1;
-    group.tokens += BigInt(letter.tokens ?? 0);
+    group.tokens = plus(group.tokens, sum);
     this.groups.set(key, group);
   }
 
@@ -34,10 +37,10 @@ export class LetterSummary {
     const groups = [...this.groups.values()].sort((a, b) => b.count - a.count).slice(0, SHOWN_MAX);
     const more = this.count - this.shown.length;
     return [
-      `${counted(this.count, what)}, ${grouped(this.tokens)} tokens`,
+      `${counted(this.count, what)}: ${amountsWords(this.tokens)} tokens`,
       ...groups.map(
         ({ letter, message, count, tokens }) =>
-          `  ${grouped(count).padStart(8)}  ${letter.state} ${letter.class ?? 'without a class'}: ${message} (${grouped(tokens)} tokens)`,
+          `  ${grouped(count).padStart(8)}  ${letter.state} ${letter.class ?? 'without a class'}: ${message} (${amountsWords(tokens)} tokens)`,
       ),
       '',
       ...this.shown.map(letterLine),

@@ -4,8 +4,9 @@ import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { BooksPast } from '../../planning/preview.js';
+import { amountsWords, signed } from '../../words/amounts.js';
 import { isOfRow } from '../../words/faults.js';
-import { allowedWords, counted, duration, grouped, utcMinute } from '../../words/spelling.js';
+import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
@@ -18,7 +19,7 @@ export function planLines(
   const { totals } = plan;
   const ops = (['credit', 'debit', 'transfer'] as const)
     .filter((op) => totals.orders[op] > 0)
-    .map((op) => `${grouped(totals.orders[op])} ${op} (${grouped(totals.tokens[op])} tokens)`);
+    .map((op) => `${grouped(totals.orders[op])} ${op}`);
   const facts: Facts = [
     ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
     ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
@@ -30,13 +31,14 @@ export function planLines(
       `${grouped(totals.rows)}${totals.invalid > 0 ? `, ${grouped(totals.invalid)} of them invalid` : ''}`,
     ],
     ['Orders', ops.join(' · ') || 'none'],
+    ['Amounts', `${amountsWords(totals.tokens)} tokens`],
     ['Members', grouped(totals.members)],
     preview.duplicates > 0 && ['Duplicates', duplicateWords(plan.spent, preview.duplicates)],
-    ['To pay', toPayWords(plan.existing, preview)],
+    ['To send', toSendWords(plan.existing, preview)],
     preview.dayLeft !== null && ['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`],
     [
       'Pace',
-      `${allowedWords(profile.rate)}: ${counted(preview.requests, 'request')}, about ${duration(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
+      `${allowedWords(profile.rate)}: ${counted(preview.requests, 'request')}, ${roughly(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
     ],
     ['Books', `${books.at}; ${pastWords(books.past)}`],
     ['Batch', batchWords(plan)],
@@ -58,7 +60,7 @@ function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[]
   if (busiest.length === 0) return [];
   const shown = busiest
     .slice(0, 5)
-    .map(({ member, rows, net }) => `    ${member}: ${rows} rows, net ${net > 0 ? '+' : ''}${grouped(net)}`);
+    .map(({ member, rows, net }) => `    ${member}: ${counted(rows, 'row')}, net ${signed(net)}`);
   return ['  Members in several rows:', ...shown];
 }
 
@@ -79,7 +81,7 @@ export function findingLines(
     total > findings.length
       ? [`  … and ${grouped(total - findings.length)} more${file === null ? '' : `, all in ${file}`}`]
       : [];
-  return [`${grouped(total)} ${what}${total === 1 ? '' : 's'}:`, ...lines, ...more];
+  return [`${counted(total, what)}:`, ...lines, ...more];
 }
 
 /** What mends a refused file. */
@@ -90,13 +92,13 @@ export function refusedNext(faults: readonly Finding[]): string {
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;
 }
 
-function toPayWords(
-  existing: Planned['plan']['existing'],
-  { payable, payableTokens }: Planned['preview'],
-): string {
-  return existing?.view != null && isOver(existing.view)
-    ? `nothing: batch ${existing.id} is ${existing.view.state}`
-    : `${counted(payable, 'order')}, ${counted(payableTokens, 'token')}`;
+export function toSendWords(existing: Planned['plan']['existing'], preview: Planned['preview']): string {
+  if (existing?.view != null && isOver(existing.view))
+    return `nothing: batch ${existing.id} is ${existing.view.state}`;
+  const { payable, payableTokens, amounts } = preview;
+  const sum =
+    amounts === null ? `${counted(payableTokens, 'token')}, absolute` : `${amountsWords(amounts)} tokens`;
+  return `${counted(payable, 'order')}: ${sum}`;
 }
 
 function batchWords({ batch, existing }: Planned['plan']): string {

@@ -1,3 +1,4 @@
+import { sumOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { type Explained, factsOf } from '../../operations/rules/explain.js';
@@ -5,7 +6,8 @@ import { spellMoment } from '../../rules/calendar.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
 import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { duration, grouped } from '../../words/spelling.js';
+import { amountsWords } from '../../words/amounts.js';
+import { counted, grouped, roughly } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
 import { type Facts, factLines } from './preview-text.js';
 
@@ -63,15 +65,15 @@ export function ruleLines(
     ],
     ['Condition', meta.condition ?? 'everybody'],
     ['Award', `${meta.op} ${meta.award}${meta.from === null ? '' : ` from ${meta.from}`}`],
-    ['Audience', `${grouped(meta.members)} members`],
-    ['Facts', meta.requests === 0 ? 'none needed from the realm' : `${grouped(meta.requests)} requests`],
+    ['Audience', counted(meta.members, 'member')],
+    ['Facts', meta.requests === 0 ? 'none needed from the realm' : counted(meta.requests, 'request')],
     [
       'Awards',
-      `${colours.bold(grouped(meta.awards))} members, ${colours.bold(grouped(BigInt(meta.tokens)))} tokens`,
+      `${colours.bold(counted(meta.awards, 'member'))}: ${colours.bold(amountsWords(sumOf(meta.op, BigInt(meta.tokens))))} tokens`,
     ],
     batch !== null && [
-      'To pay',
-      `${grouped(batch.preview.requests)} requests, about ${duration(batch.preview.seconds * 1000)}`,
+      'Needs',
+      `${counted(batch.preview.requests, 'request')}, ${roughly(batch.preview.seconds * 1000)}`,
     ],
     ['Plan', meta.id],
   ];
@@ -124,7 +126,7 @@ function leftOutLines(decisions: readonly Decision[]): string[] {
 
 function cutLines(decisions: readonly Decision[]): string[] {
   const cut = cutsOf(decisions);
-  return cut.length === 0 ? [] : [`  Cut by limits or a floor: ${grouped(cut.length)} members`];
+  return cut.length === 0 ? [] : [`  Cut by limits or a floor: ${counted(cut.length, 'member')}`];
 }
 
 function awardsOf(decisions: readonly Decision[]): readonly Decision[] {
@@ -200,7 +202,7 @@ export function explanationLines(explained: Explained): string[] {
     ...(decision.computed === null ? [] : [`  award      ${explained.award}  → ${decision.computed}`]),
     ...decision.steps.map((step) => `             ${step}`),
     decision.leftOut === null
-      ? `  result     ${grouped(decision.tokens)} tokens`
+      ? `  result     ${counted(decision.tokens, 'token')}`
       : `  result     left out: ${LEFT_OUT_WORDS[decision.leftOut]}${decision.detail === null ? '' : ` (${decision.detail})`}`,
   ];
 }

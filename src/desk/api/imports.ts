@@ -59,7 +59,11 @@ export const PlanReply = z.strictObject({
   warnings: z.array(Finding),
   requests: count,
   seconds: z.number(),
-  payable: z.strictObject({ orders: count, tokens: sum }),
+  payable: z.strictObject({
+    orders: count,
+    tokens: sum.describe('Of whatever the orders do; typed to confirm.'),
+    amounts: byOp(sum).nullable().describe('Null for the rest of a batch that does several things.'),
+  }),
   books: z.strictObject({ batches: count, paid: count, tokens: sum, lastAt: time.nullable() }),
   dayLeft: sum.nullable(),
   netEffects: z.array(z.strictObject({ member: z.string(), rows: count, net: sum })),

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS, type NoticeEvent } from '../../core/notice-events.js';
-import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { NoteStore } from '../../ledger/index.js';
+import { sumWords } from '../../words/amounts.js';
+import { counted, grouped } from '../../words/spelling.js';
+import { settledRows } from '../../words/states.js';
 import type { BatchSummary } from '../api/index.js';
 import { type Notice, type Outgoing, post, type Sent, type Target } from './target.js';
 
@@ -97,20 +99,20 @@ export function messageText({ matter, summary: batch, link }: Notice): string {
   const said = `${plain(matter.message)}${matter.next === null ? '' : ` Next: ${plain(matter.next)}`}`;
   if (batch === null) return [said, ...(link === null ? [] : [link])].join('\n').slice(0, CHARACTERS_MAX);
   const { counts, tokens } = batch;
-  const settled = batch.rows - openCount(counts);
+  const settled = settledRows(batch);
   const failed = (counts.refused ?? 0) + (counts.exhausted ?? 0) + (counts.invalid ?? 0);
   const lines = [
     ...(batch.rehearsal ? ['REHEARSAL: no real points move.'] : []),
     `**${plain(batch.source)}** ${HEADS[batch.state]} (batch \`${batch.batch}\`, realm ${plain(batch.realm)})`,
-    `\`${bar(settled, batch.rows)}\` ${settled} of ${batch.rows} rows`,
-    `paid ${counts.paid ?? 0} orders, ${tokens.paid ?? '0'} tokens`,
-    ...(failed > 0 ? [`failed ${failed}`] : []),
-    ...((counts.doubt ?? 0) > 0 ? [`in doubt ${counts.doubt}: an operator has to decide`] : []),
+    `\`${bar(settled, batch.rows)}\` ${grouped(settled)} of ${counted(batch.rows, 'row')} settled`,
+    `paid ${counted(counts.paid ?? 0, 'order')}, ${sumWords(tokens.paid ?? '0', batch.amounts, true)}`,
+    ...(failed > 0 ? [`failed ${grouped(failed)}`] : []),
+    ...((counts.doubt ?? 0) > 0 ? [`in doubt ${grouped(counts.doubt ?? 0)}: an operator has to decide`] : []),
     ...(batch.state === 'running' && batch.etaSeconds !== null
       ? [`ends <t:${Math.floor(Date.now() / 1000) + batch.etaSeconds}:R>`]
       : []),
     ...(batch.reason === null ? [] : [`${plain(batch.reason.message)} Next: ${plain(batch.reason.next)}`]),
-    ...batch.waiting.filter(isNews).map(waitingLine),
+    ...batch.waiting.filter(isNews).map((one) => waitingLine(one, batch)),
     ...(link === null ? [] : [link]),
   ];
   return lines.join('\n').slice(0, CHARACTERS_MAX);
@@ -121,8 +123,8 @@ function isNews({ why }: Waiting): boolean {
   return why !== 'doubt' && why !== 'paused' && why !== 'halted' && why !== 'disarmed';
 }
 
-function waitingLine({ orders, tokens, message, next }: Waiting): string {
-  return `${orders} orders (${tokens} tokens) wait: ${plain(message)}${next === null ? '' : ` Next: ${plain(next)}`}`;
+function waitingLine({ orders, tokens, message, next }: Waiting, { amounts }: BatchSummary): string {
+  return `${counted(orders, 'order waits', 'orders wait')} (${sumWords(tokens, amounts)}): ${plain(message)}${next === null ? '' : ` Next: ${plain(next)}`}`;
 }
 
 function bar(done: number, all: number): string {

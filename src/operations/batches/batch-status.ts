@@ -35,6 +35,8 @@ export function toldOf(view: BatchView, still: Standing | null) {
     rows: manifest.rows,
     counts: view.counts,
     tokens: digitsOf(view.sums),
+    /** What all its orders would do; the sums of states are of whatever they do. */
+    amounts: digitsOf(manifest.tokens),
     requests,
     retries,
     rateLimited,

@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { UNDO, undoReference } from '../../core/ids.js';
+import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import { inverseOf, type Order } from '../../core/order.js';
 import type { OrderState } from '../../core/states.js';
 import {
@@ -14,6 +15,7 @@ import {
   stateOf,
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
+import { counted } from '../../words/spelling.js';
 import { batchStatus } from './batch-status.js';
 
 /**
@@ -56,11 +58,11 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
   const { delimiter, currency } = batch.manifest;
   // A check, so that what was paid in one currency is not taken back in another.
   const inCurrency = (name: string) => (currency === null ? [] : [name]);
-  const leftOut = new Map<WhyLeftOut, { orders: number; tokens: bigint; named: string[] }>();
+  const leftOut = new Map<WhyLeftOut, { orders: number; amounts: OpSums; named: string[] }>();
   const leave = (row: RowView, why: WhyLeftOut) => {
-    const sum = leftOut.get(why) ?? { orders: 0, tokens: 0n, named: [] };
+    const sum = leftOut.get(why) ?? { orders: 0, amounts: NO_SUMS, named: [] };
     sum.orders += 1;
-    sum.tokens += BigInt(row.tokens ?? 0);
+    if (row.op !== null) sum.amounts = plus(sum.amounts, sumOf(row.op, row.tokens ?? 0));
     if (sum.named.length < NAMED_MAX) sum.named.push(row.order);
     leftOut.set(why, sum);
   };
@@ -69,7 +71,7 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
   /** Taken back too, but their payment rests on an operator's word. */
   const paidOnWord: string[] = [];
   let count = 0;
-  let tokens = 0n;
+  let amounts = NO_SUMS;
   let pending: RowView[] = [];
   const flush = async () => {
     const spent = await findSpent(
@@ -85,10 +87,11 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
       }
       const { order } = await plans.row(ref.no, row.index);
       if (order === null) throw new Error(`order ${row.order} is paid and has no content`);
-      await write(csvLine([...undoCells(row, inverseOf(order)), ...inCurrency(currency ?? '')], delimiter));
+      const inverse = inverseOf(order);
+      await write(csvLine([...undoCells(row, inverse), ...inCurrency(currency ?? '')], delimiter));
       if (row.evidence === 'operator') paidOnWord.push(row.order);
       count += 1;
-      tokens += BigInt(row.tokens ?? 0);
+      amounts = plus(amounts, sumOf(inverse.op, inverse.tokens));
     }
     pending = [];
   };
@@ -104,12 +107,19 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
   refuseUndoOfUndo(ref, batch, leftOut.get('is-undo')?.orders ?? 0);
   return {
     rows: count,
-    tokens,
+    tokens: absoluteOf(amounts),
+    /** What the file would do. */
+    amounts,
     alreadyUndone,
     doubts,
     paidOnWord,
     /** Every order that is not in the file, by why. */
-    leftOut: [...leftOut].map(([why, sum]) => ({ why, message: WORDS[why], ...sum })),
+    leftOut: [...leftOut].map(([why, sum]) => ({
+      why,
+      message: WORDS[why],
+      tokens: absoluteOf(sum.amounts),
+      ...sum,
+    })),
   };
 }
 
@@ -118,7 +128,10 @@ async function refuseWhileMoving(ref: BatchRef): Promise<void> {
   const { state, counts } = await batchStatus(ref);
   const { sending = 0, unknown = 0 } = counts;
   if (state !== 'running' && state !== 'planned' && sending + unknown === 0) return;
-  const moving = sending + unknown === 0 ? '' : `; ${sending} orders are being sent and ${unknown} resolved`;
+  const moving =
+    sending + unknown === 0
+      ? ''
+      : `; ${counted(sending, 'order is', 'orders are')} being sent and ${unknown} resolved`;
   throw new AlmonerError(
     'ALM_BATCH_CANNOT',
     `Batch ${ref.id} is ${state}${moving}: what it paid is not certain yet. No undo file was written.`,

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AlmonerError } from '../../core/errors/error.js';
+import { absoluteOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
@@ -85,18 +86,17 @@ async function planInput(input: PlannedFile | GivenRows, options: PlanOptions): 
 function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanChoices): void {
   const fault = (message: string) => plan.findings.fault(ofFile('ALM_PLAN_NOT_EXPECTED', message));
   if (expectRows !== null && plan.totals.rows !== expectRows)
-    fault(`The input has ${plan.totals.rows} rows, --expect-rows says ${expectRows}.`);
-  const { credit, debit, transfer } = plan.totals.tokens;
-  const total = credit + debit + transfer;
+    fault(`The input has ${counted(plan.totals.rows, 'row')}, --expect-rows says ${expectRows}.`);
+  const total = absoluteOf(plan.totals.tokens);
   if (expectTokens !== null && BigInt(expectTokens) !== total)
     fault(
-      `The input sums up to ${total} tokens (${preview.payableTokens} of them to be paid), --expect-tokens says ${expectTokens}.`,
+      `The amounts of the input, whatever they do, add up to ${total} (${preview.payableTokens} of it to be sent), --expect-tokens says ${expectTokens}.`,
     );
 }
 
 function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
   if (dayLeft === null || payableTokens <= dayLeft) return;
-  const message = `The input pays ${payableTokens} tokens, but only ${dayLeft} are left of today's cap: the batch will halt there and can be resumed tomorrow.`;
+  const message = `The amounts of the input, whatever they do, add up to ${payableTokens}, but only ${dayLeft} is left of today's cap: the batch will halt there and can be resumed tomorrow.`;
   plan.findings.warning(ofFile('ALM_PLAN_OVER_DAY_CAP', message));
 }
 
@@ -187,7 +187,11 @@ export async function planDocument(
     warnings: findings.warnings(1000),
     requests: preview.requests,
     seconds: preview.seconds,
-    payable: { orders: preview.payable, tokens: String(preview.payableTokens) },
+    payable: {
+      orders: preview.payable,
+      tokens: String(preview.payableTokens),
+      amounts: preview.amounts && digitsOf(preview.amounts),
+    },
     books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
     dayLeft: dayLeft === null ? null : String(dayLeft),
     netEffects: totals.busiest.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),

@@ -1,7 +1,8 @@
 import { openCount } from '../../core/states.js';
 import type { BatchRecord } from '../../ledger/index.js';
+import { amountsWords, isMixed, onlyGives, signed, sumWords } from '../../words/amounts.js';
 import { allowedWords, counted, duration, grouped, trimmed, utcTime } from '../../words/spelling.js';
-import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../words/states.js';
+import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN, standingWords } from '../../words/states.js';
 import type { Summary } from '../summary.js';
 import { stateBar } from './charts.js';
 import { type Content, type Html, html, table } from './markup.js';
@@ -10,41 +11,40 @@ import { type Content, type Html, html, table } from './markup.js';
 export function headline(record: BatchRecord, summary: Summary): Html {
   const { manifest } = record.batch;
   return html`<header class="top">
-<p class="eyebrow"><span>Batch <span class="id">${summary.batch}</span></span><span class="pill" title="${BATCH_WORDS[summary.state]}">${summary.state}</span><span>${asOf(summary)}</span></p>
+<p class="eyebrow"><span>Batch <span class="id">${summary.batch}</span></span><span class="pill" title="${BATCH_WORDS[summary.state]}">${standingWords(summary)}</span><span>${asOf(summary)}</span></p>
 <h1>${verdict(summary)}</h1>
 <p class="lead soft">From <strong>${manifest.source === '-' ? 'standard input' : manifest.source}</strong> in realm <strong>${manifest.realm}</strong>, started by ${manifest.createdBy} on ${utcTime(manifest.createdAt)}.</p>
 </header>`;
 }
 
-function verdict({ counts, rows, tokens, state }: Summary): string {
+function verdict(summary: Summary): string {
+  const { counts, rows, state, manifest } = summary;
   const orders = rows - counts.invalid - counts.duplicate;
   if (rows === 0) return 'There was nothing to pay';
   if (state === 'done' && counts.paid === orders && counts.invalid === 0)
-    return orders === 0 ? 'Every row had been paid before' : `All ${counted(orders, 'order')} paid`;
+    return orders === 0
+      ? 'Every row had been paid before'
+      : `${orders === 1 ? 'The only order' : `All ${grouped(orders)} orders`} ${onlyGives(manifest.tokens) ? 'paid' : 'carried out'}`;
   const rest = listed([
     [counts.doubt, 'in doubt'],
     [unpaid(counts), 'not paid'],
     [openCount(counts), 'still open'],
     [counts.cancelled, 'cancelled'],
   ]);
-  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${grouped(tokens.paid)} points)${rest === '' ? '' : `; ${rest}`}`;
+  return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${amountsWords(paidSums(summary), 'did')} points)${rest === '' ? '' : `; ${rest}`}`;
 }
 
 export function tiles(record: BatchRecord, summary: Summary): Html {
-  const { counts, tokens, pace, paid } = summary;
+  const { counts, tokens, pace, manifest } = summary;
   const failed = unpaid(counts);
   const failedPoints = BigInt(tokens.refused) + BigInt(tokens.exhausted);
-  const moved = listed([
-    [paid.credit.tokens, 'given'],
-    [paid.debit.tokens, 'taken'],
-    [paid.transfer.tokens, 'transferred'],
-  ]);
+  const points = (sum: bigint | string) => sumWords(sum, manifest.tokens).replace('token', 'point');
   const took = summary.durationMs ?? summary.activeMs;
   return html`<dl class="tiles">
 ${tile('Paid', grouped(counts.paid), `of ${counted(summary.rows, 'row')}`, 'ok')}
-${tile('Points moved', grouped(tokens.paid), moved)}
-${tile('Not paid', grouped(failed), failed === 0 ? 'nothing failed' : `${grouped(failedPoints)} points`, failed === 0 ? '' : 'bad')}
-${tile('In doubt', grouped(counts.doubt), counts.doubt === 0 ? 'everything is proven' : `${grouped(tokens.doubt)} points`, counts.doubt === 0 ? '' : 'bad')}
+${tile('Net of points', signed(summary.net), amountsWords(paidSums(summary), 'did'))}
+${tile('Not paid', grouped(failed), failed === 0 ? 'nothing failed' : points(failedPoints), failed === 0 ? '' : 'bad')}
+${tile('In doubt', grouped(counts.doubt), counts.doubt === 0 ? 'everything is proven' : points(tokens.doubt), counts.doubt === 0 ? '' : 'bad')}
 ${tile('Time', took === null ? '–' : duration(took), activeNote(summary))}
 ${tile('Pace', pace.usedPerMinute === null ? '–' : `${trimmed(pace.usedPerMinute)}/min`, paceNote(record, summary))}
 </dl>`;
@@ -59,15 +59,21 @@ export function states(summary: Summary): Html {
     STATE_WORDS[state],
   ]);
   const { discarded, replaced } = summary.marks;
+  const points = isMixed(summary.manifest.tokens) ? 'Points, absolute' : 'Points';
   const marks = listed([
     [discarded, discarded === 1 ? 'order discarded by a person' : 'orders discarded by a person'],
     [replaced, replaced === 1 ? 'order put into another file' : 'orders put into another file'],
   ]);
   return html`<section><h2>What became of the rows</h2>
 ${stateBar(summary.counts)}
-${table('Rows by state', { State: '', Rows: 'n', Points: 'n', 'In plain words': 'wide' }, rows)}
+${table('Rows by state', { State: '', Rows: 'n', [points]: 'n', 'In plain words': 'wide' }, rows)}
 ${marks === '' ? null : html`<p class="soft">Of these: ${marks}.</p>`}
 </section>`;
+}
+
+/** What was carried out, exactly: every row was added up. */
+function paidSums({ paid }: Summary) {
+  return { credit: paid.credit.tokens, debit: paid.debit.tokens, transfer: paid.transfer.tokens };
 }
 
 function unpaid({ refused, exhausted, invalid }: Summary['counts']): number {

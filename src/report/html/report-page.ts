@@ -1,5 +1,6 @@
 import { OPS } from '../../core/order.js';
 import type { AuditEntry, BatchRecord, Manifest, RowView } from '../../ledger/index.js';
+import { amountsWords, sumWords } from '../../words/amounts.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { RunFacts } from '../run-facts.js';
 import type { Summary } from '../summary.js';
@@ -74,7 +75,7 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
     ],
   ]);
   return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
-<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether ${grouped(summary.tokens.doubt)} points were moved. Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
+<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether anything was moved (${sumWords(summary.tokens.doubt, summary.manifest.tokens).replace('token', 'point')}). Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
 <ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
 <pre tabindex="0">almoner doubt show ${first}</pre></li>
 <li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
@@ -99,7 +100,7 @@ function checks({ manifest, rows }: Summary): Html {
   return html`<section><h2>Checks</h2>
 <p class="soft">Every row was added up again, independently of the running counters.</p>
 <ul class="checks"><li><b>✓ Counts tie.</b> ${counted(rows, 'row')} of the input, each in exactly one state.</li>
-<li><b>✓ Sums tie.</b> ${grouped(total)} points over all states, as planned.</li></ul></section>`;
+<li><b>✓ Sums tie.</b> ${counted(total, 'point')}, absolute, over all states, as planned: ${amountsWords(manifest.tokens)}.</li></ul></section>`;
 }
 
 function caveats({ caveats: lines }: Summary): Html | null {
@@ -116,14 +117,17 @@ const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
 
 function origin({ manifest, files }: Summary): Html {
   const planned = OPS.filter((op) => manifest.orders[op] > 0).map(
-    (op) => `${grouped(manifest.orders[op])} ${op} of ${grouped(manifest.tokens[op])}`,
+    (op) => `${grouped(manifest.orders[op])} ${op}`,
   );
   const lines: [string, Content][] = [
     ['Realm', `${manifest.realm} (${manifest.realmId}) at ${manifest.baseUrl}`],
     ['Currency', manifest.currency ?? 'the realm’s default'],
     ['Source', manifest.source === '-' ? 'standard input' : manifest.source],
     ['Made by', `${manifest.createdBy}, ${utcTime(Date.parse(manifest.createdAt))}, with ${manifest.mode}`],
-    ['Planned', planned.length === 0 ? 'no orders' : `${planned.join(', ')} points`],
+    [
+      'Planned',
+      planned.length === 0 ? 'no orders' : `${planned.join(', ')}: ${amountsWords(manifest.tokens)} points`,
+    ],
     ['Members', grouped(manifest.members)],
     ['Certainty', CERTAINTY_WORDS[manifest.certainty]],
     ['SHA-256 of the orders', html`<code>${manifest.sha256}</code>`],

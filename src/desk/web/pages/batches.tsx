@@ -1,6 +1,8 @@
-import { type BatchState, openCount } from '../../../core/states.js';
+import type { BatchState } from '../../../core/states.js';
 import type { Waiting } from '../../../core/waiting.js';
+import { amountsWords, sumWords } from '../../../words/amounts.js';
 import { allowedWords, counted, grouped, percent, usedWords } from '../../../words/spelling.js';
+import { settledRows } from '../../../words/states.js';
 import type { BatchesPage as Batches, BatchSummary } from '../../api/index.js';
 import { useResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
@@ -9,7 +11,7 @@ import { StateBar } from '../parts/charts.js';
 import { ListFilter, RealmFilter } from '../parts/filters.js';
 import { BatchStateMark, Eta, RehearsalChip, StateMark, Time, useSeenStates } from '../parts/marks.js';
 import { CursorPager } from '../parts/pager.js';
-import { Empty, Panel, Pending, Prose, Said } from '../parts/panel.js';
+import { Empty, Panel, Pending, Prose, Said, Typed } from '../parts/panel.js';
 import { Link, pathWith, placeOf, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
@@ -64,7 +66,7 @@ function BatchLine({ batch }: { readonly batch: BatchSummary }) {
     <li class="batch-line">
       <div class="batch-name">
         <Link to={placeOf('batch', batch.batch)}>{batch.source}</Link>
-        <BatchStateMark state={batch.state} />
+        <BatchStateMark batch={batch} />
         <RehearsalChip on={batch.rehearsal} />
         <span class="batch-id soft small wrap">
           {batch.realm} · <span class="mono">{batch.batch}</span>
@@ -82,8 +84,10 @@ function BatchLine({ batch }: { readonly batch: BatchSummary }) {
       </div>
       <div class="batch-pace n">
         <div>
-          <b>{percent(settledRows(batch), batch.rows)}</b> <span class="soft">of {grouped(batch.rows)}</span>
+          <b>{percent(settledRows(batch), batch.rows)}</b>{' '}
+          <span class="soft">settled of {grouped(batch.rows)}</span>
         </div>
+        <div class="soft small">{amountsWords(batch.amounts)}</div>
         <Pace batch={batch} />
       </div>
       {batch.reason !== null && (
@@ -118,11 +122,6 @@ export function settlingWords({ perSecond, allowed }: BatchSummary): string {
   return allowed === null ? settled : `${settled}, ${allowedWords(allowed)} allowed`;
 }
 
-/** Rows that will not change by themselves any more. */
-export function settledRows({ rows, counts }: BatchSummary): number {
-  return rows - openCount(counts);
-}
-
 /** Orders that stand still: how many, why, since when, and what ends it. */
 export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
   const waiting = batch.waiting.filter((one) => isNews(one, batch));
@@ -130,10 +129,10 @@ export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
   return (
     <ul class="waiting-list">
       {waiting.map((one) => (
-        <li key={`${one.why} ${one.session ?? ''}`} class={one.session === null ? '' : 'lost'}>
+        <li key={`${one.why} ${one.session ?? ''}`} class={isLoud(one) ? 'lost' : ''}>
           <p>
             <b class="n">
-              {counted(one.orders, 'order')}, {grouped(one.tokens)} tokens
+              {counted(one.orders, 'order')}, {sumWords(one.tokens, batch.amounts)}
             </b>{' '}
             <span class="chip">{one.why}</span>{' '}
             <span class="soft small">
@@ -146,12 +145,17 @@ export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
             </span>
           </p>
           <p>
-            <Prose text={one.message} /> {one.next !== null && <code>{one.next}</code>}
+            <Prose text={one.message} /> <Typed command={one.next} />
           </p>
         </li>
       ))}
     </ul>
   );
+}
+
+/** Nothing moves before somebody starts or gives up a process. */
+function isLoud({ why, session }: Waiting): boolean {
+  return session !== null || why === 'no-worker';
 }
 
 /** Doubts have a page of their own, and what the batch's reason says is shown above. */

@@ -1,9 +1,10 @@
+import { sumWords } from '../../../words/amounts.js';
 import { bytesWords, counted, duration, grouped } from '../../../words/spelling.js';
 import type { Overview } from '../../api/index.js';
 import { session, signedIn } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { Empty, Loading, Notice, Panel, Prose } from '../parts/panel.js';
+import { Empty, Loading, Notice, Panel, Prose, Typed } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
 import { Link, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
@@ -44,7 +45,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
       <Panel title="Under way" flush aside={<Link to="/batches">All batches</Link>}>
         {open.length === 0 ? (
           <Empty title="No batch is open.">
-            <Link to="/import">Import a CSV</Link> here, or with <code>almoner import FILE</code>.
+            <Link to="/import">Import a CSV</Link>.
           </Empty>
         ) : (
           <BatchList batches={open} />
@@ -66,8 +67,8 @@ function NoWorker({ overview }: { readonly overview: Overview }) {
     <div class="notice loud" role="alert">
       <p>
         <b>NO WORKER RUNNING</b>
-        {waiting > 0 ? `, and ${counted(waiting, 'order')} wait.` : ', and work waits.'} Nothing is being
-        sent.
+        {waiting > 0 ? `, and ${counted(waiting, 'order waits', 'orders wait')}.` : ', and work waits.'}{' '}
+        Nothing is being sent.
       </p>
       <p>
         Start one with <code>almoner worker</code>, on any machine that reaches this store.
@@ -78,17 +79,16 @@ function NoWorker({ overview }: { readonly overview: Overview }) {
 
 /** Processes that are gone with orders in their hands: nothing of those moves before somebody acts. */
 function LostSessions({ overview }: { readonly overview: Overview }) {
-  const lost = overview.batches.flatMap(({ batch, waiting }) =>
-    waiting.filter(({ session }) => session !== null).map((one) => ({ ...one, batch })),
+  const lost = overview.batches.flatMap(({ batch, amounts, waiting }) =>
+    waiting.filter(({ session }) => session !== null).map((one) => ({ ...one, batch, amounts })),
   );
   if (lost.length === 0) return null;
   return (
     <div class="notice loud" role="alert">
-      {lost.map(({ batch, session, orders, tokens, message, next }) => (
+      {lost.map(({ batch, amounts, session, orders, tokens, message, next }) => (
         <p key={`${batch} ${session}`}>
-          <b>{counted(orders, 'ORDER STANDS', 'ORDERS STAND')} STILL</b> ({grouped(tokens)} tokens) in{' '}
-          <Link to={placeOf('batch', batch)}>{batch}</Link>. <Prose text={message} />{' '}
-          {next !== null && <code>{next}</code>}
+          <b>{counted(orders, 'ORDER STANDS', 'ORDERS STAND')} STILL</b> ({sumWords(tokens, amounts)}) in{' '}
+          <Link to={placeOf('batch', batch)}>{batch}</Link>. <Prose text={message} /> <Typed command={next} />
         </p>
       ))}
     </div>

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import type { BatchState, OrderMark, OrderState } from '../../../core/states.js';
+import type { OrderMark, OrderState } from '../../../core/states.js';
 import { clockTime, dayAndClock, duration, utcTime } from '../../../words/spelling.js';
-import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN } from '../../../words/states.js';
+import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN, standingWords } from '../../../words/states.js';
 import type { BatchSummary } from '../../api/index.js';
 
 /** One shape per state beside its colour and its word: nobody has to tell red from green. */
@@ -41,10 +41,13 @@ export function Marks({ marks }: { readonly marks: readonly OrderMark[] }) {
   );
 }
 
-export function BatchStateMark({ state }: { readonly state: BatchState }) {
+/** A batch with doubts has not come to its end, whatever its state is called. */
+export function BatchStateMark({ batch }: { readonly batch: BatchSummary }) {
+  const { state, counts } = batch;
+  const look = state === 'done' && (counts.doubt ?? 0) > 0 ? 'paused' : state;
   return (
-    <span class={`pill b-${state}`} title={BATCH_WORDS[state]}>
-      {state}
+    <span class={`pill b-${look}`} title={BATCH_WORDS[state]}>
+      {standingWords(batch)}
     </span>
   );
 }

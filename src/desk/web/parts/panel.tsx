@@ -96,13 +96,38 @@ export function Table({ label, css, heads, children }: TableProps) {
   );
 }
 
+/** What commands do that a button or a page of the desk does too: here nobody has to leave it to type them. */
+const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
+  [/^almoner resume\b/, '“Resume”'],
+  [/^almoner pause\b/, '“Pause”'],
+  [/^almoner cancel\b/, '“Cancel the rest”'],
+  [/^almoner report\b(?!.*--)/, '“Write the report”'],
+  [/^almoner undo\b/, '“Undo file”'],
+  [/^almoner status\b/, 'the page Batches'],
+  [/^almoner doubt\b/, 'the page Doubts'],
+  [/^almoner dead\b/, 'the page Dead letters'],
+];
+
+function onTheDesk(command: string): string | undefined {
+  return ON_THE_DESK.find(([pattern]) => pattern.test(command))?.[1];
+}
+
 /** Sentences of the program, in which `almoner …` between backticks is something to type. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
-      {text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at} ${part}`}>{part}</code> : part))}
+      {text
+        .split('`')
+        .map((part, at) =>
+          at % 2 === 1 ? (onTheDesk(part) ?? <code key={`${at} ${part}`}>{part}</code>) : part,
+        )}
     </>
   );
+}
+
+/** A command that ends something; nothing where a button or a page of the desk does. */
+export function Typed({ command }: { readonly command: string | null }) {
+  return command === null || onTheDesk(command) !== undefined ? null : <code>{command}</code>;
 }
 
 /** What happened, and what to do about it. */

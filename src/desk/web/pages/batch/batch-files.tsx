@@ -57,7 +57,7 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
       {value === null && failure === null && <Loading rows={5} />}
       {value !== null && files.length === 0 && (
         <Empty title="No report was written yet.">
-          Write it at any time, also half-way: here, or with <code>almoner report {batch}</code>.
+          A worker writes it when the batch ends; it can be written at any time, also half-way.
         </Empty>
       )}
       <ul class="files">
@@ -110,6 +110,6 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
 export function opFacts({ orders, tokens }: Pick<BatchReply['manifest'], 'orders' | 'tokens'>) {
   return OPS.filter((op) => orders[op] > 0).map((op) => {
     const name = op.charAt(0).toUpperCase() + op.slice(1);
-    return [name, `${counted(orders[op], 'order')}, ${grouped(tokens[op])} tokens`] as const;
+    return [name, `${counted(orders[op], 'order')}, ${counted(BigInt(tokens[op]), 'token')}`] as const;
   });
 }

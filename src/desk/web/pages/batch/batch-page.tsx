@@ -41,7 +41,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
       rehearsal={summary.rehearsal}
       lead={
         <span class="lead-line">
-          <BatchStateMark state={summary.state} />
+          <BatchStateMark batch={summary} />
           <span class="mono">{summary.batch}</span>
           <span>
             {summary.realm}, made by {summary.createdBy}

@@ -1,11 +1,12 @@
+import { amountsWords, isMixed } from '../../../../words/amounts.js';
 import { counted, grouped, percent } from '../../../../words/spelling.js';
-import { STATE_WORDS } from '../../../../words/states.js';
+import { STATE_WORDS, settledRows } from '../../../../words/states.js';
 import type { BatchSummary } from '../../../api/index.js';
 import { StateBar } from '../../parts/charts.js';
 import { Eta, StateMark, Time, useSeenStates } from '../../parts/marks.js';
 import { Heads, Panel } from '../../parts/panel.js';
 import { Link, placeOf } from '../../shell/address.js';
-import { settledRows, settlingWords } from '../batches.js';
+import { settlingWords } from '../batches.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
@@ -14,7 +15,7 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
   const tokens = shown.reduce((sum, state) => sum + BigInt(summary.tokens[state] ?? 0), 0n);
   return (
     <Panel
-      title={`${percent(settledRows(summary), summary.rows)} settled`}
+      title={progressWords(summary)}
       aside={
         <span class="soft n">
           {summary.state === 'running' && (
@@ -30,9 +31,20 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
         </span>
       }
     >
+      <p class="n">
+        In all: <b>{amountsWords(summary.amounts)} tokens</b>
+      </p>
       <StateBar counts={summary.counts} tall />
       <table class="sums">
-        <Heads heads={['State', ['Rows', 'n'], ['Tokens', 'n'], ['Share', 'n'], ['Means', 'wide-only']]} />
+        <Heads
+          heads={[
+            'State',
+            ['Rows', 'n'],
+            [isMixed(summary.amounts) ? 'Tokens, absolute' : 'Tokens', 'n'],
+            ['Share', 'n'],
+            ['Means', 'wide-only'],
+          ]}
+        />
         <tbody>
           {shown.map((state) => (
             <tr key={state}>
@@ -63,6 +75,12 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
       </table>
     </Panel>
   );
+}
+
+function progressWords(summary: BatchSummary): string {
+  const doubts = summary.counts.doubt ?? 0;
+  const settled = `${percent(settledRows(summary), summary.rows)} settled`;
+  return doubts === 0 ? settled : `${settled}, ${percent(doubts, summary.rows)} in doubt`;
 }
 
 /** The table stands below the charts; without this a click would seem to do nothing. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { amountsWords } from '../../../../words/amounts.js';
 import { grouped } from '../../../../words/spelling.js';
 import type { BatchReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
@@ -64,7 +65,8 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
           <p>
             <b>{summary.source}</b>
             {summary.rehearsal && ' (REHEARSAL)'}: {grouped(summary.counts.paid ?? 0)} paid,{' '}
-            {grouped(summary.counts.planned ?? 0)} not sent yet.
+            {grouped(summary.counts.planned ?? 0)} not sent yet. In all: {amountsWords(summary.amounts)}{' '}
+            tokens.
           </p>
           <p>{ACTIONS[asking].does}</p>
         </Confirm>

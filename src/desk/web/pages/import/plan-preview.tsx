@@ -1,4 +1,5 @@
-import { counted, duration, grouped } from '../../../../words/spelling.js';
+import { amountsWords, signed } from '../../../../words/amounts.js';
+import { counted, grouped, roughly } from '../../../../words/spelling.js';
 import type { PlanReply } from '../../../api/index.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Panel } from '../../parts/panel.js';
@@ -12,15 +13,15 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
       <Panel title="What it would do" aside={<RehearsalChip on={plan.rehearsal} />}>
         <Facts
           facts={[
-            ['Would pay', <b class="n">{counted(plan.payable.orders, 'order')}</b>],
-            ['Total', <b class="n">{grouped(plan.payable.tokens)} tokens</b>],
+            ['Would send', <b class="n">{counted(plan.payable.orders, 'order')}</b>],
+            ['Would', <b class="n">{payableWords(plan)}</b>],
             ['Rows', grouped(plan.rows)],
             ...opFacts(plan),
             ['Members', grouped(plan.members)],
             ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
             plan.looksPaid.length > 0 && ['Paid before', <PaidBefore batches={plan.looksPaid} />],
             ['Invalid', grouped(plan.invalid)],
-            ['Takes', `${counted(plan.requests, 'request')}, about ${duration(plan.seconds * 1_000)}`],
+            ['Takes', `${counted(plan.requests, 'request')}, ${roughly(plan.seconds * 1_000)}`],
           ]}
         />
       </Panel>
@@ -38,8 +39,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
               ) : (
                 <>
                   {counted(plan.books.paid, 'order')} paid in{' '}
-                  {counted(plan.books.batches, 'batch', 'batches')}, {grouped(plan.books.tokens)} tokens; last{' '}
-                  <Time at={plan.books.lastAt} />
+                  {counted(plan.books.batches, 'batch', 'batches')}; last <Time at={plan.books.lastAt} />
                 </>
               ),
             ],
@@ -53,7 +53,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
               {plan.netEffects.slice(0, 8).map(({ member, rows, net }) => (
                 <li key={member}>
                   <MemberLink member={member} /> <span class="soft n">{counted(rows, 'row')}, net</span>{' '}
-                  <span class="n">{net}</span>
+                  <span class="n">{signed(net)}</span>
                 </li>
               ))}
             </ul>
@@ -62,6 +62,13 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
       </Panel>
     </div>
   );
+}
+
+/** Of the rest of a batch that does several things only the sum is known. */
+export function payableWords({ payable: { tokens, amounts } }: PlanReply): string {
+  return amounts === null
+    ? `${counted(BigInt(tokens), 'token')}, absolute`
+    : `${amountsWords(amounts)} tokens`;
 }
 
 function PaidBefore({ batches }: { readonly batches: PlanReply['looksPaid'] }) {

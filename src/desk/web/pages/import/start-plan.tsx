@@ -1,12 +1,16 @@
 import { useState } from 'preact/hooks';
+import { onlyGives, totalWords } from '../../../../words/amounts.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { PlanReply, PlanRequest, StartReply, UploadReply } from '../../../api/index.js';
 import { change } from '../../live/call.js';
 import { useChange } from '../../live/resource.js';
+import { useStore } from '../../live/store.js';
+import { live } from '../../live/stream.js';
 import { Check, TextField } from '../../parts/fields.js';
 import { Failure, Notice, Panel } from '../../parts/panel.js';
 import { BatchLink, go, placeOf } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
+import { payableWords } from './plan-preview.js';
 
 type StartPlanProps = {
   readonly file: UploadReply;
@@ -36,9 +40,10 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
     );
   if (payable.orders === 0)
     return (
-      <Notice tone="warn">Nothing in this file would be paid: every row is a duplicate or invalid.</Notice>
+      <Notice tone="warn">Nothing in this file would be sent: every row is a duplicate or invalid.</Notice>
     );
   const right = typedDigits(typed) === payable.tokens;
+  const verb = payable.amounts !== null && onlyGives(payable.amounts) ? 'Pay' : 'Send';
   const start = (event: Event) => {
     event.preventDefault();
     // What fails is shown by `failure`.
@@ -57,9 +62,11 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
   return (
     <Panel title={plan.rehearsal ? 'Start the REHEARSAL' : 'Start it'}>
       <form class="stack" onSubmit={start}>
+        <NoWorkerYet realm={plan.realm} />
         <p class="n">
-          This pays <b>{counted(payable.orders, 'order')}</b>, <b>{grouped(payable.tokens)} tokens</b> in all,
-          to realm <b>{plan.realm}</b>.
+          This sends <b>{counted(payable.orders, 'order')}</b> to realm <b>{plan.realm}</b>:{' '}
+          <b>{payableWords(plan)}</b>. The total is <b>{grouped(payable.tokens)}</b>
+          {payable.amounts !== null && `, ${totalWords(payable.amounts)}`}.
         </p>
         <div class="filters flat">
           <TextField
@@ -72,7 +79,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
           />
           <Check label="Strictly in file order (slower)" on={inOrder} onChange={setInOrder} />
           <button type="submit" class="primary" disabled={!right || starting || busy || stale}>
-            {starting ? 'Enqueuing…' : `Pay ${counted(payable.orders, 'order')}`}
+            {starting ? 'Enqueuing…' : `${verb} ${counted(payable.orders, 'order')}`}
           </button>
         </div>
         <p id="total-state" class="small soft" role="status">
@@ -84,8 +91,24 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
   );
 }
 
+/** Before somebody waits for what nobody sends. */
+function NoWorkerYet({ realm }: { readonly realm: string }) {
+  const { overview } = useStore(live);
+  const isWorked = overview?.workers.processes.some(
+    ({ kind, state, realms }) =>
+      kind === 'worker' && (state === 'alive' || state === 'elsewhere') && realms.includes(realm),
+  );
+  if (isWorked !== false) return null;
+  return (
+    <Notice tone="loud">
+      <b>NO WORKER IS RUNNING for realm {realm}.</b> What you start here waits until one is started with{' '}
+      <code>almoner worker</code>, on any machine that reaches this store.
+    </Notice>
+  );
+}
+
 function hint(stale: boolean, right: boolean): string {
-  if (stale) return 'The switches above were changed. Plan again to see what that would pay.';
+  if (stale) return 'The switches above were changed. Plan again to see what that would do.';
   return right ? '\u00a0' : 'That is not the total of this plan.';
 }
 

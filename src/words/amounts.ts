@@ -1,0 +1,61 @@
+import { OPS, type Op } from '../core/order.js';
+import { counted, grouped } from './spelling.js';
+
+/** How sums are put to people: what gives, takes and moves apart, with the net. A debit is nobody's payment. */
+
+type Sums = Readonly<Record<Op, bigint | string>>;
+
+const VERBS: Readonly<Record<Op, Readonly<Record<'would' | 'did', string>>>> = {
+  credit: { would: 'give', did: 'gave' },
+  debit: { would: 'take', did: 'took' },
+  transfer: { would: 'move', did: 'moved' },
+};
+const DONE: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', transfer: 'moved' };
+
+/** `give 5,769 · take 100 · move 20 · net +5,669`; what is moved between members changes no net. */
+export function amountsWords(sums: Sums, when: 'would' | 'did' = 'would'): string {
+  const ops = opsIn(sums);
+  if (ops.length === 0) return 'nothing';
+  const net = signed(BigInt(sums.credit) - BigInt(sums.debit));
+  return [...ops.map((op) => `${VERBS[op][when]} ${grouped(sums[op])}`), `net ${net}`].join(' · ');
+}
+
+/** What the one number is that a person types: the amounts together, whatever they do. */
+export function totalWords(sums: Sums): string {
+  const [op, ...more] = opsIn(sums);
+  if (op === undefined || more.length === 0) return `all that is ${op === undefined ? 'sent' : DONE[op]}`;
+  const words = opsIn(sums).map((each) => DONE[each]);
+  return `the amounts ${words.slice(0, -1).join(', ')} and ${words.at(-1)} together`;
+}
+
+/**
+ * The sum of a batch's orders in one state, of which the books know no kinds: where the batch has one, the word is
+ * right; where it is mixed, the sum is called what it is.
+ */
+export function sumWords(sum: bigint | string, batch: Sums, isPaid = false): string {
+  const [op, ...more] = opsIn(batch);
+  const tokens = counted(BigInt(sum), 'token');
+  if (more.length > 0) return `${tokens}, absolute`;
+  return isPaid && op !== undefined ? `${tokens} ${DONE[op]}` : tokens;
+}
+
+/** Whether amounts of several kinds are added up in its sums. */
+export function isMixed(sums: Sums): boolean {
+  return opsIn(sums).length > 1;
+}
+
+/** Whether it only gives: then, and only then, it is a payment. */
+export function onlyGives(sums: Sums): boolean {
+  return BigInt(sums.debit) === 0n && BigInt(sums.transfer) === 0n;
+}
+
+/** A change of a balance, with its sign. */
+export function signed(change: bigint | string): string {
+  const value = BigInt(change);
+  if (value === 0n) return '0';
+  return value > 0n ? `+${grouped(value)}` : `−${grouped(-value)}`;
+}
+
+function opsIn(sums: Sums): Op[] {
+  return OPS.filter((op) => BigInt(sums[op]) > 0n);
+}
