@@ -21,10 +21,15 @@ type TaskEnd = {
   readonly refused?: readonly { readonly order: string; readonly why: string }[];
   readonly batch?: string | null;
   readonly plan?: string | null;
+  /** Looks what became of the orders that were put back to work; asked while somebody follows the task. */
+  readonly watch?: Watch;
 };
+
+type Watch = () => Promise<NonNullable<TaskReply['became']>>;
 
 export class Tasks {
   private readonly tasks = new Map<string, TaskReply>();
+  private readonly watches = new Map<string, Watch>();
   private readonly under = new Set<Promise<void>>();
 
   constructor(private readonly logger: Logger) {}
@@ -47,6 +52,7 @@ export class Tasks {
       refused: [],
       refusedCount: 0,
       error: null,
+      became: null,
       result: { batch: null, plan: null },
       startedAt: new Date().toISOString(),
       endedAt: null,
@@ -62,7 +68,17 @@ export class Tasks {
     return [...this.tasks.values()].reverse();
   }
 
-  find(task: string): TaskReply {
+  /** The task as it is now, with what became of its orders since. */
+  async look(task: string): Promise<TaskReply> {
+    const found = this.find(task);
+    const watch = this.watches.get(task);
+    if (watch === undefined) return found;
+    const now = { ...found, became: await watch() };
+    this.tasks.set(task, now);
+    return now;
+  }
+
+  private find(task: string): TaskReply {
     const found = this.tasks.get(task);
     if (found === undefined)
       throw new AlmonerError(
@@ -90,7 +106,9 @@ export class Tasks {
         refused = [],
         batch = null,
         plan = null,
+        watch,
       } = await work((done, total = now.total) => change({ done, total }));
+      if (watch !== undefined) this.watches.set(task, watch);
       change({
         state: 'done',
         done: done ?? now.done,
@@ -108,6 +126,9 @@ export class Tasks {
 
   private forgetOldest(): void {
     for (const [id, { state }] of this.tasks)
-      if (this.tasks.size > KEPT_MAX && state !== 'running') this.tasks.delete(id);
+      if (this.tasks.size > KEPT_MAX && state !== 'running') {
+        this.tasks.delete(id);
+        this.watches.delete(id);
+      }
   }
 }

@@ -58,6 +58,7 @@ export {
   idOfBatch,
   listBatches,
   namedReason,
+  openDead,
   readBatch,
   type StoredBatch,
   settlingMs,

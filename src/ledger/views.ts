@@ -137,7 +137,9 @@ export type RunSeries = {
     readonly at: number;
     readonly requests: number;
     readonly paid: number;
+    /** Definitely not applied. In runs of 0.2.0 and before, doubts are among them. */
     readonly failed: number;
+    readonly doubts: number;
     readonly rateLimited: number;
   }[];
 };

@@ -66,7 +66,22 @@ function places(value: number): string {
 
 const COLUMNS_MAX = 90;
 
-type Bin = { at: number; requests: number; paid: number; failed: number; rateLimited: number };
+/** How an order may come to its end in a slice of a run, in the order in which columns are stacked. */
+export const SETTLED_AS = [
+  { field: 'paid', css: 'paid', words: 'paid' },
+  { field: 'failed', css: 'refused', words: 'not paid' },
+  // Nobody can say that these were not paid.
+  { field: 'doubts', css: 'doubt', words: 'in doubt' },
+] as const;
+
+type Bin = {
+  at: number;
+  requests: number;
+  paid: number;
+  failed: number;
+  doubts: number;
+  rateLimited: number;
+};
 type Series = { readonly sliceMs: number; readonly slices: readonly Readonly<Bin>[] };
 
 /** The run over time: what was settled, and the requests it took against the allowed pace. Null where nothing was sent. */
@@ -77,18 +92,15 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
   const slice = duration(binMs);
   const ends = { from: spellTime(first.at), to: spellTime(last.at + binMs) };
   const limit = rate === null ? null : (rate.requests * binMs) / rate.windowMs;
-  const sum = (field: 'paid' | 'failed') => bins.reduce((total, bin) => total + bin[field], 0);
+  const whole = SETTLED_AS.map(({ field }) => bins.reduce((sum, bin) => sum + bin[field], 0));
   const busiest = Math.max(...bins.map(({ requests }) => requests));
   const settled: Columns = {
     ...ends,
-    label: `Settled per ${slice}: ${counted(sum('paid'), 'order')} paid and ${grouped(sum('failed'))} not paid over the run.`,
-    columns: bins.map(({ at, paid, failed }) => ({
-      key: at,
-      title: `${spellTime(at)}: ${grouped(paid)} paid, ${grouped(failed)} not paid`,
-      parts: [
-        { css: 'f-paid', value: paid },
-        { css: 'f-refused', value: failed },
-      ],
+    label: `Orders settled per ${slice}, over the whole run: ${settledWords(whole)}.`,
+    columns: bins.map((bin) => ({
+      key: bin.at,
+      title: `${spellTime(bin.at)}: ${settledWords(SETTLED_AS.map(({ field }) => bin[field]))}`,
+      parts: SETTLED_AS.map(({ field, css }) => ({ css: `f-${css}`, value: bin[field] })),
     })),
   };
   const requests: Columns = {
@@ -107,18 +119,23 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
   return { slice, settled, requests };
 }
 
+function settledWords(counts: readonly number[]): string {
+  return SETTLED_AS.map(({ words }, at) => `${grouped(counts[at] ?? 0)} ${words}`).join(', ');
+}
+
 /** Slices come in the order of time; they may be missing where nothing happened, and far too many to draw. */
 export function binned({ sliceMs, slices }: Series): { bins: Bin[]; binMs: number } {
   const start = slices[0]?.at ?? 0;
   const span = slices.length === 0 ? 0 : (slices.at(-1)?.at ?? 0) + sliceMs - start;
   const binMs = sliceMs * Math.max(1, Math.ceil(span / sliceMs / COLUMNS_MAX));
   const bins = Array.from({ length: Math.ceil(span / binMs) }, (_, n): Bin => {
-    return { at: start + n * binMs, requests: 0, paid: 0, failed: 0, rateLimited: 0 };
+    return { at: start + n * binMs, requests: 0, paid: 0, failed: 0, doubts: 0, rateLimited: 0 };
   });
   for (const slice of slices) {
     const bin = bins[Math.floor((slice.at - start) / binMs)];
     if (bin === undefined) continue;
-    for (const field of ['requests', 'paid', 'failed', 'rateLimited'] as const) bin[field] += slice[field];
+    for (const field of ['requests', 'paid', 'failed', 'doubts', 'rateLimited'] as const)
+      bin[field] += slice[field];
   }
   return { bins, binMs };
 }

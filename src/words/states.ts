@@ -15,6 +15,20 @@ export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
   cancelled: 'Taken back before it was sent.',
 };
 
+/** What became of an order that was retried. */
+export const RETRIED_WORDS: Readonly<Record<OrderState, string>> = {
+  paid: 'paid',
+  refused: 'refused again',
+  exhausted: 'exhausted again',
+  doubt: 'in doubt',
+  unknown: 'being found out',
+  sending: 'being sent',
+  planned: 'still to be sent',
+  cancelled: 'cancelled',
+  duplicate: 'duplicate',
+  invalid: 'invalid',
+};
+
 /** The order of states in bars, tables and lists: good news first, open questions in the middle, what never left last. */
 export const STATES_SHOWN: readonly OrderState[] = [
   'paid',

@@ -23,7 +23,13 @@ const page = z.object({
   scanned: z.number(),
   of: z.number(),
 });
-const task = z.object({ task: z.string(), state: z.string(), done: z.number(), refusedCount: z.number() });
+const task = z.object({
+  task: z.string(),
+  state: z.string(),
+  done: z.number(),
+  refusedCount: z.number(),
+  became: z.object({ counts: z.record(z.string(), z.number()), unpaid: z.array(z.unknown()) }).nullable(),
+});
 
 beforeAll(async () => {
   realm = await startPickyRealm();
@@ -169,6 +175,19 @@ describe('dead letters', () => {
     ).toBe(400);
   });
 
+  test('a retry tells what became of each order, and is not over before they have ended', async () => {
+    const ended = await settle('/api/dead/retry', { orders: [`${batch}-11`], expect: 1 });
+    expect(ended).toMatchObject({ done: 1, refusedCount: 0 });
+    const became = await until('it to be refused again', async () => {
+      const now = task.parse((await desk.call(`/api/tasks/${ended.task}`)).json());
+      return now.became?.counts.refused === 1 && now.became;
+    });
+    expect(became).toEqual({
+      counts: { refused: 1 },
+      unpaid: [{ order: `${batch}-11`, state: 'refused', why: expect.stringContaining('not found') }],
+    });
+  });
+
   test('one is discarded with a reason, the rest of the group retried and paid', async () => {
     const one = [`${batch}-11`];
     expect(
@@ -187,7 +206,19 @@ describe('dead letters', () => {
     await until('both to be sent again', () => times('900001') === 2 && times('900002') === 2);
     await until('the batch to be done again', async () => (await stateOf()) === 'done');
     expect((await orders({ state: 'paid', limit: '200' })).found).toHaveLength(600);
-    expect(times('900003')).toBe(1);
+    expect(times('900003')).toBe(2);
+  });
+
+  test('what was discarded leaves every count of what waits for a person', async () => {
+    const realms = z.object({ realms: z.array(z.object({ dead: z.number(), unsettledMark: z.string() })) });
+    const cards = async () => realms.parse((await desk.call('/api/overview')).json()).realms;
+    await until('the overview to say so', async () => (await cards())[0]?.dead === 0);
+    expect((await orders({ state: 'refused' })).found).toHaveLength(1);
+    expect((await desk.call('/api/dead')).json()).toEqual({ groups: [], scanned: 0, of: 0 });
+    expect(page.parse((await desk.call('/api/dead/orders')).json()).of).toBe(0);
+    const { text } = await desk.call('/metrics');
+    expect(text).toContain('almoner_dead_letters{realm="picky"} 0');
+    expect(text).toContain('almoner_orders{realm="picky",state="refused"} 1');
   });
 });
 

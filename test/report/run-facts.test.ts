@@ -62,7 +62,7 @@ describe('latency', () => {
 });
 
 test('the pace counts the time at work, not the pauses', () => {
-  const slice = { requests: 50, paid: 50, failed: 0, rateLimited: 0 };
+  const slice = { requests: 50, paid: 50, failed: 0, doubts: 0, rateLimited: 0 };
   const series = {
     sliceMs: 10_000,
     slices: [

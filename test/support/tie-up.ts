@@ -100,6 +100,10 @@ async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | nu
   const listed = new Map<string, string>();
   for (let i = 0; i < attention.length; i += 2) listed.set(attention[i] ?? '', attention[i + 1] ?? '');
   if (!sameEntries(listed, seen)) say(`attention lists ${show(listed)}, records say ${show(seen)}`);
+  const aside = orders.filter(
+    ({ state, record: { marks } }) => (state === 'refused' || state === 'exhausted') && marks.length > 0,
+  ).length;
+  if (Number(meta.aside ?? 0) !== aside) say(`${meta.aside} dead letters counted as aside, ${aside} found`);
   const left = (counts.get('p') ?? 0) + (counts.get('s') ?? 0) + (counts.get('u') ?? 0);
   if (meta.state === 'done' && left > 0) say(`${left} orders are left in a batch that is done`);
   if (meta.state === 'running' && left === 0) say('nothing is left in a batch that runs');

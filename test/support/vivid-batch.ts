@@ -18,6 +18,7 @@ export function vividBatch(rehearsal = true): BatchRecord {
     requests: at === 20 || at === 21 ? 0 : 78 + ((at * 13) % 6) - (at === 36 ? 50 : 0),
     paid: at === 20 || at === 21 ? 0 : 72 + ((at * 7) % 9) - (at === 36 ? 48 : 0),
     failed: at % 6 === 0 ? 3 : at % 4 === 0 ? 1 : 0,
+    doubts: at === 9 ? 4 : 0,
     rateLimited: at === 12 ? 4 : 0,
   }));
   return recordOf(rows, {

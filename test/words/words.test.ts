@@ -8,6 +8,7 @@ test('the chart keeps every request, fills gaps, and never draws too many column
     requests: 3,
     paid: 2,
     failed: 1,
+    doubts: 0,
     rateLimited: 0,
   }));
   const { bins, binMs } = binned({ sliceMs: 10, slices });

@@ -104,7 +104,14 @@ export const BatchReply = z.strictObject({
   series: z.strictObject({
     sliceMs: count,
     slices: z.array(
-      z.strictObject({ at: time, requests: count, paid: count, failed: count, rateLimited: count }),
+      z.strictObject({
+        at: time,
+        requests: count,
+        paid: count,
+        failed: count.describe('Refused or exhausted: definitely not applied.'),
+        doubts: count,
+        rateLimited: count,
+      }),
     ),
   }),
   can: z

@@ -10,6 +10,7 @@ import {
   name,
   next,
   type Of,
+  orderState,
   Rate,
   Reason,
   sum,
@@ -66,8 +67,13 @@ export const RealmCard = z.strictObject({
   }),
   waiting: count.describe('Orders that wait for a worker.'),
   queued: count.describe('Jobs now in the realm’s queue: the window.'),
-  dead: count,
+  dead: count.describe(
+    'Dead letters that wait for a person: none that was discarded or put into another file.',
+  ),
   doubts: count,
+  unsettledMark: z
+    .string()
+    .describe('Another one whenever dead letters or doubts have come, gone or been dealt with.'),
   oldestUnsettledAt: time.nullable(),
 });
 export type RealmCard = Of<typeof RealmCard>;
@@ -96,6 +102,15 @@ export const TaskReply = z
       .describe('Orders that were left as they were, with the reason; the first hundred.'),
     refusedCount: count,
     error: Reason.nullable(),
+    became: z
+      .strictObject({
+        counts: z.partialRecord(orderState, count),
+        unpaid: z
+          .array(z.strictObject({ order: z.string(), state: orderState, why: z.string() }))
+          .describe('Those that ended without being paid; the first hundred.'),
+      })
+      .nullable()
+      .describe('Of a retry: what became of the orders since; null before they are back to work.'),
     result: z.strictObject({ batch: z.string().nullable(), plan: z.string().nullable() }),
     startedAt: time,
     endedAt: time.nullable(),

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import {
   allLedgers,
   type BatchRef,
-  type BatchView,
   batchStamp,
   listBatches,
   pingStore,
@@ -10,6 +9,7 @@ import {
   readBatch,
   realmState,
   type ScriptClient,
+  type StoredBatch,
   storeInfo,
 } from '../../ledger/index.js';
 import type { Overview } from '../api/index.js';
@@ -20,7 +20,7 @@ import type { Overview } from '../api/index.js';
  */
 export type SeenBatch = {
   readonly ref: BatchRef;
-  readonly view: BatchView & { readonly version: number; readonly owner: string };
+  readonly view: StoredBatch;
   /** Orders dispatched and not settled: what is in the queue or being sent. */
   readonly dispatched: number;
 };

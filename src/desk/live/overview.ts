@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { isAtWork } from '../../core/what-waits.js';
@@ -9,6 +10,7 @@ import {
   type Fence,
   type KnownRealm,
   ledgerId,
+  openDead,
   type RealmLedger,
   type RealmState,
   readFence,
@@ -259,10 +261,25 @@ function realmCard(facts: {
     },
     waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),
     queued: sum(({ view, dispatched }) => (isOver(view) ? 0 : dispatched)),
-    dead: sum(({ view: { counts } }) => (counts.refused ?? 0) + (counts.exhausted ?? 0)),
+    dead: sum(({ view }) => openDead(view)),
     doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
+    unsettledMark: unsettledMark(batches),
     oldestUnsettledAt: unsettled.length === 0 ? null : isoTime(oldest),
   };
+}
+
+/** What a batch that is over counts as its version moves only when somebody deals with its orders; others move always. */
+function unsettledMark(batches: readonly SeenBatch[]): string {
+  const facts = batches.map(({ ref, view }) => [
+    ref.no,
+    openDead(view),
+    isOver(view) && view.version,
+    ...(['refused', 'exhausted', 'doubt'] as const).map((state) => [
+      view.counts[state],
+      String(view.sums[state]),
+    ]),
+  ]);
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 12);
 }
 
 /** Whether its orders would be sent if only a worker ran. */

@@ -2,6 +2,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import {
   attentionRows,
   type BatchRef,
+  openDead,
   type RowView,
   readBatch,
   readRow,
@@ -38,8 +39,9 @@ export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Pro
   const until = performance.now() + LOOK_MS;
   let scanned = 0;
   for await (const { ref, row, state } of walk(scripts, DEAD, filter)) {
+    if (!isOpen(row)) continue;
     scanned += 1;
-    if (isOpen(row) && fits(row, filter)) {
+    if (fits(row, filter)) {
       const message = messagePattern(row.error);
       const key = `${row.errorCode} ${state} ${message}`;
       const group = groups.get(key) ?? {
@@ -144,13 +146,17 @@ function fits(row: RowView, filter: DeadFilter): boolean {
   return filter.message === undefined || messagePattern(row.error) === filter.message;
 }
 
+/** All that wait for a person, whatever page is shown. */
 async function countStates(
   scripts: ScriptClient,
   where: Where,
   states: readonly WalkState[],
 ): Promise<number> {
   const views = await Promise.all((await batchesFor(scripts, where)).map((ref) => readBatch(ref)));
-  const counts = views.flatMap((view) => states.map((state) => view?.counts[state] ?? 0));
+  const counts = views.map((view) => {
+    if (view === undefined) return 0;
+    return states === DEAD ? openDead(view) : (view.counts.doubt ?? 0);
+  });
   return counts.reduce((sum, count) => sum + count, 0);
 }
 

@@ -47,6 +47,9 @@ local function move(T, no, index, from, to, tokens)
     end
     passAccount(T, no, index, from, to, tokens)
     if OVER[from] and not OVER[to] then noteAfterAll(T, no, index) end
+    if DEAD[from] ~= DEAD[to] and isMarked(split(readRecord(T, no, index) or '')) then
+      bump(T .. ':b:' .. no, 'aside', DEAD[to] and 1 or -1)
+    end
   end
   bump(T .. ':b:' .. no, 'version', 1)
   return redis.call('HINCRBY', T, 'seq', 1)

@@ -60,6 +60,23 @@ local function writeRecord(T, no, index, record)
   redis.call('HSET', recordKey(T, no, index), index, record)
 end
 
+local DEAD = { R = true, X = true }
+--- Discarded, or put into another file.
+local function isMarked(fields)
+  return string.find(fields[10] or '', '[dr]') ~= nil
+end
+
+--- Gives a record other marks. B 'aside' counts the dead letters that are marked: a person is done with them, and no
+--- count of what waits for one may hold them (see move.lua, where marked orders come to an end or leave it).
+local function writeMarks(T, no, index, fields, marks)
+  local function aside() return DEAD[fields[1]] and isMarked(fields) and 1 or 0 end
+  local before = aside()
+  fields[10] = marks
+  writeRecord(T, no, index, table.concat(fields, '|'))
+  redis.call('HINCRBY', batchKey(T, no), 'aside', aside() - before)
+  redis.call('HINCRBY', batchKey(T, no), 'version', 1)
+end
+
 --- The state as the world sees it: what a cancelled batch never sent is cancelled, without a write per row.
 local function stateOf(record, cancelled)
   local code = record and string.sub(record, 1, 1) or 'w'

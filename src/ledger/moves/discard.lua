@@ -15,8 +15,6 @@ if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then return { 'no'
 if code ~= 'R' and code ~= 'X' then return { 'no', code } end
 local fields = split(record)
 if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end
-fields[10] = 'd' .. (fields[10] or '')
-writeRecord(T, no, index, table.concat(fields, '|'))
+writeMarks(T, no, index, fields, 'd' .. (fields[10] or ''))
 redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, ARGV[3])
-redis.call('HINCRBY', batchKey(T, no), 'version', 1)
 return { 'ok' }

@@ -26,9 +26,8 @@ for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2])
   if record then
     local fields = split(record)
-    if replacedBy(fields) == no then fields[10] = string.gsub(fields[10], 'r[%d.]+$', '') end
-    writeRecord(T, old[1], old[2], table.concat(fields, '|'))
-    redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
+    local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+    if replacedBy(fields) == no then writeMarks(T, old[1], old[2], fields, others) end
   end
 end
 redis.call('HDEL', B .. ':accounts', block)

@@ -64,9 +64,8 @@ for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2]) or 'c|1|0|0||||||'
   local fields = split(record)
   if fields[1] == 'w' then fields[1] = 'c' end
-  fields[10] = string.gsub(fields[10] or '', 'r[%d.]+$', '') .. 'r' .. no .. '.' .. old[3] .. '.' .. take
-  writeRecord(T, old[1], old[2], table.concat(fields, '|'))
-  redis.call('HINCRBY', batchKey(T, old[1]), 'version', 1)
+  local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+  writeMarks(T, old[1], old[2], fields, others .. 'r' .. no .. '.' .. old[3] .. '.' .. take)
 end
 -- Records of an importer that was taken over may speak of other rows.
 redis.call('DEL', B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))

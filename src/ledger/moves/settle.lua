@@ -83,7 +83,8 @@ local function settle(result)
   bump(T .. ':statuses', status == '' and '-' or status, 1)
   bump(run, slice .. ':q', requests)
   if code == 'P' then bump(run, slice .. ':p', 1) end
-  if code == 'R' or code == 'X' or code == 'D' then bump(run, slice .. ':f', 1) end
+  if code == 'R' or code == 'X' then bump(run, slice .. ':f', 1) end
+  if code == 'D' then bump(run, slice .. ':d', 1) end
   if limited > 0 then bump(run, slice .. ':l', limited) end
 
   if type(more.haltRealm) == 'string' and redis.call('HSETNX', T, 'halt', more.haltRealm) == 1 then

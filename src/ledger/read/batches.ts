@@ -106,6 +106,8 @@ export type StoredBatch = BatchView & {
   readonly owner: string;
   /** The number of its seal among the realm's; 0 where it was sealed by 0.1.0, which did not count them. */
   readonly seal: number;
+  /** Dead letters that a person is done with: discarded, or put into another file. */
+  readonly aside: number;
   /** The orders that were paid twice, or may have been, by index. */
   readonly twice: ReadonlySet<number>;
 };
@@ -151,9 +153,19 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
+      aside: Number(meta.aside ?? 0),
       twice,
     };
   });
+}
+
+/** The dead letters that wait for a person; those of an archive cannot be mended any more. */
+export function openDead({
+  archived,
+  counts,
+  aside,
+}: Pick<StoredBatch, 'archived' | 'counts' | 'aside'>): number {
+  return archived ? 0 : (counts.refused ?? 0) + (counts.exhausted ?? 0) - aside;
 }
 
 const batchState = z.enum(BATCH_STATES);
@@ -178,7 +190,7 @@ export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number
   const fields = await ref.ledger.scripts.ask('read run', (redis) =>
     redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
   );
-  const slices = fields.flatMap((field) => (/:[pf]$/.test(field) ? [field.slice(0, -2)] : []));
+  const slices = fields.flatMap((field) => (/:[pfd]$/.test(field) ? [field.slice(0, -2)] : []));
   return new Set(slices).size * sliceMs;
 }
 

@@ -74,17 +74,26 @@ export function histogram(stored: Record<string, string>): LatencyHistogram {
     .sort((a, b) => a.upToMs - b.upToMs);
 }
 
+/** What the scripts count in each slice, by their letter. */
+const METRICS = { q: 'requests', p: 'paid', f: 'failed', d: 'doubts', l: 'rateLimited' } as const;
+
+function isMetric(letter: string): letter is keyof typeof METRICS {
+  return Object.hasOwn(METRICS, letter);
+}
+
 export function series(stored: Record<string, string>, batch: BatchView): RunSeries {
   const { sliceMs, createdAt } = batch.manifest;
-  const slices = new Map<number, { requests: number; paid: number; failed: number; rateLimited: number }>();
+  const slices = new Map<number, Record<(typeof METRICS)[keyof typeof METRICS], number>>();
   for (const [field, text] of Object.entries(stored)) {
-    const [slice = '', metric] = field.split(':');
-    const entry = slices.get(Number(slice)) ?? { requests: 0, paid: 0, failed: 0, rateLimited: 0 };
-    const count = Number(text);
-    if (metric === 'q') entry.requests = count;
-    else if (metric === 'p') entry.paid = count;
-    else if (metric === 'f') entry.failed = count;
-    else if (metric === 'l') entry.rateLimited = count;
+    const [slice = '', letter = ''] = field.split(':');
+    const entry = slices.get(Number(slice)) ?? {
+      requests: 0,
+      paid: 0,
+      failed: 0,
+      doubts: 0,
+      rateLimited: 0,
+    };
+    if (isMetric(letter)) entry[METRICS[letter]] = Number(text);
     slices.set(Number(slice), entry);
   }
   return {

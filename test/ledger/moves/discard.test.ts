@@ -68,5 +68,7 @@ describe('discard', () => {
       marks: ['discarded', 'replaced'],
       replacedBy: '2',
     });
+    expect(await readBatch(batch.ref)).toMatchObject({ counts: { refused: 1 }, aside: 1 });
+    expect(await tieUp(ledger)).toEqual([]);
   });
 });

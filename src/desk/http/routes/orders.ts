@@ -6,6 +6,7 @@ import {
   type OrderPlace,
   orderFinder,
 } from '../../../operations/batches/find-orders.js';
+import { afterRetry } from '../../../operations/dead/after-retry.js';
 import { discardDead, type Mended, refuseMoved, retryDead } from '../../../operations/dead/retry-discard.js';
 import { doubtEvidence } from '../../../operations/doubts/evidence.js';
 import {
@@ -17,7 +18,7 @@ import {
   rulingsOnBatch,
   rulingsOnOrders,
 } from '../../../operations/doubts/resolve.js';
-import { isoTime } from '../../../words/spelling.js';
+import { counted, isoTime } from '../../../words/spelling.js';
 import {
   DeadGroups,
   DeadOrdersQuery,
@@ -213,9 +214,10 @@ function mending(
   { length }: readonly OrderPlace[],
   mend: (progress: (done: number) => void) => Promise<Mended>,
 ): TaskReply {
-  return tasks.start(`${verb} ${length} dead letters`, who, length, async (progress) => {
+  return tasks.start(`${verb} ${counted(length, 'dead letter')}`, who, length, async (progress) => {
     const { taken, refused } = await mend(progress);
-    return { done: taken.length, refused };
+    const end = { done: taken.length, refused };
+    return verb === 'retry' ? { ...end, watch: afterRetry(taken) } : end;
   });
 }
 

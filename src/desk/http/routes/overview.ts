@@ -86,10 +86,10 @@ export const OVERVIEW_ROUTES = [
     handle: (desk) => ({ tasks: desk.tasks.list() }),
   }),
   route('GET /api/tasks/:task', 'viewer', {
-    summary: 'How far one task is.',
+    summary: 'How far one task is, and what became since of the orders it put back to work.',
     params: TaskParams,
     reply: TaskReply,
-    handle: (desk, { params }) => desk.tasks.find(params.task),
+    handle: (desk, { params }) => desk.tasks.look(params.task),
   }),
   route('GET /api/audit', 'viewer', {
     summary: 'Who did what at the desk, newest first; asks again with `next` while it is not null.',

@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchReply, Overview } from '../../api/index.js';
 import { CallFailed, read } from './call.js';
 import { createStore, useStore } from './store.js';
@@ -148,4 +149,25 @@ export function useIsRehearsal(): (realm: string) => boolean {
   const known = [...(overview?.realms ?? []), ...(overview?.batches ?? [])];
   const names = new Set(known.filter(({ rehearsal }) => rehearsal).map(({ realm }) => realm));
   return (realm) => names.has(realm);
+}
+
+/** A list is read again at most so often, however quickly its orders come and go. */
+const NEWS_MS = 2_000;
+
+/** Another value whenever dead letters or doubts have come, gone or been dealt with. */
+export function useUnsettledNews(): string {
+  const { overview } = useStore(live);
+  const now = (overview?.realms ?? []).map(({ unsettledMark }) => unsettledMark).join(' ');
+  const [told, setTold] = useState(now);
+  const toldAt = useRef(0);
+  useEffect(() => {
+    if (now === told) return;
+    const tell = () => {
+      toldAt.current = performance.now();
+      setTold(now);
+    };
+    const timer = window.setTimeout(tell, Math.max(0, toldAt.current + NEWS_MS - performance.now()));
+    return () => window.clearTimeout(timer);
+  }, [now, told]);
+  return told;
 }

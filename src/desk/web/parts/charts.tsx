@@ -1,6 +1,13 @@
 import type { Rate } from '../../../core/profile.js';
 import type { StateCounts } from '../../../core/states.js';
-import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '../../../words/charts.js';
+import {
+  type Columns,
+  drawColumns,
+  drawStates,
+  latencyChart,
+  runCharts,
+  SETTLED_AS,
+} from '../../../words/charts.js';
 import { clockTime, dayAndClock, duration, grouped } from '../../../words/spelling.js';
 import type { BatchReply, RealmCard } from '../../api/index.js';
 
@@ -53,7 +60,11 @@ export function RunChart({ series, rate }: RunChartProps) {
         <figcaption>
           Settled per {charts.slice}
           <span class="legend">
-            <i class="key k-paid" /> paid <i class="key k-refused" /> not paid
+            {SETTLED_AS.map(({ css, words }) => (
+              <span key={css}>
+                <i class={`key k-${css}`} /> {words}
+              </span>
+            ))}
           </span>
         </figcaption>
         <ColumnChart {...charts.settled} />

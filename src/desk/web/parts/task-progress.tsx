@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { counted, grouped } from '../../../words/spelling.js';
+import { RETRIED_WORDS, STATES_SHOWN } from '../../../words/states.js';
 import type { TaskReply } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { BatchLink, OrderLink } from '../shell/address.js';
@@ -21,15 +22,15 @@ export function TaskProgress({ started, ...rest }: TaskProgressProps) {
 
 function Task({ started, onEnd, onClose }: TaskProgressProps & { readonly started: TaskReply }) {
   const { task, failure } = useTask(started, (ended) => {
-    announce(`${ended.what}: ${ended.state}`);
+    announce(`${ended.what}: ${ended.became === null ? ended.state : becameWords(ended.became)}`);
     onEnd?.(ended);
   });
-  const tone = task.state === 'failed' || task.refusedCount > 0 ? 'warn' : 'good';
+  const isBad = task.state === 'failed' || task.refusedCount > 0 || (task.became?.unpaid.length ?? 0) > 0;
   return (
-    <Notice tone={task.state === 'running' ? 'plain' : tone}>
+    <Notice tone={isBad ? 'warn' : isOver(task) ? 'good' : 'plain'}>
       <div class="task">
         <p>
-          <b>{task.what}</b> <span class="soft">{task.state === 'running' ? 'under way' : task.state}</span>
+          <b>{task.what}</b> <span class="soft">{isOver(task) ? task.state : 'under way'}</span>
         </p>
         <progress
           max={task.total ?? undefined}
@@ -37,8 +38,11 @@ function Task({ started, onEnd, onClose }: TaskProgressProps & { readonly starte
           aria-label={task.what}
         />
         <p class="n">
-          {task.total === null ? grouped(task.done) : `${grouped(task.done)} of ${grouped(task.total)}`} done
-          {task.refusedCount > 0 && `, ${counted(task.refusedCount, 'order')} left as they were`}
+          {task.total === null ? grouped(task.done) : `${grouped(task.done)} of ${grouped(task.total)}`}{' '}
+          {task.became === null ? 'done' : 'put back to work'}
+          {task.refusedCount > 0 &&
+            `, ${counted(task.refusedCount, 'order left as it was', 'orders left as they were')}`}
+          {task.became !== null && task.done > 0 && `: ${becameWords(task.became)}`}
         </p>
         {failure !== null && <p class="small">{failure.message} It goes on in the server; asking again.</p>}
         {task.error !== null && (
@@ -51,18 +55,14 @@ function Task({ started, onEnd, onClose }: TaskProgressProps & { readonly starte
             Batch <BatchLink batch={task.result.batch} />
           </p>
         )}
-        {task.refused.length > 0 && (
-          <details>
-            <summary>What was left, and why</summary>
-            <ul>
-              {task.refused.map(({ order, why }) => (
-                <li key={order}>
-                  <OrderLink order={order} /> {why}
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
+        <Orders title="What was left, and why" orders={task.refused} />
+        <Orders
+          title="What was not paid again, and why"
+          orders={(task.became?.unpaid ?? []).map(({ order, state, why }) => ({
+            order,
+            why: `${RETRIED_WORDS[state]}: ${why}`,
+          }))}
+        />
         {task.state !== 'running' && onClose !== undefined && (
           <Button name="Close" look="quiet" onPress={onClose} />
         )}
@@ -71,7 +71,38 @@ function Task({ started, onEnd, onClose }: TaskProgressProps & { readonly starte
   );
 }
 
+function Orders({ title, orders }: { readonly title: string; readonly orders: TaskReply['refused'] }) {
+  if (orders.length === 0) return null;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <ul>
+        {orders.map(({ order, why }) => (
+          <li key={order}>
+            <OrderLink order={order} /> {why}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+type Became = NonNullable<TaskReply['became']>;
+
+function becameWords({ counts }: Became): string {
+  const parts = STATES_SHOWN.filter((state) => (counts[state] ?? 0) > 0);
+  return parts.map((state) => `${grouped(counts[state] ?? 0)} ${RETRIED_WORDS[state]}`).join(', ');
+}
+
+/** A retry is over once its orders have ended, not when they were put back to work. */
+function isOver({ state, became }: TaskReply): boolean {
+  const { planned = 0, sending = 0, unknown = 0 } = became?.counts ?? {};
+  return state !== 'running' && planned + sending + unknown === 0;
+}
+
 const ASK_MS = 400;
+/** Orders that are back to work go at the realm's pace. */
+const ASK_ORDERS_MS = 1_000;
 const ASK_AFTER_FAILURE_MS = 3_000;
 
 /** Follows something long until it is over. A lost connection does not end it: it goes on in the server. */
@@ -91,8 +122,8 @@ function useTask(started: TaskReply, onEnd: (task: TaskReply) => void) {
         if (ended.signal.aborted) return;
         setTask(now);
         setFailure(null);
-        if (now.state === 'running') timer = window.setTimeout(ask, ASK_MS);
-        else onEnd(now);
+        if (isOver(now)) onEnd(now);
+        else timer = window.setTimeout(ask, now.state === 'running' ? ASK_MS : ASK_ORDERS_MS);
       } catch (error) {
         if (ended.signal.aborted) return;
         setFailure(asFailure(error));

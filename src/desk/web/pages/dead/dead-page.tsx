@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
-import { useIsRehearsal } from '../../live/stream.js';
+import { useIsRehearsal, useUnsettledNews } from '../../live/stream.js';
 import { ListFilter, RealmFilter, TextFilter } from '../../parts/filters.js';
 import { RehearsalChip, StateMark } from '../../parts/marks.js';
 import { OrdersTable, SCREEN_ROWS, useOrders } from '../../parts/orders.js';
@@ -20,6 +20,7 @@ export function DeadPage() {
   const filter = { realm: query.get('realm'), batch: query.get('batch'), class: query.get('class') };
   const groups = useResource<DeadGroups>(pathWith('/api/dead', filter));
   const { value, reload } = groups;
+  useEffect(reload, [useUnsettledNews()]);
   const [asking, setAsking] = useState<Parameters<Ask> | null>(null);
   const [tasks, setTasks] = useState<readonly TaskReply[]>([]);
   const operator = useIsOperator();
@@ -27,6 +28,7 @@ export function DeadPage() {
   const selection = selectionOf(filter);
   const isFiltered = Object.keys(selection).length > 0;
   const total = value?.groups.reduce((sum, { count }) => sum + count, 0) ?? 0;
+  const isWhole = value?.scanned === value?.of;
   return (
     <Page
       title="Dead letters"
@@ -39,7 +41,7 @@ export function DeadPage() {
             ask={ask}
             selection={selection}
             what="all that match the filter"
-            many={` all ${grouped(total)} filtered`}
+            many={isWhole ? ` all ${grouped(total)} filtered` : ' all filtered'}
           />
         )
       }
@@ -73,7 +75,7 @@ export function DeadPage() {
           <Empty title="No dead letters.">
             {isFiltered
               ? 'None matches this filter.'
-              : 'Every order that ended was paid, is a duplicate, was discarded or was put into another file.'}
+              : 'None waits for a person. Those that were discarded or put into another file are not listed here.'}
           </Empty>
         </section>
       )}
