@@ -16,7 +16,18 @@ export type Column = keyof typeof SPELLINGS;
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
 export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
-type OwnColumn = (typeof OWN_COLUMNS)[number];
+/** Behind them in doubt.csv: what a person compares with the realm's own log. */
+export const TRACE_COLUMNS = [
+  'almoner_sent_at',
+  'almoner_key',
+  'almoner_request_id',
+  'almoner_balance_before',
+  'almoner_balance_in_doubt',
+  'almoner_recipient_before',
+  'almoner_recipient_in_doubt',
+] as const;
+const ALL_OWN = [...OWN_COLUMNS, ...TRACE_COLUMNS];
+type OwnColumn = (typeof ALL_OWN)[number];
 
 const COLUMNS = Object.keys(SPELLINGS).filter(isColumn);
 const ALIASES: ReadonlyMap<string, Column> = new Map(
@@ -38,7 +49,7 @@ function isColumn(name: string): name is Column {
 
 export function ownColumnNamed(name: string): OwnColumn | undefined {
   const key = headerKey(name);
-  return OWN_COLUMNS.find((own) => own === key);
+  return ALL_OWN.find((own) => own === key);
 }
 
 /** What a column may be called, for messages. */

@@ -78,11 +78,17 @@ export type {
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
 
 export { standIn, standInText } from './moves/retry.js';
-export { type Balances, type OrderEvent, orderEvent } from './order-event.js';
+export {
+  type Balances,
+  balancesSeen,
+  lastSent,
+  type OrderEvent,
+  orderEvent,
+  type Traces,
+} from './order-event.js';
 export { ordersTouching } from './read/plan-reader.js';
 export {
   hasTrouble,
-  lastTrouble,
   type RowContext,
   readDetails,
   readRecord,

@@ -61,3 +61,31 @@ export function encodeEvent(value: OrderEvent, nonce?: string): string {
 export function decodeEvent(json: string): OrderEvent {
   return orderEvent.parse(JSON.parse(json));
 }
+
+/** The newest request for the order that its history tells of. */
+export function lastSent(history: readonly OrderEvent[]) {
+  return history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned') ?? null;
+}
+
+export function balancesSeen(history: readonly OrderEvent[], when: 'before' | 'doubt') {
+  const seen = history.findLast((one) => one.event === 'balances' && one.when === when);
+  return seen?.event === 'balances' ? seen : null;
+}
+
+/** What a person compares with the realm's own log, of an order that nobody can prove paid or unpaid. */
+export type Traces = {
+  readonly sentAt: number;
+  readonly key: string;
+  readonly requestId: string | null;
+  readonly before: Balances | null;
+  readonly inDoubt: Balances | null;
+};
+
+export function tracesOf(history: readonly OrderEvent[]): Traces | null {
+  const sent = lastSent(history);
+  if (sent === null) return null;
+  const { at: sentAt, key } = sent;
+  const requestId = sent.event === 'attempt' ? sent.requestId : null;
+  const seen = (when: 'before' | 'doubt') => balancesSeen(history, when)?.balances ?? null;
+  return { sentAt, key, requestId, before: seen('before'), inDoubt: seen('doubt') };
+}

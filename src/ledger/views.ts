@@ -4,6 +4,7 @@ import { type BatchId, isBatchId, type OrderId } from '../core/ids.js';
 import type { Op } from '../core/order.js';
 import { CERTAINTIES, type Rate } from '../core/profile.js';
 import type { BatchState, OrderMark, OrderState, StateCounts, StateSums } from '../core/states.js';
+import type { Traces } from './order-event.js';
 
 /**
  * What the ledger shows of a batch and its orders. Reports, CLI and desk see the ledger through these
@@ -108,6 +109,8 @@ export type RowView = {
   readonly sentAt: number | null;
   readonly settledAt: number | null;
   readonly cells: readonly string[];
+  /** Of what nobody can prove; null for all else, and where nothing was noted. */
+  readonly traces: Traces | null;
 };
 
 const auditEntry = z.object({

@@ -1,6 +1,6 @@
 import { defuse } from '../core/formula-cells.js';
 import type { OrderState } from '../core/states.js';
-import { OWN_COLUMNS } from '../csv/columns.js';
+import { OWN_COLUMNS, TRACE_COLUMNS } from '../csv/columns.js';
 import type { AuditEntry, Manifest, RowView } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
 
@@ -61,15 +61,29 @@ export const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
 const DECISION_COLUMN = 'decision';
 
 export function fileHeader(file: ReportFile, manifest: Manifest): string {
-  const decision = file === 'doubt' ? [DECISION_COLUMN] : [];
-  return csvLine([...manifest.header, ...OWN_COLUMNS, ...decision], manifest.delimiter);
+  const more = file === 'doubt' ? [...TRACE_COLUMNS, DECISION_COLUMN] : [];
+  return csvLine([...manifest.header, ...OWN_COLUMNS, ...more], manifest.delimiter);
 }
 
 export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): string {
   const { own, surplus } = fitCells(row, manifest);
   const added: Cell[] = [row.order, row.state, row.errorCode, row.error];
-  if (file === 'doubt') added.push('');
+  if (file === 'doubt') added.push(...traceCells(row), '');
   return csvLine([...own, ...added, ...surplus], manifest.delimiter);
+}
+
+/** In the order of TRACE_COLUMNS. */
+function traceCells({ sentAt, traces }: RowView): Cell[] {
+  const { key = null, requestId = null, before = null, inDoubt = null } = traces ?? {};
+  return [
+    isoTime(traces?.sentAt ?? sentAt),
+    key,
+    requestId,
+    before?.member ?? null,
+    inDoubt?.member ?? null,
+    before?.recipient ?? null,
+    inDoubt?.recipient ?? null,
+  ];
 }
 
 /**

@@ -124,7 +124,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     await dialog.getByRole('button', { name: 'Retry 3 orders' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Retry 3 orders' }).click();
-    await page.getByText('3 of 3 done').waitFor();
+    await page.getByText('3 of 3 put back to work: 3 paid').waitFor();
     await page.getByText('No dead letters.').waitFor();
   });
 

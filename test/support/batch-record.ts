@@ -46,6 +46,7 @@ export function rowOf(state: OrderState, index: number, over: Partial<RowView> =
       wasSent && state !== 'sending' && state !== 'unknown'
         ? START + 1_000 + index * 120 + 80 + (index % 97) * 9
         : null,
+    traces: null,
     cells: [member, op === 'debit' ? `-${tokens}` : String(tokens), 'spring games', `city ${index % 12}`],
     ...over,
   };

@@ -103,10 +103,34 @@ export const OrderReply = z.strictObject({
 });
 export type OrderReply = Of<typeof OrderReply>;
 
+/** A doubt in a list, with all that its own history tells. */
+export const DoubtRow = OrderRow.extend({
+  sentAt: time.nullable().describe('Of the last request.'),
+  key: z.string().nullable(),
+  requestId: z.string().nullable(),
+  sides: z.array(
+    z.strictObject({
+      member: z.string(),
+      before: z.string().nullable().describe('Read before it was sent.'),
+      ifPaid: z.string().nullable(),
+      inDoubt: z.string().nullable().describe('Read when the doubt arose.'),
+    }),
+  ),
+  looksLike: decision.nullable().describe('What these balances speak for, where nothing else moved them.'),
+});
+export type DoubtRow = Of<typeof DoubtRow>;
+
 const where = { realm: name.optional(), batch: batch.optional() };
 const filter = { ...where, class: name.optional(), message: z.string().max(400).optional() };
 const orders = z.array(order).min(1).max(1000);
-const expect = count.describe('The count that the person saw; with any other by now nothing is done.');
+const expected = {
+  expect: count.describe('The count that the person saw; with any other by now nothing is done.'),
+  which: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('SelectionCount.which of what the person saw; with any other orders by now nothing is done.'),
+};
 const pageQuery = { cursor: cursor.optional(), limit: limit(200).optional() };
 
 export const DeadQuery = z.object({ ...where, class: name.optional() });
@@ -115,17 +139,21 @@ export const DeadSelection = z
   .object({ ...filter, orders: orders.optional() })
   .describe('Either these very orders, or all that meet the filter; an empty filter is refused.');
 export type DeadSelection = Of<typeof DeadSelection>;
-export const SelectionCount = z.strictObject({ count, tokens: sum });
+export const SelectionCount = z.strictObject({
+  count,
+  tokens: sum,
+  which: z.string().describe('Equal only for the very same orders.'),
+});
 export type SelectionCount = Of<typeof SelectionCount>;
 export const RetryRequest = DeadSelection.extend({
-  expect,
+  ...expected,
   reason: reason.optional(),
   newAddress: z
     .boolean()
     .default(false)
     .describe('Goes on where the same realm id was paid under another address; without it that is a 422.'),
 });
-export const DiscardRequest = DeadSelection.extend({ expect, reason });
+export const DiscardRequest = DeadSelection.extend({ ...expected, reason });
 export const DeadGroups = z.strictObject({
   groups: z.array(
     z.strictObject({
@@ -145,6 +173,16 @@ export const DeadGroups = z.strictObject({
 export type DeadGroups = Of<typeof DeadGroups>;
 
 export const DoubtsQuery = z.object({ ...where, ...pageQuery });
+export const DoubtsPage = z.strictObject({
+  ...page,
+  orders: z.array(DoubtRow),
+  of: count.describe('All that match.'),
+});
+export type DoubtsPage = Of<typeof DoubtsPage>;
+export const DoubtSelection = z
+  .object({ ...where, orders: orders.optional() })
+  .describe('Either these very orders, or all that meet the filter; an empty filter means all.');
+export type DoubtSelection = Of<typeof DoubtSelection>;
 export const DoubtQuery = z.object({ now: z.enum(['true', 'false']).default('false') });
 export const DoubtReply = z.strictObject({
   order: OrderRow,
@@ -168,12 +206,10 @@ export const DoubtReply = z.strictObject({
   decisions: z.array(z.strictObject({ decision, does: z.string() })),
 });
 export type DoubtReply = Of<typeof DoubtReply>;
-export const ResolveRequest = z.object({
-  orders: orders.optional(),
-  batch: batch.optional(),
+export const ResolveRequest = DoubtSelection.extend({
   decision,
   reason,
-  expect,
+  ...expected,
   mayArrive: z
     .boolean()
     .optional()

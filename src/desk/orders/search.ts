@@ -7,7 +7,6 @@ import {
   decodePlanBlock,
   decodeRecord,
   hasTrouble,
-  lastTrouble,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
@@ -139,11 +138,11 @@ async function matchesIn(
 }
 
 async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView> {
-  const [row, trouble] = await Promise.all([
+  const [row, details] = await Promise.all([
     context.plans.row(context.ref.no, index),
-    mayHaveError(record) ? readDetails(context.ref, index).then(lastTrouble) : null,
+    mayHaveError(record) ? readDetails(context.ref, index) : [],
   ]);
-  return rowView(context, index, row, record, trouble);
+  return rowView(context, index, row, record, details);
 }
 
 /** Indexes of the block's rows that have it; a block that cannot have it is not even parsed. */

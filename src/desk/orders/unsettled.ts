@@ -1,17 +1,28 @@
+import { createHash } from 'node:crypto';
 import { AlmonerError } from '../../core/errors/error.js';
 import {
   attentionRows,
   type BatchRef,
   openDead,
+  type RowContext,
   type RowView,
   readBatch,
   readRow,
   type ScriptClient,
 } from '../../ledger/index.js';
-import { contextOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
+import { contextOf, idOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
 import { chooseDead as chooseNamed } from '../../operations/dead/dead-letters.js';
-import { messagePattern } from '../../words/spelling.js';
-import type { DeadGroups, DeadSelection, OrderRow, OrdersPage } from '../api/index.js';
+import { sidesSeen } from '../../operations/doubts/evidence.js';
+import { isoTime, messagePattern } from '../../words/spelling.js';
+import type {
+  DeadGroups,
+  DeadSelection,
+  DoubtRow,
+  DoubtSelection,
+  DoubtsPage,
+  OrdersPage,
+  SelectionCount,
+} from '../api/index.js';
 import { batchesFor, orderRow, parseCursor, placeOf, type Where } from './paging.js';
 
 /** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
@@ -75,12 +86,27 @@ export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Pro
   };
 }
 
-export function deadPage(scripts: ScriptClient, query: DeadFilter & PageQuery): Promise<OrdersPage> {
-  return listPage(scripts, DEAD, query, (row) => isOpen(row) && fits(row, query));
+export async function deadPage(scripts: ScriptClient, query: DeadFilter & PageQuery): Promise<OrdersPage> {
+  const { steps, ...page } = await listPage(scripts, DEAD, query, (row) => isOpen(row) && fits(row, query));
+  return { ...page, orders: steps.map(({ ref, row }) => orderRow(ref, row)) };
 }
 
-export function doubtsPage(scripts: ScriptClient, query: PageQuery): Promise<OrdersPage> {
-  return listPage(scripts, ['doubt'], query, () => true);
+export async function doubtsPage(scripts: ScriptClient, query: PageQuery): Promise<DoubtsPage> {
+  const { steps, ...page } = await listPage(scripts, ['doubt'], query, () => true);
+  return { ...page, orders: await Promise.all(steps.map(doubtRow)) };
+}
+
+async function doubtRow({ context, row }: Step<WalkState>): Promise<DoubtRow> {
+  const { order } = await context.plans.row(context.ref.no, row.index);
+  const { sides, looksLike } = sidesSeen(order, row.traces);
+  return {
+    ...orderRow(context.ref, row),
+    sentAt: isoTime(row.traces?.sentAt ?? row.sentAt),
+    key: row.traces?.key ?? null,
+    requestId: row.traces?.requestId ?? null,
+    sides,
+    looksLike,
+  };
 }
 
 async function listPage(
@@ -88,52 +114,64 @@ async function listPage(
   states: readonly WalkState[],
   query: PageQuery,
   accept: (row: RowView) => boolean,
-): Promise<OrdersPage> {
+) {
   const until = performance.now() + PAGE_LOOK_MS;
-  const orders: OrderRow[] = [];
+  const steps: Step<WalkState>[] = [];
   let scanned = 0;
   let next: string | null = null;
   for await (const step of walk(scripts, states, query)) {
     scanned += 1;
-    if (accept(step.row)) orders.push(orderRow(step.ref, step.row));
-    if (orders.length >= (query.limit ?? 50) || performance.now() > until) {
+    if (accept(step.row)) steps.push(step);
+    if (steps.length >= (query.limit ?? 50) || performance.now() > until) {
       next = step.cursor;
       break;
     }
   }
-  return { orders, next, scanned, of: await countStates(scripts, query, states) };
+  return { steps, next, scanned, of: await countStates(scripts, query, states) };
 }
 
-/**
- * The places an action would touch, and their sum: counted before anybody confirms, and again before it is done.
- * Named orders are taken as they are: the ledger refuses, with its reason, those it cannot be done to.
- */
-export async function chooseDead(
-  scripts: ScriptClient,
-  selection: DeadSelection,
-): Promise<{ readonly places: readonly OrderPlace[]; readonly tokens: bigint }> {
+/** The orders that an action would touch: counted before anybody confirms, and again before it is done. */
+export type Chosen = SelectionCount & { readonly places: readonly OrderPlace[] };
+
+export function chooseDead(scripts: ScriptClient, selection: DeadSelection): Promise<Chosen> {
   const { orders, realm, batch, class: code, message } = selection;
-  let tokens = 0n;
-  if (orders !== undefined) {
-    const { places } = await chooseNamed(scripts, { orders });
-    const context = sharedContexts();
-    for (const { ref, index } of places)
-      tokens += BigInt((await readRow(await context(ref), index)).tokens ?? 0);
-    return { places, tokens };
-  }
-  if ((realm ?? batch ?? code ?? message) === undefined)
+  if ((orders ?? realm ?? batch ?? code ?? message) === undefined)
     throw new AlmonerError(
       'ALM_DESK_BAD_REQUEST',
       'Nothing was chosen: name orders, or at least one filter.',
     );
+  return choose(scripts, DEAD, selection, (row) => isOpen(row) && fits(row, selection));
+}
+
+export function chooseDoubts(scripts: ScriptClient, selection: DoubtSelection): Promise<Chosen> {
+  return choose(scripts, ['doubt'], selection, () => true);
+}
+
+/** Named orders are taken as they are: the ledger refuses, with its reason, those it cannot be done to. */
+async function choose(
+  scripts: ScriptClient,
+  states: readonly WalkState[],
+  { orders, realm, batch }: DoubtSelection,
+  accept: (row: RowView) => boolean,
+): Promise<Chosen> {
   const places: OrderPlace[] = [];
-  for await (const { ref, row } of walk(scripts, DEAD, { realm, batch })) {
-    if (!isOpen(row) || !fits(row, selection)) continue;
+  let tokens = 0n;
+  const take = (ref: BatchRef, row: RowView) => {
     places.push({ ref, index: row.index });
     tokens += BigInt(row.tokens ?? 0);
-    if (places.length >= CHOSEN_MAX) break;
-  }
-  return { places, tokens };
+  };
+  if (orders !== undefined) {
+    const context = sharedContexts();
+    for (const { ref, index } of (await chooseNamed(scripts, { orders })).places)
+      take(ref, await readRow(await context(ref), index));
+  } else
+    for await (const { ref, row } of walk(scripts, states, { realm, batch })) {
+      if (accept(row)) take(ref, row);
+      if (places.length >= CHOSEN_MAX) break;
+    }
+  const names = places.map((place) => `${place.ref.ledger.id} ${idOf(place)}`).sort();
+  const which = createHash('sha256').update(names.join('\n')).digest('base64url');
+  return { places, count: places.length, tokens: String(tokens), which: which.slice(0, 22) };
 }
 
 /** A person is done with those that were discarded or put into another file. */
@@ -162,6 +200,7 @@ async function countStates(
 
 type Step<S> = {
   readonly ref: BatchRef;
+  readonly context: RowContext;
   readonly row: RowView;
   readonly state: S;
   /** Goes on behind this row. */
@@ -186,7 +225,7 @@ async function* walk<S extends WalkState>(
       if ((view.counts[state] ?? 0) === 0) continue;
       const after = here !== null && state === states[here.state] ? here.index : 0;
       for await (const row of attentionRows(context, state, after))
-        yield { ref, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
+        yield { ref, context, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
     }
   }
 }

@@ -2,7 +2,7 @@ import { isErrorCode } from '../../core/errors/catalogue.js';
 import { orderId } from '../../core/ids.js';
 import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { decodeEvent, type OrderEvent } from '../order-event.js';
+import { decodeEvent, type OrderEvent, tracesOf } from '../order-event.js';
 import type { PlanRow } from '../plan-block.js';
 import type { BatchPlace } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
@@ -39,7 +39,7 @@ export async function readRow(context: RowContext, index: number): Promise<RowVi
     readRecord(context.ref, index),
     readDetails(context.ref, index),
   ]);
-  return rowView(context, index, row, record, lastTrouble(details));
+  return rowView(context, index, row, record, details);
 }
 
 /**
@@ -94,8 +94,8 @@ export async function* snapshotRows(
       planned.map(async (row, offset) => {
         const index = block * PLAN_BLOCK_ROWS + offset + 1;
         const record = records.get(index) ?? decodeRecord(null);
-        const trouble = hasTrouble(record) ? lastTrouble(await readDetails(context.ref, index)) : null;
-        return rowView(context, index, row, record, trouble);
+        const details = hasTrouble(record) ? await readDetails(context.ref, index) : [];
+        return rowView(context, index, row, record, details);
       }),
     );
     yield* views;
@@ -121,7 +121,7 @@ export function hasTrouble(record: OrderRecord): boolean {
 }
 
 /** What last went wrong, from the newest entry that says so. */
-export function lastTrouble(details: readonly OrderEvent[]): Trouble | null {
+function lastTrouble(details: readonly OrderEvent[]): Trouble | null {
   for (const detail of [...details].reverse())
     if (detail.event === 'attempt' || detail.event === 'orphaned' || detail.event === 'concluded')
       return { code: detail.code, message: detail.message };
@@ -133,10 +133,10 @@ export function rowView(
   index: number,
   row: PlanRow,
   record: OrderRecord,
-  trouble: Trouble | null,
+  details: readonly OrderEvent[],
 ): RowView {
   const state = stateOf(record, context.cancelled);
-  const error = troubleOf(row, state, trouble);
+  const error = troubleOf(row, state, lastTrouble(details));
   const { op, member, recipient, tokens } = row.order ?? NO_ORDER;
   return {
     index,
@@ -159,6 +159,7 @@ export function rowView(
     sentAt: record.sentAt,
     settledAt: record.sentAt === null || record.tookMs === null ? null : record.sentAt + record.tookMs,
     cells: row.cells,
+    traces: state === 'doubt' || state === 'unknown' ? tracesOf(details) : null,
   };
 }
 

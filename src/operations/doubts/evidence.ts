@@ -2,11 +2,14 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
 import {
   type Balances,
+  balancesSeen,
+  lastSent,
   type OrderEvent,
   readBatch,
   readDetails,
   readRow,
   realmState,
+  type Traces,
 } from '../../ledger/index.js';
 import { Evidence } from '../../queue/balances.js';
 import { Pace } from '../../queue/pace.js';
@@ -59,14 +62,14 @@ export async function doubtEvidence(
       lastSeen,
       ifPaid: lastSeen === null ? null : String(BigInt(lastSeen.balance) + delta),
       ifUnpaid: lastSeen?.balance ?? null,
-      whenDoubtArose: balancesOf(history, 'doubt')?.balances[role] ?? null,
+      whenDoubtArose: balancesSeen(history, 'doubt')?.balances[role] ?? null,
       now: now?.[role] ?? null,
     };
   });
   return {
     ...deadLetter(ref, row),
     /** What to look for upstream. */
-    sent: lastSent(history),
+    sent: sentOf(history),
     members,
     /** Why the balance now is not known; null where it was read. */
     notRead,
@@ -74,6 +77,20 @@ export async function doubtEvidence(
     looksLike: verdictOf(members),
     history,
   };
+}
+
+/** What its own history tells of the balances; what answers to other orders said takes a search. */
+export function sidesSeen(order: Order | null, traces: Traces | null) {
+  const sides = (order === null ? [] : effectsOf(order)).map(({ member, delta }) => {
+    const role = member === order?.member ? 'member' : 'recipient';
+    const before = traces?.before?.[role] ?? null;
+    const ifPaid = before === null ? null : String(BigInt(before) + delta);
+    return { member, before, ifPaid, inDoubt: traces?.inDoubt?.[role] ?? null };
+  });
+  const stories = sides.map(({ before, ifPaid, inDoubt }) => {
+    return { ifPaid, ifUnpaid: before, whenDoubtArose: inDoubt };
+  });
+  return { sides, looksLike: verdictOf(stories) };
 }
 
 /** Orders on the same members that were sent later, or in the same moment, or are still to be sent. */
@@ -117,11 +134,6 @@ async function readNow(
   return { now, notRead: now.member === null ? 'the realm did not give the balance' : null };
 }
 
-function balancesOf(history: readonly OrderEvent[], when: 'before' | 'doubt') {
-  const found = history.findLast((one) => one.event === 'balances' && one.when === when);
-  return found?.event === 'balances' ? found : null;
-}
-
 /** The last balance seen before the order was sent, and where it was seen. */
 function lastBalance(
   history: readonly OrderEvent[],
@@ -130,7 +142,7 @@ function lastBalance(
   role: 'member' | 'recipient',
   sentAt: number,
 ) {
-  const before = balancesOf(history, 'before');
+  const before = balancesSeen(history, 'before');
   const read = before?.balances[role] ?? null;
   if (before !== null && read !== null)
     return { balance: read, at: isoTime(before.at), from: 'read before sending' };
@@ -142,9 +154,9 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function lastSent(history: readonly OrderEvent[]) {
-  const last = history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned');
-  if (last?.event !== 'attempt' && last?.event !== 'orphaned') return null;
+function sentOf(history: readonly OrderEvent[]) {
+  const last = lastSent(history);
+  if (last === null) return null;
   const answer =
     last.event === 'attempt'
       ? { requestId: last.requestId, status: last.status, phase: last.phase, body: last.body }

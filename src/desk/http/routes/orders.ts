@@ -15,8 +15,6 @@ import {
   mayArrive,
   type Ruling,
   resolveDoubts,
-  rulingsOnBatch,
-  rulingsOnOrders,
 } from '../../../operations/doubts/resolve.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import {
@@ -27,6 +25,8 @@ import {
   DiscardRequest,
   DoubtQuery,
   DoubtReply,
+  DoubtSelection,
+  DoubtsPage,
   DoubtsQuery,
   HistoryPage,
   HistoryQuery,
@@ -43,7 +43,14 @@ import type { Desk } from '../../desk.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { historyPage } from '../../orders/orders-page.js';
 import { orderRow } from '../../orders/paging.js';
-import { chooseDead, deadGroups, deadPage, doubtsPage } from '../../orders/unsettled.js';
+import {
+  type Chosen,
+  chooseDead,
+  chooseDoubts,
+  deadGroups,
+  deadPage,
+  doubtsPage,
+} from '../../orders/unsettled.js';
 import { route } from '../route.js';
 
 /** Single orders, dead letters, doubts, and everything about a member. */
@@ -82,17 +89,20 @@ export const ORDER_ROUTES = [
     body: DeadSelection,
     reply: SelectionCount,
     async handle({ app }, { body }) {
-      const { places, tokens } = await chooseDead(app.scripts, body);
-      return { count: places.length, tokens: String(tokens) };
+      const { places: _, ...told } = await chooseDead(app.scripts, body);
+      return told;
     },
   }),
   route('POST /api/dead/retry', 'operator', {
     summary: 'Send dead letters again.',
     body: RetryRequest,
     reply: TaskReply,
-    audit: ({ body }) => ({ what: `retry ${body.expect} dead letters`, batch: body.batch ?? null }),
+    audit: ({ body }) => ({
+      what: `retry ${counted(body.expect, 'dead letter')}`,
+      batch: body.batch ?? null,
+    }),
     async handle(desk, { body, visitor }) {
-      const places = await confirmed(desk, body);
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const { reason: why = null, newAddress } = body;
       // Asked again by the task itself; here it is an answer that the person can act on.
       if (!newAddress) await refuseMoved(places);
@@ -104,9 +114,12 @@ export const ORDER_ROUTES = [
     summary: 'Mark dead letters as done with.',
     body: DiscardRequest,
     reply: TaskReply,
-    audit: ({ body }) => ({ what: `discard ${body.expect} dead letters`, batch: body.batch ?? null }),
+    audit: ({ body }) => ({
+      what: `discard ${counted(body.expect, 'dead letter')}`,
+      batch: body.batch ?? null,
+    }),
     async handle(desk, { body, visitor }) {
-      const places = await confirmed(desk, body);
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const by = { who: visitor.identity.name, why: body.reason };
       return mending(desk, 'discard', by.who, places, (told) => discardDead(desk.app, places, by, told));
     },
@@ -114,8 +127,17 @@ export const ORDER_ROUTES = [
   route('GET /api/doubts', 'viewer', {
     summary: 'Orders nobody can prove paid or unpaid.',
     query: DoubtsQuery,
-    reply: OrdersPage,
+    reply: DoubtsPage,
     handle: ({ app }, { query }) => doubtsPage(app.scripts, query),
+  }),
+  route('POST /api/doubts/count', 'viewer', {
+    summary: 'How many doubts a decision would end, and their sum.',
+    body: DoubtSelection,
+    reply: SelectionCount,
+    async handle({ app }, { body }) {
+      const { places: _, ...told } = await chooseDoubts(app.scripts, body);
+      return told;
+    },
   }),
   route('GET /api/doubts/:order', 'viewer', {
     summary: 'The evidence about one doubt; `now=true`, for operators, also reads the realm, at its pace.',
@@ -154,17 +176,25 @@ export const ORDER_ROUTES = [
     body: ResolveRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
-      what: `resolve ${body.expect} doubts as ${body.decision}`,
+      what: `resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor }) {
-      const rulings = await rulingsOf(desk, body);
-      checkExpected(rulings.length, body.expect);
+      // Nobody ends all doubts there are by leaving something out.
+      if ((body.orders ?? body.realm ?? body.batch ?? body.which) === undefined)
+        throw new AlmonerError(
+          'ALM_DESK_BAD_REQUEST',
+          'Nothing was chosen: name orders, a batch or a realm.',
+        );
+      const places = confirmed(await chooseDoubts(desk.app.scripts, body), body);
+      const rulings = places.map((place) => ({ place, verdict: body.decision }));
+      // Asked again by the task itself; here it is an answer that names those that ended meanwhile.
+      if (body.orders !== undefined) await checkRulings(rulings);
       const arriving =
         body.decision === 'paid' || body.mayArrive === true ? [] : await mayArrive(desk.app, rulings);
       if (arriving.length > 0) throw arrivingError(arriving);
       const by = { who: visitor.identity.name, why: body.reason };
-      const what = `resolve ${rulings.length} doubts as ${body.decision}`;
+      const what = `resolve ${counted(rulings.length, 'doubt')} as ${body.decision}`;
       return desk.tasks.start(what, by.who, rulings.length, (progress) =>
         resolve(desk, rulings, by, progress),
       );
@@ -192,18 +222,21 @@ async function rowAt({ ref, index }: OrderPlace) {
   return orderRow(ref, await readRow(await contextOf(ref), index));
 }
 
-/** The person confirmed a number; with any other one nothing is done. */
-function checkExpected(found: number, expected: number): void {
-  if (found !== expected)
+/** The person confirmed these orders, or their number; with any others nothing is done. */
+function confirmed(
+  { places, which }: Chosen,
+  seen: { readonly expect: number; readonly which?: string | undefined },
+): readonly OrderPlace[] {
+  if (places.length !== seen.expect)
     throw new AlmonerError(
       'ALM_DESK_CHANGED',
-      `${found} orders are meant by now, not the ${expected} that were confirmed. Nothing was done.`,
+      `${counted(places.length, 'order is', 'orders are')} meant by now, not the ${seen.expect} that were confirmed. Nothing was done.`,
     );
-}
-
-async function confirmed({ app }: Desk, body: DeadSelection & { readonly expect: number }) {
-  const { places } = await chooseDead(app.scripts, body);
-  checkExpected(places.length, body.expect);
+  if (seen.which !== undefined && seen.which !== which)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      'Other orders are meant by now than those that were confirmed, though as many. Nothing was done.',
+    );
   return places;
 }
 
@@ -219,12 +252,6 @@ function mending(
     const end = { done: taken.length, refused };
     return verb === 'retry' ? { ...end, watch: afterRetry(taken) } : end;
   });
-}
-
-function rulingsOf({ app }: Desk, { orders, batch, decision }: ResolveRequest): Promise<Ruling[]> {
-  if (orders !== undefined) return rulingsOnOrders(app.scripts, [...new Set(orders)], decision);
-  if (batch !== undefined) return rulingsOnBatch(app.scripts, batch, decision);
-  throw new AlmonerError('ALM_DESK_BAD_REQUEST', 'Nothing was chosen: name orders or a batch.');
 }
 
 const RESOLVED_AT_ONCE = 50;

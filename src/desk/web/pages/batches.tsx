@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import type { BatchState } from '../../../core/states.js';
 import type { Waiting } from '../../../core/waiting.js';
 import { amountsWords, sumWords } from '../../../words/amounts.js';
@@ -24,9 +25,11 @@ export function BatchesPage() {
   const batches = useResource<Batches>(
     pathWith('/api/batches', { realm: query.get('realm'), state: query.get('state'), cursor, limit: '30' }),
   );
-  const { value } = batches;
+  const { value, reload } = batches;
   const { overview } = useStore(live);
   const fresh = new Map((overview?.batches ?? []).map((batch) => [batch.batch, batch]));
+  // Those that are on the list move by themselves; a new one, or one in another state, changes the list.
+  useEffect(reload, [[...fresh.values()].map(({ batch, state }) => `${batch} ${state}`).join()]);
   return (
     <Page title="Batches">
       <div class="filters">

@@ -100,7 +100,7 @@ function Outcome({ order }: { readonly order: OrderRow }) {
   return null;
 }
 
-export function OrdersPager({ found }: { readonly found: OrdersFound }) {
+export function OrdersPager({ found }: { readonly found: OrdersFound<unknown> }) {
   const { query } = useAddress();
   return (
     <CursorPager next={found.looking ? null : found.next}>
@@ -116,36 +116,41 @@ export function OrdersPager({ found }: { readonly found: OrdersFound }) {
   );
 }
 
-function wordsOf({ looking, orders, scanned, of }: OrdersFound): string {
+function wordsOf({ looking, orders, scanned, of }: OrdersFound<unknown>): string {
   if (looking && of === 0) return 'Looking…';
   if (looking) return `Looking: ${grouped(scanned)} of ${grouped(of)} rows (${percent(scanned, of)})`;
   return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${grouped(of)} rows looked at`;
 }
 
 /** One screen of orders, and how far the search for them got. */
-type OrdersFound = OrdersPage & {
+export type OrdersFound<Row = OrderRow> = Omit<OrdersPage, 'orders'> & {
+  readonly orders: readonly Row[];
   /** Still looking: the server searches a bounded number of rows per request, so that nobody else waits. */
   readonly looking: boolean;
   readonly failure: CallFailed | null;
 };
 
 const NO_ROWS: OrdersPage = { orders: [], next: null, scanned: 0, of: 0 };
-export const NONE_FOUND: OrdersFound = { ...NO_ROWS, looking: true, failure: null };
+export const NONE_FOUND: OrdersFound<never> = { ...NO_ROWS, orders: [], looking: true, failure: null };
 export const SCREEN_ROWS = 50;
 
 /**
  * Reads pages until a screen is full or all rows were looked at. `path` comes without its cursor; another `round` asks
  * again for the same screen, leaving the old rows in place until the new ones are there.
  */
-export function useOrders(path: string, cursor: string | null, round: unknown): OrdersFound {
-  const [found, setFound] = useState<OrdersFound & { readonly at: string }>({ ...NONE_FOUND, at: '' });
+export function useOrders<Row = OrderRow>(
+  path: string,
+  cursor: string | null,
+  round: unknown,
+): OrdersFound<Row> {
+  const [found, setFound] = useState<OrdersFound<Row> & { readonly at: string }>({ ...NONE_FOUND, at: '' });
   const at = `${path} ${cursor ?? ''}`;
   useEffect(() => {
     const ended = new AbortController();
     const fresh = found.at !== at;
-    if (fresh) setFound({ ...NONE_FOUND, orders: found.orders, at: found.at });
+    if (fresh) setFound({ ...NONE_FOUND, orders: found.orders, of: found.of, at: found.at });
     // It reports its own failure.
-    void collect(path, cursor, ended.signal, (so) => {
+    void collect<Row>(path, cursor, ended.signal, (so) => {
       // On a fresh search partial results are shown at once; a refresh replaces the screen in one go.
       if (!ended.signal.aborted && (fresh || !so.looking)) setFound({ ...so, at });
     });
@@ -154,19 +159,22 @@ export function useOrders(path: string, cursor: string | null, round: unknown): 
   return found;
 }
 
-async function collect(
+async function collect<Row>(
   path: string,
   cursor: string | null,
   signal: AbortSignal,
-  report: (found: OrdersFound) => void,
+  report: (found: OrdersFound<Row>) => void,
 ): Promise<void> {
-  let found: OrdersFound = { ...NONE_FOUND, next: cursor };
+  let found: OrdersFound<Row> = { ...NONE_FOUND, next: cursor };
   try {
     do {
       const joint = path.includes('?') ? '&' : '?';
       const from = found.next === null ? '' : `&cursor=${encodeURIComponent(found.next)}`;
       const limit = SCREEN_ROWS - found.orders.length;
-      const page = await read<OrdersPage>(`${path}${joint}limit=${limit}${from}`, signal);
+      const page = await read<Omit<OrdersPage, 'orders'> & { readonly orders: readonly Row[] }>(
+        `${path}${joint}limit=${limit}${from}`,
+        signal,
+      );
       const orders = [...found.orders, ...page.orders];
       const looking = page.next !== null && orders.length < SCREEN_ROWS;
       found = { ...page, orders, looking, failure: null };

@@ -11,7 +11,7 @@ import { Empty, Facts, Notice, Panel, Pending, Scroll } from '../../parts/panel.
 import { TaskProgress } from '../../parts/task-progress.js';
 import { BatchLink, Link, MemberLink, OrderLink } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
-import { type Decision, ResolveDoubts } from './doubts-page.js';
+import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
 /** One doubt: the evidence side by side, what each decision would do, and the decision. */
 export function DoubtPage({ order }: { readonly order: string }) {
@@ -107,7 +107,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
       )}
       {asking !== null && (
         <ResolveDoubts
-          orders={[order]}
+          selection={{ orders: [order] }}
           decision={asking}
           does={value?.decisions.find(({ decision }) => decision === asking)?.does ?? ''}
           onStarted={setTask}

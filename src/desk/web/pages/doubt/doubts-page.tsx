@@ -1,37 +1,33 @@
-import { useState } from 'preact/hooks';
-import { counted } from '../../../../words/spelling.js';
-import type { ResolveRequest, TaskReply } from '../../../api/index.js';
-import { asFailure, change, useIsOperator } from '../../live/call.js';
-import { Confirm } from '../../parts/confirm.js';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { counted, grouped } from '../../../../words/spelling.js';
+import type { DoubtRow, DoubtSelection, TaskReply } from '../../../api/index.js';
+import { useIsOperator } from '../../live/call.js';
+import { useIsRehearsal, useUnsettledNews } from '../../live/stream.js';
 import { Button } from '../../parts/fields.js';
 import { RealmFilter, TextFilter } from '../../parts/filters.js';
-import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
-import { Empty, Panel } from '../../parts/panel.js';
+import { RehearsalChip, Time } from '../../parts/marks.js';
+import { type OrdersFound, OrdersPager, useOrders } from '../../parts/orders.js';
+import { Empty, Failure, Loading, Notice, Panel, Table } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
-import { Link, pathWith, placeOf, useAddress } from '../../shell/address.js';
+import { Link, MemberLink, pathWith, placeOf, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
+import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
-/** All doubts, to be looked at one by one, or decided together where the evidence is the same. */
+/** All doubts with their evidence, to be decided one by one, or together where the evidence is the same. */
 export function DoubtsPage() {
   const { query } = useAddress();
-  const batch = query.get('batch');
-  const [round, setRound] = useState(0);
-  const found = useOrders(
-    pathWith('/api/doubts', { realm: query.get('realm'), batch }),
-    query.get('cursor'),
-    round,
-  );
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const filter = { realm: query.get('realm'), batch: query.get('batch') };
+  const path = pathWith('/api/doubts', filter);
+  const found = useOrders<DoubtRow>(path, query.get('cursor'), useUnsettledNews());
+  const choice = useChoice(path, found);
   const [asking, setAsking] = useState<Decision | null>(null);
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = useIsOperator();
-  const picked = found.orders.filter(({ order }) => chosen.has(order)).map(({ order }) => order);
-  const isNone = picked.length === 0;
-  const toggle = (order: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(order)) next.add(order);
-    setChosen(next);
-  };
+  const isNone = choice.count === 0;
+  const selection: DoubtSelection = choice.all
+    ? Object.fromEntries(Object.entries(filter).filter(([, set]) => set !== null))
+    : { orders: choice.orders };
   return (
     <Page
       title="Doubts"
@@ -45,52 +41,52 @@ export function DoubtsPage() {
         )
       }
     >
-      <TaskProgress
-        started={task}
-        onEnd={() => {
-          setChosen(new Set());
-          setRound(round + 1);
-        }}
-        onClose={() => setTask(null)}
-      />
-      <Panel
-        title={found.looking ? 'Doubts' : counted(found.orders.length, 'doubt')}
-        flush
-        aside={<Button name="Refresh" look="quiet" onPress={() => setRound(round + 1)} />}
-      >
+      <TaskProgress started={task} onEnd={choice.none} onClose={() => setTask(null)} />
+      {choice.changed && (
+        <Notice tone="warn">
+          Other doubts match than when all were chosen, so none is chosen any more. Look again, then choose.
+        </Notice>
+      )}
+      <Panel title={found.of === 0 ? 'Doubts' : counted(found.of, 'doubt')} flush>
         <div class="filters">
           <RealmFilter />
           <TextFilter name="batch" label="Batch" placeholder="batch id or prefix" />
+          {operator && found.of > 0 && (
+            <div class="choosing">
+              <span class="n" role="status">
+                {choice.words}
+              </span>
+              <Button
+                name={`Choose all ${grouped(found.of)}`}
+                disabled={choice.all || found.looking}
+                onPress={choice.chooseAll}
+              />
+              <Button name="Choose none" look="quiet" disabled={isNone} onPress={choice.none} />
+            </div>
+          )}
         </div>
-        <OrdersTable
-          label="Orders in doubt"
+        <DoubtsTable
           found={found}
-          mixed
-          empty={
-            <Empty title="No doubts.">
-              Every order’s outcome is proven{batch === null ? '' : ' in this batch'}. That is the normal
-              state.
-            </Empty>
-          }
+          isFiltered={path.includes('?')}
           choose={
             operator
-              ? ({ order }) => (
+              ? (doubt) => (
                   <input
                     type="checkbox"
-                    aria-label={`Choose order ${order}`}
-                    checked={chosen.has(order)}
-                    onChange={() => toggle(order)}
+                    aria-label={`Choose order ${doubt.order}`}
+                    checked={choice.has(doubt)}
+                    disabled={choice.all}
+                    onChange={() => choice.toggle(doubt)}
                   />
                 )
               : undefined
           }
-          act={(order) => <Link to={placeOf('doubt', order.order)}>Evidence</Link>}
         />
         <OrdersPager found={found} />
       </Panel>
       {asking !== null && (
         <ResolveDoubts
-          orders={picked}
+          selection={selection}
           decision={asking}
           onStarted={setTask}
           onClose={() => setAsking(null)}
@@ -100,51 +96,147 @@ export function DoubtsPage() {
   );
 }
 
-export type Decision = ResolveRequest['decision'];
+/**
+ * What is chosen: single orders, kept over pages and refreshes, or all that match. Where others match by now than when
+ * all were chosen, nothing is chosen any more: what came later was not looked at.
+ */
+function useChoice(path: string, found: OrdersFound<DoubtRow>) {
+  const [single, setSingle] = useState<ReadonlyMap<string, number>>(new Map());
+  const [all, setAll] = useState<number | null>(null);
+  const [changed, setChanged] = useState(false);
+  const set = (orders: ReadonlyMap<string, number>, whole: typeof all) => {
+    setSingle(orders);
+    setAll(whole);
+    setChanged(false);
+  };
+  const none = () => set(new Map(), null);
+  // Orders that the filter does not show must not be acted on.
+  useEffect(none, [path]);
+  useEffect(() => {
+    if (all === null || found.looking || all === found.of) return;
+    none();
+    setChanged(true);
+  }, [found]);
+  const count = all ?? single.size;
+  const sum = [...single.values()].reduce((total, tokens) => total + tokens, 0);
+  return {
+    count,
+    all: all !== null,
+    changed,
+    orders: [...single.keys()],
+    words:
+      all !== null
+        ? `All ${grouped(all)} chosen`
+        : single.size === 0
+          ? 'None chosen'
+          : `${grouped(single.size)} chosen, ${grouped(sum)} tokens`,
+    none,
+    chooseAll: () => set(new Map(), found.of),
+    has: ({ order }: DoubtRow) => all !== null || single.has(order),
+    toggle: ({ order, tokens }: DoubtRow) => {
+      const next = new Map(single);
+      if (!next.delete(order)) next.set(order, tokens ?? 0);
+      set(next, null);
+    },
+  };
+}
 
-type ResolveDoubtsProps = {
-  readonly orders: readonly string[];
-  readonly decision: Decision;
-  /** What the server says this decision does, where it was asked. */
-  readonly does?: string;
-  readonly onStarted: (task: TaskReply) => void;
-  readonly onClose: () => void;
+type DoubtsTableProps = {
+  readonly found: OrdersFound<DoubtRow>;
+  readonly isFiltered: boolean;
+  readonly choose: ((doubt: DoubtRow) => ComponentChildren) | undefined;
 };
 
-const DOES: Readonly<Record<Decision, string>> = {
-  paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
-  unpaid:
-    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
-};
+const SPEAKS = { paid: 'for paid', unpaid: 'for not paid' } as const;
 
-export function ResolveDoubts({ orders, decision, does, onStarted, onClose }: ResolveDoubtsProps) {
-  const [arriving, setArriving] = useState(false);
-  const many = counted(orders.length, 'order');
-  const settle = decision === 'paid' ? `Settle ${many} as paid` : `Settle ${many} as not paid`;
+/** One doubt a row, with all that is to be compared with the realm's own log. */
+function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
+  const isRehearsal = useIsRehearsal();
+  if (found.orders.length === 0 && found.looking) return <Loading rows={8} />;
+  if (found.orders.length === 0)
+    return (
+      <>
+        <Failure failure={found.failure} />
+        {found.failure === null && (
+          <Empty title="No doubts.">
+            {isFiltered
+              ? 'None matches this filter.'
+              : 'Every order’s outcome is proven. That is the normal state.'}
+          </Empty>
+        )}
+      </>
+    );
   return (
-    <Confirm
-      title={decision === 'paid' ? `${many}: was paid?` : `${many}: was not paid?`}
-      verb={arriving ? `${settle} all the same` : settle}
-      danger={arriving}
-      reason="must"
-      act={async ({ reason = '' }) => {
-        const asked = { orders, decision, reason, expect: orders.length };
-        const request: ResolveRequest = { ...asked, mayArrive: arriving };
-        try {
-          onStarted(await change<TaskReply>('/api/doubts/resolve', request));
-        } catch (error) {
-          // The warning is said once; the same button then means that the person knows.
-          setArriving(asFailure(error).code === 'ALM_BATCH_MAY_ARRIVE');
-          throw error;
-        }
-      }}
-      onClose={onClose}
-    >
-      <p>{does ?? DOES[decision]}</p>
-      <p class="soft">
-        This cannot be taken back. Say in the reason what you saw: the member’s balance, the upstream log, the
-        request id.
-      </p>
-    </Confirm>
+    <>
+      <Failure failure={found.failure} />
+      <Table
+        label="Orders in doubt"
+        css="orders"
+        heads={[
+          ...(choose === undefined ? [] : [['Choose', 'unseen'] as const]),
+          'Order',
+          ['Tokens', 'n'],
+          'Member',
+          'Sent',
+          'Balances seen',
+          'Request id and key',
+          'Why a doubt',
+        ]}
+      >
+        {found.orders.map((doubt) => (
+          <tr key={doubt.order}>
+            {choose !== undefined && <td class="o-choose">{choose(doubt)}</td>}
+            <td>
+              <Link to={placeOf('doubt', doubt.order)}>Evidence</Link>{' '}
+              <span class="mono small wrap">{doubt.order}</span>{' '}
+              <RehearsalChip on={isRehearsal(doubt.realm)} />
+              <span class="soft small n"> line {grouped(doubt.line)}</span>
+            </td>
+            <td class="o-tokens n">
+              {doubt.op === 'credit' ? '' : `${doubt.op} `}
+              {grouped(doubt.tokens ?? 0)}
+            </td>
+            <td class="o-wide">
+              <MemberLink member={doubt.member} />
+              {doubt.recipient !== null && (
+                <>
+                  {' '}
+                  <span class="soft">to</span> <MemberLink member={doubt.recipient} />
+                </>
+              )}
+            </td>
+            <td>
+              <Time at={doubt.sentAt} none="not known" />
+            </td>
+            <td class="o-wide">
+              <Balances doubt={doubt} />
+            </td>
+            <td class="o-wide small">
+              <span class="mono wrap">{doubt.requestId ?? 'no request id'}</span>
+              <br />
+              <span class="mono wrap soft">{doubt.key ?? 'no key'}</span>
+            </td>
+            <td class="o-wide what">{doubt.message}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+/** Before it was sent and when the doubt arose; what it would be if paid stands between them. */
+function Balances({ doubt: { sides, looksLike } }: { readonly doubt: DoubtRow }) {
+  return (
+    <>
+      {sides.map(({ member, before, ifPaid, inDoubt }) => (
+        <span key={member} class="n seen">
+          {before === null
+            ? 'before: not read'
+            : `before ${grouped(before)}, if paid ${grouped(ifPaid ?? '')}`}
+          {inDoubt === null ? '; then: not read' : `; then ${grouped(inDoubt)}`}
+        </span>
+      ))}
+      {looksLike !== null && <b class="seen">speaks {SPEAKS[looksLike]}</b>}
+    </>
   );
 }
