@@ -262,16 +262,26 @@ describe('doubts', () => {
     expect(realm.writes).toHaveLength(sent);
   });
 
-  test('both audits say who, what and why', async () => {
+  test('both audits say who, what and why, and the desk’s which batch, how many orders and tokens', async () => {
     const entries = z.object({
-      entries: z.array(z.object({ who: z.string(), what: z.string(), why: z.string().nullable() })),
+      entries: z.array(z.looseObject({ who: z.string(), what: z.string(), why: z.string().nullable() })),
     });
     const own = entries.parse((await desk.call(`/api/batches/${batch}/audit`)).json()).entries;
     expect(own).toContainEqual(expect.objectContaining({ who: 'olga', why: 'seen upstream' }));
     expect(own).toContainEqual(expect.objectContaining({ who: 'olga', why: 'left the club' }));
     const all = entries.parse((await desk.call('/api/audit')).json()).entries;
     expect(all).toContainEqual(
-      expect.objectContaining({ who: 'olga', what: 'resolve 1 doubt as unpaid', why: 'not there' }),
+      expect.objectContaining({
+        who: 'olga',
+        what: 'resolve 1 doubt as unpaid',
+        why: 'not there',
+        batch,
+        orders: 1,
+        tokens: expect.stringMatching(/^[1-9]/),
+      }),
+    );
+    expect(all).toContainEqual(
+      expect.objectContaining({ what: 'discard 1 dead letter', batch, orders: 1, tokens: expect.anything() }),
     );
   });
 });

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Of } from '../api/values.js';
-import type { DeskAuditEntry } from '../audit-trail.js';
 import type { Desk } from '../desk.js';
 import type { Visitor } from './access/guard.js';
 import type { Access } from './access/tokens.js';
@@ -75,8 +74,12 @@ type Description<
 type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | OpenLine;
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
-/** What only the handler gets to know: the batch that was made, and how many orders and tokens it was about. */
-type AuditFacts = Partial<Pick<DeskAuditEntry, 'batch' | 'orders' | 'tokens'>>;
+/** What only the handler gets to know: the batches it was about, and how many orders and tokens. */
+export type AuditFacts = {
+  readonly batches: readonly string[];
+  readonly orders?: number;
+  readonly tokens?: string;
+};
 
 const EMPTY = z.object({});
 const ANYTHING = z.unknown();
@@ -95,26 +98,38 @@ export function route<
     path,
     access,
     async handle(desk, raw) {
-      let facts: AuditFacts = {};
+      let facts: AuditFacts | null = null;
       const given = {
         params: read(description.params, raw.params, 'address'),
         query: read(description.query, raw.query, 'query'),
         body: read(description.body, raw.body, 'body'),
         visitor: raw.visitor ?? NOBODY,
         raw,
-        note(more: AuditFacts) {
-          facts = { ...facts, ...more };
+        note(known: AuditFacts) {
+          facts = known;
         },
       };
       const answer = await description.handle(desk, given);
       if (access === 'operator' && method !== 'GET' && description.audit !== null) {
         const line = description.audit?.(given) ?? { what: description.summary, batch: null };
         const who = given.visitor.identity.name;
-        await desk.audit.write({ ...line, ...facts, who, why: reasonIn(raw.body) }, access);
+        await desk.audit.write({ ...withFacts(line, facts), who, why: reasonIn(raw.body) }, access);
       }
       return answer;
     },
   };
+}
+
+const BATCHES_NAMED_MAX = 5;
+
+function withFacts(line: AuditLine, facts: AuditFacts | null) {
+  if (facts === null) return line;
+  const { batches, ...sums } = facts;
+  const [batch = line.batch] = batches;
+  if (batches.length <= 1) return { ...line, ...sums, batch };
+  const named = batches.slice(0, BATCHES_NAMED_MAX).join(', ');
+  const more = batches.length - BATCHES_NAMED_MAX;
+  return { ...line, ...sums, what: `${line.what} of batches ${named}${more > 0 ? ` and ${more} more` : ''}` };
 }
 
 const NOBODY: Visitor = { identity: { name: '', role: 'viewer', tokenHash: '' }, session: null };

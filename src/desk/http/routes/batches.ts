@@ -35,7 +35,7 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
     audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
     async handle({ app, board }, { params, body, visitor, note }) {
       const ref = await findBatch(app.scripts, params.batch);
-      note({ batch: ref.id });
+      note({ batches: [ref.id] });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
       if (verb === 'resume') await resume(app, ref, by);
       else await (verb === 'pause' ? pause : cancel)(ref, by);

@@ -87,7 +87,7 @@ export const IMPORT_ROUTES = [
       checkConfirmed(planned.document, asShown, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
       const { orders, tokens } = planned.document.payable;
-      note({ batch: ref.id, orders, tokens });
+      note({ batches: [ref.id], orders, tokens });
       await uploads.remove(upload.id);
       const { overview } = await board.look();
       const summary = await board.summaryOf({ ref, view: await sealedBatch(ref), dispatched: 0 });

@@ -51,7 +51,7 @@ import {
   deadPage,
   doubtsPage,
 } from '../../orders/unsettled.js';
-import { route } from '../route.js';
+import { type AuditFacts, route } from '../route.js';
 
 /** Single orders, dead letters, doubts, and everything about a member. */
 export const ORDER_ROUTES = [
@@ -101,8 +101,8 @@ export const ORDER_ROUTES = [
       what: `retry ${counted(body.expect, 'dead letter')}`,
       batch: body.batch ?? null,
     }),
-    async handle(desk, { body, visitor }) {
-      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
+    async handle(desk, { body, visitor, note }) {
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body, note);
       const { reason: why = null, newAddress } = body;
       // Asked again by the task itself; here it is an answer that the person can act on.
       if (!newAddress) await refuseMoved(places);
@@ -118,8 +118,8 @@ export const ORDER_ROUTES = [
       what: `discard ${counted(body.expect, 'dead letter')}`,
       batch: body.batch ?? null,
     }),
-    async handle(desk, { body, visitor }) {
-      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
+    async handle(desk, { body, visitor, note }) {
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body, note);
       const by = { who: visitor.identity.name, why: body.reason };
       return mending(desk, 'discard', by.who, places, (told) => discardDead(desk.app, places, by, told));
     },
@@ -179,14 +179,14 @@ export const ORDER_ROUTES = [
       what: `resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
       batch: body.batch ?? null,
     }),
-    async handle(desk, { body, visitor }) {
+    async handle(desk, { body, visitor, note }) {
       // Nobody ends all doubts there are by leaving something out.
       if ((body.orders ?? body.realm ?? body.batch ?? body.which) === undefined)
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
           'Nothing was chosen: name orders, a batch or a realm.',
         );
-      const places = confirmed(await chooseDoubts(desk.app.scripts, body), body);
+      const places = confirmed(await chooseDoubts(desk.app.scripts, body), body, note);
       const rulings = places.map((place) => ({ place, verdict: body.decision }));
       // Asked again by the task itself; here it is an answer that names those that ended meanwhile.
       if (body.orders !== undefined) await checkRulings(rulings);
@@ -224,8 +224,9 @@ async function rowAt({ ref, index }: OrderPlace) {
 
 /** The person confirmed these orders, or their number; with any others nothing is done. */
 function confirmed(
-  { places, which }: Chosen,
+  { places, which, tokens }: Chosen,
   seen: { readonly expect: number; readonly which?: string | undefined },
+  note: (facts: AuditFacts) => void,
 ): readonly OrderPlace[] {
   if (places.length !== seen.expect)
     throw new AlmonerError(
@@ -237,6 +238,7 @@ function confirmed(
       'ALM_DESK_CHANGED',
       'Other orders are meant by now than those that were confirmed, though as many. Nothing was done.',
     );
+  note({ batches: [...new Set(places.map(({ ref }) => ref.id))], orders: places.length, tokens });
   return places;
 }
 
