@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { messageOf } from '../../core/errors/error.js';
+import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { deskMessages, deskNotes, type ScriptClient, takeTurn } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
@@ -56,6 +56,7 @@ export class Notifier {
   private readonly progressAt = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> | null = null;
+  private sending: Promise<void> | null = null;
   private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
@@ -66,13 +67,18 @@ export class Notifier {
   /** What is being sent is sent; the rest is in the outbox, or will be seen by the next desk. */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await this.looking;
+    await Promise.all([this.looking, this.sending]);
   }
 
+  /** A place that does not answer holds up what is sent, never the looking. */
   private tick(): void {
     this.looking ??= this.round().finally(() => {
       this.looking = null;
     });
+    if (this.trouble === null)
+      this.sending ??= this.send().finally(() => {
+        this.sending = null;
+      });
   }
 
   private async round(): Promise<void> {
@@ -81,12 +87,23 @@ export class Notifier {
       if (!picture.overview.store.up) return await this.storeIsAway();
       await this.storeIsBack();
       await this.look(picture);
-      await this.options.outbox.drain();
-      await this.showProgress(picture);
     } catch (error) {
-      this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for');
-      await this.storeIsAway();
+      this.complain(error);
+      if (isAlmonerError(error) && error.code.startsWith('ALM_STORE_')) await this.storeIsAway();
     }
+  }
+
+  private async send(): Promise<void> {
+    try {
+      await this.options.outbox.drain();
+      await this.showProgress(await this.options.board.look());
+    } catch (error) {
+      this.complain(error);
+    }
+  }
+
+  private complain(error: unknown): void {
+    this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for or sent');
   }
 
   private async look({ standings, seen }: Picture): Promise<void> {
@@ -153,6 +170,7 @@ export class Notifier {
 
   private async showProgress({ seen }: Picture): Promise<void> {
     const { targets, progressEveryMs = PROGRESS_MS, stop } = this.options;
+    const shown: Promise<void>[] = [];
     for (const batchSeen of seen) {
       const { manifest, state } = batchSeen.view;
       const subject = batchSubject(manifest);
@@ -164,8 +182,9 @@ export class Notifier {
       const { realm, batch } = manifest;
       const about = { event: 'batch.finished', subject, realm, batch, rule: null, mark: '' } as const;
       const notice = await this.notice({ ...about, batchSeen, message: '', next: null, since: isoTime(now) });
-      for (const target of showing) await target.progress?.(notice, stop);
+      for (const target of showing) shown.push(target.progress?.(notice, stop) ?? Promise.resolve());
     }
+    await Promise.all(shown);
   }
 
   /** Without a store there is no outbox: whoever is to hear of it is told at once, and tried again while it lasts. */

@@ -56,6 +56,15 @@ const ENDED_KEPT_MAX = 2_000;
 /** The receiver said for good that it is no more. */
 const GONE = 410;
 
+/** Another desk may know it, or the next configuration. */
+const NOBODY: Sent = {
+  ok: false,
+  status: null,
+  body: '',
+  retryAfterMs: 0,
+  why: 'the configuration does not name it',
+};
+
 type Fresh = Pick<
   Letter,
   'id' | 'target' | 'event' | 'realm' | 'batch' | 'message' | 'thread' | 'body' | 'at'
@@ -124,16 +133,7 @@ export class Outbox {
   private async attempt(id: string): Promise<void> {
     const known = await this.read(id);
     const target = this.options.targets.find(({ name }) => name === known.target);
-    const sent: Sent =
-      target === undefined
-        ? {
-            ok: false,
-            status: GONE,
-            body: '',
-            retryAfterMs: 0,
-            why: 'the configuration does not name it any more',
-          }
-        : await target.send(known, this.options.stop);
+    const sent = target === undefined ? NOBODY : await target.send(known, this.options.stop);
     // A stopped desk has not failed: the letter is due again when the claim is over.
     if (!sent.ok && this.options.stop.aborted) return;
     const after = this.afterTry(known, sent);

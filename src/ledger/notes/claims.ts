@@ -25,9 +25,10 @@ export async function claimRule(ledger: RealmLedger, rule: string, owner: string
 
 /** Whether nobody else has taken this turn within that time. */
 export async function takeTurn(
-  { redis }: ScriptClient,
+  scripts: ScriptClient,
   what: 'archiving' | 'notices',
   everyMs: number,
 ): Promise<boolean> {
-  return (await redis.set(`almoner:${what}`, '1', 'PX', everyMs, 'NX')) === 'OK';
+  const take = (redis: ScriptClient['redis']) => redis.set(`almoner:${what}`, '1', 'PX', everyMs, 'NX');
+  return (await scripts.ask(`turn of ${what}`, take)) === 'OK';
 }
