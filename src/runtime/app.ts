@@ -14,6 +14,7 @@ import type { RealmClient } from '../realm/client/client.js';
 import type { EmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
 import type { Config } from './config/config.js';
+import type { SecretSource } from './config/model.js';
 import { readKey } from './config/secrets.js';
 import { type Logger, registerSecret } from './logger.js';
 import { openStore, type Store } from './redis/store.js';
@@ -154,6 +155,13 @@ export class App {
   private async embedded(profile: RealmProfile, faults: FaultPlan | undefined): Promise<EmbeddedRealm> {
     const { startEmbeddedRealm } = await import('../realm/embedded.js');
     return startEmbeddedRealm({ redis: this.store.connect('realm'), realmId: profile.realmId, faults });
+  }
+
+  /** A secret other than a realm's key. */
+  secret(source: SecretSource): string {
+    const secret = readKey(source, this.env);
+    registerSecret(secret);
+    return secret;
   }
 
   /** Read when it is used, so that a key mended while workers run counts at the next request. */

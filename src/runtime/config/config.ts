@@ -8,7 +8,7 @@ import { consistencyFaults, faultsOf } from './faults.js';
 import type { ConfigFile } from './file.js';
 import { CONFIG_VARIABLE, type Layered, layer, unknownVariables, variable } from './layers.js';
 import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
-import { embeddedProfile, notificationsOf, profileOf } from './profiles.js';
+import { embeddedProfile, notificationsOf, profileOf, secretAt } from './profiles.js';
 import { configSchema, realmSchema } from './settings.js';
 
 export { type DescribedSetting, describeConfig } from './describe.js';
@@ -94,6 +94,9 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     ],
     risks: settings.risks,
     retentionDays: settings.retentionDays,
+    deadMan: secretAt(settings.deadMan?.urlEnv, settings.deadMan?.urlFile, (text) =>
+      resolve(['deadMan', 'urlFile'], text),
+    ),
     limits: settings.limits,
     origins: originsOf(layered),
   });

@@ -28,6 +28,11 @@ export function describeConfig(config: Config): readonly DescribedSetting[] {
     setting('operator', config.operator),
     setting('risks', config.risks.length === 0 ? 'none accepted' : config.risks.join(', ')),
     setting('retentionDays', String(config.retentionDays)),
+    setting(
+      'deadMan',
+      config.deadMan === null ? 'none is called' : placeOf(config.deadMan),
+      `deadMan.${config.deadMan?.from === 'file' ? 'urlFile' : 'urlEnv'}`,
+    ),
     ...Object.entries(config.limits).map(([name, value]) =>
       setting(`limits.${name}`, value === null ? 'longest time-out and 10 s' : String(value)),
     ),

@@ -70,6 +70,8 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
   const keys = new Map<string, Keyed>();
   notificationFaults(fault, [], layered.tree);
 
+  const { deadMan } = layered.tree;
+  if (isBlock(deadMan)) oneOf(fault, ['deadMan'], deadMan, 'urlEnv', 'urlFile', true);
   for (const [name, realm] of Object.entries(realms)) {
     const at = ['realms', name];
     if (name === 'embedded')

@@ -37,6 +37,8 @@ export type Config = {
   readonly operator: string;
   readonly profiles: readonly RealmProfile[];
   readonly notifications: readonly Notifications[];
+  /** A URL that is called after each good round of the schedules; whoever knows it can say that all is well. */
+  readonly deadMan: SecretSource | null;
   /** Store risks that an operator accepted by name, e.g. `no-append-only`. A name nobody asks for accepts nothing. */
   readonly risks: readonly string[];
   readonly retentionDays: number;

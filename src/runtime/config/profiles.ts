@@ -47,10 +47,8 @@ export function notificationsOf(
 ): readonly Notifications[] {
   if (given === undefined) return [];
   const { webhook, discord, events = null, holdMinutes } = given;
-  const secret = (setting: string, env?: string, file?: string): SecretSource | null => {
-    if (env !== undefined) return { from: 'env', name: env };
-    return file === undefined ? null : { from: 'file', path: resolve(`notifications.${setting}`, file) };
-  };
+  const secret = (setting: string, env?: string, file?: string) =>
+    secretAt(env, file, (text) => resolve(`notifications.${setting}`, text));
   return [
     {
       profile,
@@ -71,6 +69,16 @@ const MINUTE_MS = 60_000;
 export function holdMsOf({ notifications }: Pick<Config, 'notifications'>, realm: string): number {
   const of = (profile: string | null) => notifications.find((each) => each.profile === profile);
   return (of(realm) ?? of(null))?.holdMs ?? DEFAULT_HOLD_MINUTES * MINUTE_MS;
+}
+
+/** Where a secret is, by the two settings that may say so; null where neither does. */
+export function secretAt(
+  env: string | undefined,
+  file: string | undefined,
+  resolve: (text: string) => string,
+): SecretSource | null {
+  if (env !== undefined) return { from: 'env', name: env };
+  return file === undefined ? null : { from: 'file', path: resolve(file) };
 }
 
 /** The realm a command works on: the one that was named, or the only one there is. */

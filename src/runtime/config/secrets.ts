@@ -63,6 +63,7 @@ function missing(what: string, cause?: unknown): AlmonerError {
 export function secretsOf(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
   const sources = [
     ...config.profiles.map((profile) => profile.key),
+    config.deadMan,
     ...config.notifications.flatMap((each) => [each.discord, each.webhook?.secret]),
   ];
   const fromEnvironment = sources.map((source) => (source?.from === 'env' ? env[source.name] : undefined));

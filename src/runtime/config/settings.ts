@@ -27,13 +27,17 @@ const envName = pattern('the name of an environment variable', ENV_NAME);
 const timeoutMs = (defaultMs: number) => wholeNumber(1, 10 * MINUTE_MS).default(defaultMs);
 
 export const DEFAULT_HOLD_MINUTES = 5;
+
+/** A URL that is itself the secret. */
+const secretUrl = block({ urlEnv: envName.optional(), urlFile: path('a file').optional() });
+
 const notifications = block({
   webhook: block({
     url: z.string({ error: WEB_URL }).refine(isPlainWebUrl, { error: WEB_URL }),
     secretEnv: envName.optional(),
     secretFile: path('a file').optional(),
   }).optional(),
-  discord: block({ urlEnv: envName.optional(), urlFile: path('a file').optional() }).optional(),
+  discord: secretUrl.optional(),
   /** Unset: all of them. */
   events: z.array(choice(NOTICE_EVENTS), { error: 'expected a list of events' }).optional(),
   /** A realm that asks to wait for longer is told of. */
@@ -194,6 +198,7 @@ export const configSchema = block({
   retentionDays: wholeNumber(0, 3_650).default(30),
   /** For realms without their own, and for what belongs to no realm. */
   notifications: notifications.optional(),
+  deadMan: secretUrl.optional(),
   limits: limits.prefault({}),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_ID), realmSchema, {
