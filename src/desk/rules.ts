@@ -1,26 +1,20 @@
-import { readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { AlmonerError } from '../core/errors/error.js';
 import { type explainMember, factsOf } from '../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../operations/rules/list.js';
 import { findRunOf } from '../operations/rules/plan.js';
 import { isEdited } from '../operations/rules/run.js';
-import { type LastRun, lastRunWords } from '../rules/approvals.js';
+import { standingDocument } from '../operations/rules/standings.js';
 import { type Decision, LEFT_OUT_WORDS } from '../rules/decision.js';
-import { hashOf } from '../rules/load-rule.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
 import { readEntries } from '../rules/run-store.js';
-import { nextTime } from '../rules/schedule.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { isoTime } from '../words/spelling.js';
-import type { ExplainReply, RuleAward, RuleLast, RulePlanPage, RuleRow } from './api/index.js';
+import type { ExplainReply, RuleAward, RulePlanPage, RuleRow } from './api/index.js';
 
 /** The reward rules of the jobs folder, as the desk shows them. */
-const NEXT_SHOWN = 3;
-
 export async function ruleRows(app: App, cwd: string): Promise<RuleRow[]> {
-  const rules = await listRules(app, cwd);
-  return Promise.all(rules.map(async (rule) => ruleRow(rule, await textOf(rule, cwd))));
+  return (await listRules(app, cwd)).map(ruleRow);
 }
 
 export function explainReply({ meta, explained }: Awaited<ReturnType<typeof explainMember>>): ExplainReply {
@@ -86,43 +80,27 @@ const STATES = {
   faulty: 'faulty',
 } as const satisfies Record<ListedRule['state'], RuleRow['state']>;
 
-/** The hash is of the very text that is shown, whatever becomes of the file meanwhile. */
-async function textOf({ state, file }: ListedRule, cwd: string): Promise<RuleRow['text']> {
-  if (STATES[state] !== 'waits') return null;
-  const content = await readFile(resolve(cwd, file), 'utf8').catch(() => null);
-  return content === null ? null : { content, hash: hashOf(content) };
-}
-
-function ruleRow(rule: ListedRule, text: RuleRow['text']): RuleRow {
-  const { schedule, lastRun, lastScheduled } = rule;
+function ruleRow(rule: ListedRule): RuleRow {
+  const { schedule, lastRun, standing, approved, beforeGo } = rule;
   return {
     rule: rule.rule,
     file: basename(rule.file),
     realm: rule.realm ?? '',
     reason: rule.reason,
     schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
-    nextRuns: nextRuns(rule),
+    nextRuns: rule.nextRuns.map((run) => ({ ...run, at: isoTime(run.at) })),
+    words: rule.words,
+    approved: approved && { ...approved, at: isoTime(approved.at) },
     state: STATES[rule.state],
-    text,
+    text: beforeGo && { ...beforeGo.text, difference: beforeGo.difference },
     faults:
       rule.state === 'gone'
         ? ['Its file or its schedule is gone.']
         : rule.faults.map(({ line, message, code }) => `line ${line}: ${message} [${code}]`),
-    last: lastRun === null ? null : lastOf(lastRun, lastRun.state),
-    lastScheduled: lastScheduled === null ? null : lastOf(lastScheduled, lastRunWords(lastScheduled)),
+    last:
+      lastRun === null
+        ? null
+        : { run: lastRun.run, at: isoTime(lastRun.at), result: lastRun.state, batch: lastRun.batch },
+    standing: standing && standingDocument(standing),
   };
-}
-
-function lastOf({ run, at, batch }: Pick<LastRun, 'run' | 'at' | 'batch'>, result: string): RuleLast {
-  return { run: run ?? '', at: isoTime(at), result, batch };
-}
-
-function nextRuns({ schedule, next }: ListedRule): string[] {
-  const times: string[] = [];
-  let time: number | null = next;
-  while (time !== null && schedule !== null && times.length < NEXT_SHOWN) {
-    times.push(isoTime(time));
-    time = nextTime(schedule, time);
-  }
-  return times;
 }

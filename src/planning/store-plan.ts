@@ -159,7 +159,7 @@ async function store(
     if (sealed === 'noted')
       throw new AlmonerError(
         'ALM_RULE_ALREADY_RUN',
-        'Another process has dealt with this time of the schedule, or the store has not reached it. Nothing was enqueued.',
+        'Another process has dealt with this time of the schedule, the store has not reached it, or a person has held it back. Nothing was enqueued.',
       );
     if (typeof sealed === 'object')
       throw new AlmonerError(

@@ -1,19 +1,17 @@
 import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
 import { queuePrefix, type RealmLedger } from '../ledger/index.js';
 import { openQueue, type QueueConnection } from './queues.js';
-import { Rounds } from './rounds.js';
 
 /**
  * Wake-ups for rules: one BullMQ job scheduler for each rule, in the realm's prefix. A job is only a nudge to
  * look which runs are due. It may come twice, late (BullMQ does not catch up) or an hour off on the day the
- * clocks change; what is due follows from the rule and the time alone, and a look every half minute finds
- * what a lost wake-up would have missed.
+ * clocks change; what is due follows from the rule and the time alone, and the look every half minute of
+ * whoever serves finds what a lost wake-up would have missed.
  */
 type WakeUp = { readonly rule: string };
 type WakeUpTime = WakeUp & { readonly cron: string; readonly timezone: string };
 
 export const SCHEDULES_QUEUE = 'schedules';
-const LOOK_EVERY_MS = 30_000;
 
 /** Makes the job schedulers of a realm equal to what is wanted. */
 export async function syncWakeUps(
@@ -50,21 +48,15 @@ const PAGE = 100;
 type SchedulerOptions = {
   readonly ledger: RealmLedger;
   readonly connection: QueueConnection;
-  /** Looks what is due, of one rule or of all, and sees to it. Called again while it works; it must bear that. */
-  readonly onWake: (rule: string | null) => Promise<void>;
+  /** Looks whether the rule is due, and sees to it. Called again while it works; it must bear that. */
+  readonly onWake: (rule: string) => Promise<void>;
   readonly onTrouble: (message: string) => void;
-  readonly lookEveryMs?: number | undefined;
 };
 
 /** Listens for the wake-ups of one realm. Any number of processes may do so at once. */
-export function startScheduler({
-  ledger,
-  connection,
-  onWake,
-  onTrouble,
-  lookEveryMs = LOOK_EVERY_MS,
-}: SchedulerOptions): { stop(): Promise<void> } {
-  const rounds = new Rounds(onTrouble);
+export function startScheduler({ ledger, connection, onWake, onTrouble }: SchedulerOptions): {
+  stop(): Promise<void>;
+} {
   const worker = new Worker<WakeUp, null>(
     SCHEDULES_QUEUE,
     async ({ data }) => {
@@ -75,11 +67,5 @@ export function startScheduler({
     { connection, prefix: queuePrefix(ledger), removeOnComplete: { count: 0 } },
   );
   worker.on('error', (error) => onTrouble(`schedules: ${error.message}`));
-  rounds.every(lookEveryMs, 'look for due rules', () => onWake(null));
-  return {
-    async stop() {
-      await worker.close();
-      await rounds.stop();
-    },
-  };
+  return { stop: () => worker.close() };
 }

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { type RealmLedger, ruleNotes } from '../ledger/index.js';
 
+/** What a person said of a rule's schedule. */
+const said = z.object({ who: z.string(), at: z.number(), why: z.string().nullable().default(null) });
+export type Said = z.infer<typeof said>;
+
 /**
  * Which rules run by themselves. `rules sync` writes the entries; a rule runs only while its file is the very
  * one that a person approved. What the scheduler did last is kept apart, so that two writers never meet.
@@ -13,14 +17,22 @@ const scheduledRule = z.object({
   cron: z.string(),
   timezone: z.string(),
   missed: z.enum(['skip', 'once']),
-  approved: z.object({ who: z.string(), at: z.number() }).nullable(),
+  /** When it last came to wait for a go; the times after it are told as waiting, as long as there is none. */
+  waitsSince: z.number().default(0),
+  approved: said.nullable(),
+  /** Who took the go back, while there is none. */
+  takenBack: said.nullable().default(null),
+  /** Its times pass without a run. */
+  paused: said.nullable().default(null),
+  /** One time that passes without a run. Both are asked again where a batch is sealed: see includes/schedule.lua. */
+  skip: said.extend({ time: z.number() }).nullable().default(null),
 });
 export type ScheduledRule = z.infer<typeof scheduledRule>;
 
 const lastRun = z.object({
   /** The scheduled time that was dealt with. */
   at: z.number(),
-  result: z.enum(['enqueued', 'nothing', 'stopped', 'failed', 'skipped']),
+  result: z.enum(['enqueued', 'nothing', 'stopped', 'failed', 'skipped', 'missed', 'paused']),
   run: z.string().nullable(),
   batch: z.string().nullable(),
   message: z.string().nullable(),
@@ -29,6 +41,15 @@ const lastRun = z.object({
   finishedAt: z.number(),
 });
 export type LastRun = z.infer<typeof lastRun>;
+
+/** Why a time that has come is not dealt with yet. It says nothing of a time that is: see `LastRun`. */
+const waitingRun = z.object({
+  at: z.number(),
+  why: z.enum(['planning', 'go', 'realm', 'store', 'trouble']),
+  message: z.string(),
+  since: z.number(),
+});
+export type WaitingRun = z.infer<typeof waitingRun>;
 
 export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
   const all = await ruleNotes(ledger, 'schedules', scheduledRule).all();
@@ -48,14 +69,40 @@ export function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
   return ruleNotes(ledger, 'last', lastRun).all();
 }
 
+export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun>> {
+  return ruleNotes(ledger, 'waiting', waitingRun).all();
+}
+
+/** True where it is news; `since` is of the first note of the same time and reason. */
+export async function noteWaiting(ledger: RealmLedger, rule: string, now: WaitingRun): Promise<boolean> {
+  const { before, after } = await ruleNotes(ledger, 'waiting', waitingRun).change(rule, (known) => {
+    const isSame = known?.at === now.at && known.why === now.why;
+    // One more try tells nothing new of what stands in the way.
+    if (now.why === 'planning' && known?.at === now.at && known.why !== 'go') return known;
+    if (isSame && known.message === now.message) return known;
+    return isSame ? { ...now, since: known.since } : now;
+  });
+  return before !== after;
+}
+
+/** The text that last had a go, also while another one waits; apart from the rest, because it may be long. */
+export function approvedTexts(ledger: RealmLedger) {
+  return ruleNotes(ledger, 'texts', z.string());
+}
+
+/** When somebody last saw to the schedules (`looked`), and last found every time with its outcome (`good`). */
+export function roundNotes(ledger: RealmLedger) {
+  return ruleNotes(ledger, 'rounds', z.number());
+}
+
+/** Times up to then are dealt with, or none of the schedule's: a go counts for the times after it. */
+export function dealtWithUntil({ approved, waitsSince }: ScheduledRule, last: LastRun | null): number {
+  return Math.max(last?.at ?? 0, approved?.at ?? waitsSince);
+}
+
 export function lastRunOf(
   done: Pick<LastRun, 'at' | 'result'> & Partial<LastRun>,
   finishedAt: number,
 ): LastRun {
   return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };
-}
-
-/** What became of it, for people. */
-export function lastRunWords({ result, skipped, message }: LastRun): string {
-  return `${result}${skipped > 0 ? `, ${skipped} missed` : ''}${message === null ? '' : `: ${message}`}`;
 }

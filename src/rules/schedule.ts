@@ -32,8 +32,17 @@ export function nextTime(schedule: Times, after: number): number | null {
   return timesAfter(schedule, after).next().value ?? null;
 }
 
+export function nextTimes(schedule: Times, after: number, count: number): number[] {
+  const found: number[] = [];
+  for (const time of timesAfter(schedule, after)) {
+    if (found.length >= count) break;
+    found.push(time);
+  }
+  return found;
+}
+
 /** The newest time of the schedule that has come, if it is later than `after`. */
-function newestTime({ cron, timezone }: Times, after: number, now: number): number | null {
+export function newestTime({ cron, timezone }: Times, after: number, now: number): number | null {
   const times = wallTimes(cron, wallOf(now, timezone) + STEP_MS);
   for (let step = 0; step < STEPS_MAX && times.hasPrev(); step++) {
     const moment = momentOf(times.prev().getTime(), timezone);
@@ -91,6 +100,8 @@ export type Due = {
   readonly run: number | null;
   /** Times that passed without a run and stay without one, counted up to a hundred. */
   readonly skipped: number;
+  /** The last time that has come, and is not dealt with. */
+  readonly newest: number | null;
 };
 
 /** A wake-up within this time of its schedule is on time; the program may be busy, or just starting. */
@@ -99,12 +110,12 @@ const SKIPPED_COUNTED_MAX = 100;
 
 export function dueRuns(schedule: Schedule, lastRun: number, now: number): Due {
   const newest = newestTime(schedule, lastRun, now);
-  if (newest === null) return { run: null, skipped: 0 };
+  if (newest === null) return { run: null, skipped: 0, newest };
   const runs = schedule.missed === 'once' || now - newest <= ON_TIME_MS;
   let skipped = runs ? 0 : 1;
   for (const time of timesAfter(schedule, lastRun)) {
     if (time >= newest || skipped >= SKIPPED_COUNTED_MAX) break;
     skipped += 1;
   }
-  return { run: runs ? newest : null, skipped };
+  return { run: runs ? newest : null, skipped, newest };
 }

@@ -28,7 +28,7 @@ const rules = z.object({
       state: z.string(),
       file: z.string(),
       reason: z.string().nullable(),
-      nextRuns: z.array(z.string()),
+      nextRuns: z.array(z.object({ at: z.string(), period: z.string() })),
       text: z.object({ content: z.string(), hash: z.string() }).nullable(),
     }),
   ),
@@ -105,11 +105,11 @@ describe('rules at the desk', () => {
     });
     expect(all.json()).toMatchObject({ error: { code: 'ALM_RULE_NOT_FOUND' } });
     const now = await waiting();
-    expect(now).toMatchObject({ state: 'waits', nextRuns: [] });
+    expect(now).toMatchObject({ state: 'waits' });
     const reply = await approve({ hash: now?.text?.hash });
     const approved = rules.parse(reply.json()).rules.find(({ rule }) => rule === 'weekly-thanks');
     expect(approved).toMatchObject({ state: 'ready', text: null });
-    expect(approved?.nextRuns).toHaveLength(3);
+    expect(approved?.nextRuns).toHaveLength(10);
     expect((await desk.call('/api/audit')).text).toContain(
       `approved rule weekly-thanks, text ${now?.text?.hash.slice(0, 12)}`,
     );

@@ -101,17 +101,17 @@ describe('missed runs', () => {
 
   test('once: a missed week is made up for, with the time it was scheduled for', () => {
     const due = dueRuns(monday('once'), lastMonday, at('2026-11-11T15:00:00Z'));
-    expect(due).toEqual({ run: at('2026-11-09T09:00:00Z'), skipped: 0 });
+    expect(due).toMatchObject({ run: at('2026-11-09T09:00:00Z'), skipped: 0 });
   });
 
   test('once: of three missed weeks only the last is made up for, and the others are counted', () => {
     const due = dueRuns(monday('once'), lastMonday, at('2026-11-25T15:00:00Z'));
-    expect(due).toEqual({ run: at('2026-11-23T09:00:00Z'), skipped: 2 });
+    expect(due).toMatchObject({ run: at('2026-11-23T09:00:00Z'), skipped: 2 });
   });
 
   test('skip: a missed week stays missed, and the next Monday runs', () => {
     const policy = monday('skip');
-    expect(dueRuns(policy, lastMonday, at('2026-11-11T15:00:00Z'))).toEqual({ run: null, skipped: 1 });
+    expect(dueRuns(policy, lastMonday, at('2026-11-11T15:00:00Z'))).toMatchObject({ run: null, skipped: 1 });
     expect(dueRuns(policy, lastMonday, at('2026-11-16T09:00:30Z')).run).toBe(at('2026-11-16T09:00:00Z'));
   });
 
@@ -124,7 +124,7 @@ describe('missed runs', () => {
   test('asked again after the run was noted, nothing is due', () => {
     const now = at('2026-11-11T15:00:00Z');
     const first = dueRuns(monday('once'), lastMonday, now);
-    expect(dueRuns(monday('once'), first.run ?? 0, now)).toEqual({ run: null, skipped: 0 });
+    expect(dueRuns(monday('once'), first.run ?? 0, now)).toMatchObject({ run: null, skipped: 0 });
   });
 
   test('a rule that runs every minute and was away for a year is answered at once', () => {

@@ -1,34 +1,43 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import { explainMember } from '../../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
+import { standingDocument } from '../../operations/rules/standings.js';
+import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
 import { type SyncedRule, syncRules } from '../../operations/rules/sync.js';
-import { lastRunWords } from '../../rules/approvals.js';
 import { spellMoment } from '../../rules/calendar.js';
 import { faultLine } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { grouped } from '../../words/spelling.js';
+import { heldWords, type ScheduleStanding } from '../../rules/standing.js';
+import type { App } from '../../runtime/app.js';
+import { counted, isoTime } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, texts } from '../frame/options.js';
+import { argument, flag, needReason, optionalArgument, REASON, texts } from '../frame/options.js';
+import type { Colours } from '../frame/output.js';
 import { explanationDocument, explanationLines } from '../text/rules-text.js';
 
 /** The rules themselves: their files, schedules and past decisions. */
 export const list = storeCommand({
   name: 'rules list',
   description:
-    'The rules of jobs/ and of the store: their schedules, next and last runs, and what became of them.',
-  examples: ['almoner rules list'],
+    'The rules of jobs/ and of the store: their schedules, next and last runs, and what became of them. A named one is shown with what it pays, its next ten runs, and what changed since its go.',
+  arguments: { RULE: optionalArgument('the name of a rule, to see all of it') },
+  examples: ['almoner rules list', 'almoner rules list weekly-thanks'],
   run: (context) => async (app) => {
-    const rules = await listRules(app, context.cwd);
-    const waiting = rules.find(
-      ({ state }) => state === 'unsynced' || state === 'waits' || state === 'changed',
-    );
-    context.output.print({
-      json: {
-        rules: rules.map((rule) => ({
-          ...rule,
-          next: rule.next === null ? null : new Date(rule.next).toISOString(),
-        })),
-      },
-      text: rules.length === 0 ? 'There is no rule yet.' : rules.flatMap(ruleLines),
+    const { output, args, cwd } = context;
+    const all = await listRules(app, cwd);
+    const rules = all.filter(({ rule }) => args.RULE === undefined || rule === args.RULE);
+    if (args.RULE !== undefined && rules.length === 0)
+      throw new AlmonerError('ALM_RULE_NOT_FOUND', `No rule is called ${JSON.stringify(args.RULE)}.`);
+    const waiting = rules.find(({ beforeGo }) => beforeGo !== null);
+    output.print({
+      json: { rules: rules.map(ruleDocument) },
+      text:
+        rules.length === 0
+          ? 'There is no rule yet.'
+          : rules.flatMap((rule) => [
+              ...ruleLines(rule, output.colours),
+              ...(args.RULE === undefined ? [] : goLines(rule, output.colours)),
+            ]),
       next:
         waiting !== undefined
           ? `almoner rules sync --approve ${waiting.rule}`
@@ -38,6 +47,18 @@ export const list = storeCommand({
     });
   },
 });
+
+function ruleDocument(rule: ListedRule) {
+  const { next, nextRuns, approved, standing, beforeGo, ...told } = rule;
+  return {
+    ...told,
+    next: isoTime(next),
+    nextRuns: nextRuns.map(({ at, period }) => ({ at: isoTime(at), period })),
+    approved: approved && { ...approved, at: isoTime(approved.at) },
+    standing: standing && standingDocument(standing),
+    difference: beforeGo?.difference ?? null,
+  };
+}
 
 const STATE_WORDS: Readonly<Record<ListedRule['state'], string>> = {
   manual: 'run by hand',
@@ -49,24 +70,61 @@ const STATE_WORDS: Readonly<Record<ListedRule['state'], string>> = {
   faulty: 'FAULTY',
 };
 
-function ruleLines(rule: ListedRule): string[] {
+function ruleLines(rule: ListedRule, colours: Colours): string[] {
   const zone = rule.schedule?.timezone ?? 'UTC';
-  const { lastScheduled, lastRun } = rule;
+  const { standing, lastRun, approved } = rule;
   return [
-    `${rule.rule}  (${rule.file}${rule.realm === null ? '' : `, realm ${rule.realm}`}): ${STATE_WORDS[rule.state]}`,
+    `${rule.rule}  (${rule.file}${rule.realm === null ? '' : `, realm ${rule.realm}`}): ${STATE_WORDS[rule.state]}${approved === null ? '' : ` by ${approved.who}`}`,
     ...(rule.schedule === null
       ? []
       : [`  schedule  ${rule.schedule.cron}, ${zone}, missed: ${rule.schedule.missed}`]),
-    ...(rule.next === null ? [] : [`  next      ${spellMoment(rule.next, zone)}`]),
-    ...(lastScheduled === null
+    ...(standing?.paused == null
       ? []
-      : [`  last      ${spellMoment(lastScheduled.at, zone)}: ${lastRunWords(lastScheduled)}`]),
+      : [`  PAUSED    ${heldWords(`since ${spellMoment(standing.paused.at, zone)}`, standing.paused)}`]),
+    ...(standing?.skip == null
+      ? []
+      : [`  skipped   ${spellMoment(standing.skip.time, zone)}, ${heldWords('as said', standing.skip)}`]),
+    ...(rule.next === null ? [] : [`  next      ${spellMoment(rule.next, zone)}`]),
+    ...(standing === null || standing.outcome === 'none' ? [] : standingLines(standing, zone, colours)),
     ...(lastRun === null
       ? []
       : [
-          `  last run  ${lastRun.run}, ${lastRun.period}: ${grouped(lastRun.awards)} awards, ${grouped(BigInt(lastRun.tokens))} tokens, ${lastRun.batch === null ? lastRun.state : `batch ${lastRun.batch} ${lastRun.state}`}`,
+          `  last run  ${lastRun.run}, ${lastRun.period}: ${counted(lastRun.awards, 'award')}, ${counted(BigInt(lastRun.tokens), 'token')}, ${lastRun.batch === null ? lastRun.state : `batch ${lastRun.batch} ${lastRun.state}`}`,
         ]),
     ...rule.faults.map(({ line, column, message }) => `  ${line}:${column} ${message}`),
+  ];
+}
+
+function standingLines(
+  { at, outcome, message, next, isGood }: ScheduleStanding,
+  zone: string,
+  colours: Colours,
+): string[] {
+  const when = at === null ? '' : `${spellMoment(at, zone)}: `;
+  return [
+    `  last      ${when}${isGood ? outcome : colours.red(outcome)}: ${message}`,
+    ...(isGood || next === null ? [] : [`            ${next}`]),
+  ];
+}
+
+/** What a person looks at before the go. */
+function goLines({ words, reason, nextRuns, beforeGo }: ListedRule, colours: Colours): string[] {
+  const paint = { ' ': (text: string) => text, '-': colours.red, '+': colours.green };
+  return [
+    ...words.map((line) => `  ${line}`),
+    ...(reason === null ? [] : [`  Reason beside every order: ${reason}`]),
+    ...(nextRuns.length === 0 ? [] : ['  The next ten times of its schedule, and the period of each:']),
+    ...nextRuns.map((run) => `    ${run.words}  ${run.period}`),
+    ...(beforeGo === null
+      ? []
+      : beforeGo.difference === null
+        ? ['  No text of it had a go before.']
+        : beforeGo.difference.every(({ mark }) => mark === ' ')
+          ? ['  The text is the one that had the go before.']
+          : [
+              '  Difference to the text that had the go before:',
+              ...beforeGo.difference.map(({ mark, text }) => paint[mark](`    ${mark} ${text}`)),
+            ]),
   ];
 }
 
@@ -77,6 +135,7 @@ export const sync = storeCommand({
   options: {
     approve: texts('NAME', 'give this rule, as its file stands now, the go; `all` for every one that waits'),
     prune: flag('remove rules from the store whose file or schedule is gone'),
+    ...REASON,
   },
   examples: [
     'almoner rules sync',
@@ -85,16 +144,31 @@ export const sync = storeCommand({
   ],
   run: (context) => async (app) => {
     const { output, options, cwd } = context;
-    const { approve, prune } = options;
-    const { rules, faults } = await syncRules(app, { cwd, approve, prune });
+    const { approve, prune, reason: why } = options;
+    // Before: what is approved now is shown with its difference to what was.
+    const listed = (await listRules(app, cwd)).filter(({ beforeGo }) => beforeGo !== null);
+    const [only = '', ...others] = approve;
+    const seen =
+      others.length === 0 ? listed.find(({ rule }) => rule === only)?.beforeGo?.text.hash : undefined;
+    const request = { cwd, approve, prune, why, ...(seen === undefined ? {} : { seen }) };
+    const { rules, faults } = await syncRules(app, request);
     const waiting = rules.find(
       ({ approved, change }) => !approved && (change === 'new' || change === 'changed' || change === 'same'),
     );
     const gone = rules.some(({ change }) => change === 'gone');
+    for (const { rule } of rules.filter(({ approvedNow }) => approvedNow))
+      await audit(app, `approved rule ${rule}`, why ?? null);
     output.print({
       json: { rules, faults },
       text: [
-        ...(rules.length === 0 ? ['No rule has a schedule.'] : rules.map(syncedLine)),
+        ...(rules.length === 0
+          ? ['No rule has a schedule.']
+          : rules.flatMap((one) => [
+              syncedLine(one),
+              ...listed
+                .filter(({ rule }) => rule === one.rule)
+                .flatMap((rule) => goLines(rule, output.colours)),
+            ])),
         ...faults.map((fault) => `${output.colours.red('fault')}: ${faultLine(fault)}`),
         ...(faults.length > 0 ? ['Faulty rules were left as they were; they do not run.'] : []),
       ],
@@ -110,6 +184,58 @@ export const sync = storeCommand({
     return faults.length > 0 ? 3 : 0;
   },
 });
+
+const STEP_WORDS: Readonly<
+  Record<RuleStep, { readonly what: string; readonly next: (rule: string) => string }>
+> = {
+  pause: {
+    what: 'Pauses the schedule of a rule: its times pass without a run until `rules resume`. A batch that was made goes on.',
+    next: (rule) => `almoner rules resume ${rule}`,
+  },
+  resume: {
+    what: 'Takes back a pause, and a skip that has not come. Times that passed meanwhile are not made up for.',
+    next: () => 'almoner rules list',
+  },
+  skip: {
+    what: 'Lets the next time of a rule’s schedule pass without a run.',
+    next: (rule) => `almoner rules resume ${rule} takes it back`,
+  },
+  revoke: {
+    what: 'Takes the go of a rule back: it does not run by itself until it is approved again. A batch that was made goes on.',
+    next: (rule) => `almoner rules sync --approve ${rule}`,
+  },
+};
+
+const steering = (step: RuleStep) =>
+  storeCommand({
+    name: `rules ${step}`,
+    description: STEP_WORDS[step].what,
+    arguments: { RULE: argument('the name of a rule') },
+    options: REASON,
+    examples: [`almoner rules ${step} weekly-thanks --reason "…"`],
+    run: (context) => async (app) => {
+      const { args, options, output } = context;
+      const why = step === 'pause' ? needReason(options.reason) : (options.reason?.trim() ?? null);
+      const told = await steerRule(app, args.RULE, step, why);
+      await audit(app, `${RULE_STEP_DONE[step]} rule ${args.RULE}`, why);
+      output.print({
+        json: { rule: args.RULE, step, told },
+        text: told,
+        next: STEP_WORDS[step].next(args.RULE),
+      });
+    },
+  });
+
+export const pause = steering('pause');
+export const resume = steering('resume');
+export const skip = steering('skip');
+export const revoke = steering('revoke');
+
+/** Beside what is done at the desk: the audit of rules is one list. */
+async function audit(app: App, what: string, why: string | null): Promise<void> {
+  const { AuditTrail } = await import('../../desk/audit-trail.js');
+  await new AuditTrail(app.scripts).write({ who: app.config.operator, what, why, batch: null }, 'operator');
+}
 
 function syncedLine({ rule, realm, change, approved, approvedNow, file }: SyncedRule): string {
   const mark = { new: '+', changed: '~', same: '=', gone: '-', removed: '-', 'other-realm': ' ' }[change];

@@ -243,7 +243,7 @@ export const RULES_ERRORS = {
     'Check the member id and the run; `almoner rules plan` shows who would get what now.',
   ),
   ALM_RULE_ALREADY_RUN: refused(
-    'Another process has dealt with this time of the rule’s schedule, or it has not come by the store’s clock. Nothing was enqueued.',
+    'Another process has dealt with this time of the rule’s schedule, it has not come by the store’s clock, or a person has paused or skipped it. Nothing was enqueued.',
     'Nothing to do; `almoner rules list` shows what became of it.',
   ),
   ALM_RULE_EDITED: refused(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OUTCOME_NAMES } from '../../rules/standing.js';
 import { count, digits, limit, member, name, next, type Of, reason, sum, time } from './values.js';
 
 /** Reward rules: listed, approved, planned, run and explained. */
@@ -13,7 +14,27 @@ const RuleLast = z.strictObject({
   result: z.string(),
   batch: z.string().nullable(),
 });
-export type RuleLast = Of<typeof RuleLast>;
+
+const Said = z.strictObject({ who: z.string(), at: time, why: z.string().nullable() });
+
+export const ScheduleRow = z
+  .strictObject({
+    realm: z.string(),
+    rule: z.string(),
+    key: z.string().describe('The same for as long as it is about the same time and has the same outcome.'),
+    at: time.nullable().describe('The scheduled time that it is about; null before the first.'),
+    outcome: z.enum(OUTCOME_NAMES),
+    isGood: z.boolean().describe('Nobody has to do anything.'),
+    message: z.string(),
+    next: z.string().nullable().describe('What a person does about it.'),
+    since: time,
+    batch: z.string().nullable(),
+    nextAt: time.nullable().describe('When it runs next; null while it would not.'),
+    paused: Said.nullable(),
+    skip: Said.extend({ time }).nullable().describe('The time to come that is passed over.'),
+  })
+  .describe('How a schedule stands: what became of its last time.');
+export type ScheduleRow = Of<typeof ScheduleRow>;
 
 const RuleRow = z.strictObject({
   rule: z.string(),
@@ -21,17 +42,28 @@ const RuleRow = z.strictObject({
   realm: z.string(),
   reason: z.string().nullable(),
   schedule: z.strictObject({ cron: z.string(), timeZone: z.string() }).nullable(),
-  nextRuns: z.array(time),
+  nextRuns: z
+    .array(z.strictObject({ at: time, period: z.string(), words: z.string() }))
+    .describe('The next ten times of the schedule with their periods, whether it has its go or not.'),
+  words: z.array(z.string()).describe('What it pays, to whom and how much at most.'),
+  approved: Said.nullable(),
   state: z
     .enum(['ready', 'waits', 'faulty'])
     .describe('`waits`: new or changed with a schedule, so that a person’s go is missing.'),
   text: z
-    .strictObject({ content: z.string(), hash: z.string() })
+    .strictObject({
+      content: z.string(),
+      hash: z.string(),
+      difference: z
+        .array(z.strictObject({ mark: z.enum([' ', '-', '+']), text: z.string() }))
+        .nullable()
+        .describe('To the text that had the go before, line by line; null where none had.'),
+    })
     .nullable()
     .describe('Where it waits: what the go would be for.'),
   faults: z.array(z.string()),
   last: RuleLast.nullable().describe('The last run, by the schedule or by hand, and how its batch stands.'),
-  lastScheduled: RuleLast.nullable().describe('The last time the schedule came, and what became of it.'),
+  standing: ScheduleRow.nullable().describe('Null where the store knows no schedule of it.'),
 });
 export type RuleRow = Of<typeof RuleRow>;
 export const RulesReply = z.strictObject({ rules: z.array(RuleRow) });
@@ -85,6 +117,9 @@ export const RuleApproveRequest = z.object({
   reason: reason.optional(),
 });
 export type RuleApproveRequest = Of<typeof RuleApproveRequest>;
+
+export const RuleSteerRequest = z.object({ reason: reason.optional() });
+export const RulePauseRequest = z.object({ reason });
 
 const told = z.record(z.string(), z.unknown()).nullable().describe('As the realm told it.');
 export const ExplainQuery = z.object({ member });

@@ -2,6 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { ORDER_STATES } from '../../core/states.js';
 import { lostSessions } from '../../core/waiting.js';
 import { answersByStatus, batchLatency, type LatencyHistogram } from '../../ledger/index.js';
+import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
 
@@ -14,11 +15,14 @@ export async function metricsText(desk: Desk): Promise<string> {
   // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
   const family = familiesOf(new Registry());
   fillOrders(family, picture);
-  await fillStatuses(family, picture);
+  // Of a store that is away the last picture is told, and nothing more is asked.
+  const { up } = picture.overview.store;
+  if (up) await fillStatuses(family, picture);
   fillRealms(family, picture);
   fillProcesses(family, picture, desk);
   await fillMatters(family, picture, desk);
-  return `${await family.registry.metrics()}\n${latencyText(await latenciesOf(picture))}`;
+  await fillSchedules(family, picture, desk);
+  return `${await family.registry.metrics()}\n${latencyText(up ? await latenciesOf(picture) : [])}`;
 }
 
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -41,6 +45,25 @@ async function fillMatters({ gauge }: Families, { overview }: Picture, desk: Des
   for (const { event } of overview.matters) matters.inc({ event });
   const letters = gauge('notices_waiting', 'Notices that are not delivered yet.', []);
   if (overview.store.up) letters.set(await desk.notices.outbox.waiting());
+}
+
+async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }: Desk): Promise<void> {
+  const outcome = gauge(
+    'schedule_outcome',
+    'What became of the last time of a schedule: 1 where nobody has to do anything, 0 where somebody has.',
+    ['realm', 'rule', 'outcome'],
+  );
+  for (const { realm, rule, outcome: name, isGood } of overview.schedules)
+    outcome.set({ realm, rule, outcome: name }, isGood ? 1 : 0);
+  const round = gauge(
+    'schedule_good_round_timestamp_seconds',
+    'When every schedule of the realm was last looked at, and no time was without its outcome.',
+    ['realm'],
+  );
+  for (const profile of overview.store.up ? app.config.profiles : []) {
+    const at = await roundNotes(app.ledger(profile)).get('good');
+    if (at !== null) round.set({ realm: profile.name }, at / 1000);
+  }
 }
 
 function latenciesOf({ seen }: Picture) {

@@ -21,7 +21,9 @@ import {
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
+import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
 import { paceOf, type RealmPace } from '../../operations/services/pace.js';
+import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
@@ -37,6 +39,7 @@ import { PaceHistory, SettleRates } from './rates.js';
  * moment gets the same picture: ten open tabs ask the store no more often than one.
  */
 const SHARED_MS = 500;
+const SCHEDULES_MS = 2_000;
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
 
@@ -54,6 +57,7 @@ export class OverviewBoard {
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
   private awaySince: number | null = null;
+  private schedules: { at: number; list: ScheduleStanding[] } = { at: Number.NEGATIVE_INFINITY, list: [] };
 
   constructor(
     private readonly app: App,
@@ -124,8 +128,17 @@ export class OverviewBoard {
     const now = Date.now();
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
-    const told = { at: isoTime(now), store: this.health.down(), matters, tasks: this.tasks.list() };
+    const schedules = withoutStore(this.schedules.list, this.awaySince).map(standingDocument);
+    const told = { at: isoTime(now), store: this.health.down(), matters, schedules, tasks: this.tasks.list() };
     return { ...known, overview: { ...overview, ...told } };
+  }
+
+  /** What moves by the minute is not computed twice a second. */
+  private async standings(): Promise<ScheduleStanding[]> {
+    const now = performance.now();
+    if (now - this.schedules.at > SCHEDULES_MS)
+      this.schedules = { at: now, list: await scheduleStandings(this.app) };
+    return this.schedules.list;
   }
 
   private async collect(store: Overview['store']): Promise<Picture> {
@@ -147,6 +160,7 @@ export class OverviewBoard {
       realms,
       batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
       matters: standings.filter(({ event }) => event !== 'batch.finished').map(matterOf),
+      schedules: (await this.standings()).map(standingDocument),
       tasks: this.tasks.list().slice(0, 10),
     };
     return { overview, seen, standings };
@@ -217,6 +231,7 @@ const NOTHING: Omit<Overview, 'store'> = {
   realms: [],
   batches: [],
   matters: [],
+  schedules: [],
   tasks: [],
 };
 

@@ -3,7 +3,8 @@
   A time that the store has not reached is noted by nobody: noted by a machine whose clock is ahead, it would silence the
   schedule until then. Needs `record`.
 
-    T:rules:last   rule → JSON of what became of the last time of its schedule; `at` is that time
+    T:rules:last        rule → JSON of what became of the last time of its schedule; `at` is that time
+    T:rules:schedules   rule → JSON of its entry (rules/approvals.ts)
 ]]
 local AHEAD_MS = 5000 -- a store that another has taken over from has a clock of its own
 local function noteScheduled(T, rule, last)
@@ -13,4 +14,13 @@ local function noteScheduled(T, rule, last)
   if at > nowMs() + AHEAD_MS or known and cjson.decode(known).at >= at then return false end
   redis.call('HSET', T .. ':rules:last', rule, last)
   return true
+end
+
+-- A person has taken the go back, paused the schedule, or said that this time is to be skipped.
+local function isHeldBack(T, rule, last)
+  local text = redis.call('HGET', T .. ':rules:schedules', rule)
+  if not text then return false end
+  local entry = cjson.decode(text)
+  local skip = type(entry.skip) == 'table' and entry.skip.time
+  return type(entry.approved) ~= 'table' or type(entry.paused) == 'table' or skip == cjson.decode(last).at
 end

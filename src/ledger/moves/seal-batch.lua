@@ -24,7 +24,8 @@
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
   (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
   | {'disarmed'} (what was paid may be forgotten: the journals are not merged)
-  | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, or has not come)
+  | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, has not come, or is held
+  back by a person; a run that a person goes on with asks for none of it)
 ]]
 --- @include "record"
 --- @include "move"
@@ -61,6 +62,7 @@ for account, tokens in pairs(taken) do
 end
 if run then
   local schedule = type(run.schedule) == 'table' and run.schedule
+  if schedule and schedule.only and isHeldBack(T, schedule.rule, schedule.last) then return { 'noted' } end
   if schedule and not noteScheduled(T, schedule.rule, schedule.last) and schedule.only then return { 'noted' } end
   local limit = limitNow(run.account)
   if limit then redis.call('HSET', T .. ':limits', run.account, limit) else redis.call('HDEL', T .. ':limits', run.account) end

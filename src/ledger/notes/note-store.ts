@@ -94,10 +94,10 @@ export function deskMessages(scripts: ScriptClient): NoteStore<string> {
   return new NoteStore(scripts, 'almoner:desk:messages', PLAIN);
 }
 
-/** A realm's rules: their runs, which of them run by themselves, and what became of the last time. */
+/** A realm's rules: their runs, which of them run by themselves, and what became of their times: see rules/approvals. */
 export function ruleNotes<Note>(
   { scripts, keyPrefix }: RealmLedger,
-  what: 'runs' | 'schedules' | 'last',
+  what: 'runs' | 'schedules' | 'last' | 'waiting' | 'texts' | 'rounds',
   schema: z.ZodType<Note>,
 ) {
   return new NoteStore(scripts, `${keyPrefix}:rules:${what}`, json(schema));

@@ -1,11 +1,21 @@
+import { resolve } from 'node:path';
 import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
-import { type LastRun, lastRuns, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
+import {
+  type LastRun,
+  lastRuns,
+  type Said,
+  type ScheduledRule,
+  scheduledRules,
+} from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
-import { nextTime, type Schedule } from '../../rules/schedule.js';
+import type { Schedule } from '../../rules/schedule.js';
+import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
+import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
+import { scheduleStandings } from './standings.js';
 import { batchOf } from './unfinished-runs.js';
 
 export type ListedRule = {
@@ -17,7 +27,17 @@ export type ListedRule = {
   readonly schedule: Schedule | null;
   /** `manual` has no schedule; `waits` and `changed` need a person's go; `gone` has no file any more. */
   readonly state: 'manual' | 'approved' | 'waits' | 'changed' | 'unsynced' | 'gone' | 'faulty';
+  /** When it runs next; null while it would not. */
   readonly next: number | null;
+  /** The times of its schedule from now on with their periods, whether it has its go or not. */
+  readonly nextRuns: readonly NextRun[];
+  /** What it pays, to whom and how much at most, in words. */
+  readonly words: readonly string[];
+  readonly approved: Said | null;
+  /** What became of the last time of its schedule; null where the store knows none. */
+  readonly standing: ScheduleStanding | null;
+  /** What a go would be for; only where one is missing. */
+  readonly beforeGo: BeforeGo | null;
   /** The last time the schedule came, and what became of it. */
   readonly lastScheduled: LastRun | null;
   /** The last run of the rule, by schedule or by hand, and how its batch stands. */
@@ -41,19 +61,28 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       return { profile, ledger, entries, last, runs, now };
     }),
   );
+  const standings = await scheduleStandings(app);
+  const standingOf = (realm: string | undefined, rule: string) =>
+    standings.find((one) => one.realm === realm && one.rule === rule) ?? null;
   const listed: ListedRule[] = [];
   for (const { file, result } of await findRules(app.config, cwd)) {
     if ('faults' in result) {
       const { name, faults } = result;
-      listed.push({ ...BLANK, rule: name ?? file, realm: null, file, state: 'faulty', faults });
+      // A file that cannot be read has no name; the store knows whose it was.
+      const entry = realms.flatMap(({ entries }) => entries).find((one) => one.file === resolve(cwd, file));
+      const rule = name ?? entry?.rule ?? file;
+      const standing = standings.find((one) => one.rule === rule) ?? null;
+      listed.push({ ...BLANK, rule, realm: null, file, state: 'faulty', faults, standing });
       continue;
     }
-    const { rule } = result;
+    const { rule, audience } = result;
     const profile = profileOrNull(app.config, rule);
     const realm = realms.find((one) => one.profile === profile);
     const entry = realm?.entries.find((one) => one.rule === rule.name);
     const state = rule.schedule === null ? 'manual' : stateOf(entry, rule.hash);
     const last = realm?.last.get(rule.name) ?? null;
+    const standing = standingOf(profile?.name, rule.name);
+    const isWaiting = state === 'waits' || state === 'changed' || state === 'unsynced';
     listed.push({
       ...BLANK,
       rule: rule.name,
@@ -62,10 +91,13 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       reason: rule.reason,
       schedule: rule.schedule,
       state,
-      next:
-        realm === undefined || rule.schedule === null || state !== 'approved'
-          ? null
-          : nextTime(rule.schedule, Math.max(realm.now, last?.at ?? 0)),
+      next: state === 'approved' ? (standing?.nextAt ?? null) : null,
+      nextRuns:
+        rule.schedule === null ? [] : nextRuns(rule, rule.schedule, Math.max(realm?.now ?? 0, last?.at ?? 0)),
+      words: ruleWords(rule, audience.members),
+      approved: entry?.hash === rule.hash ? entry.approved : null,
+      standing,
+      beforeGo: isWaiting && realm !== undefined ? await beforeGo(rule.path, realm.ledger, rule.name) : null,
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
     });
@@ -86,6 +118,7 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
         file,
         schedule: { cron, timezone, missed },
         state: 'gone',
+        standing: standingOf(profile.name, rule),
         lastScheduled: last.get(rule) ?? null,
         lastRun: await newestRun(ledger, runs, rule),
       });
@@ -97,6 +130,11 @@ const BLANK = {
   reason: null,
   schedule: null,
   next: null,
+  nextRuns: [],
+  words: [],
+  approved: null,
+  standing: null,
+  beforeGo: null,
   lastScheduled: null,
   lastRun: null,
   faults: [],

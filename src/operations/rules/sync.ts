@@ -1,9 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { registerRealm, storeNowMs } from '../../ledger/index.js';
-import { changeScheduledRule, type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
+import { noteLastRun, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
+import {
+  approvedTexts,
+  changeScheduledRule,
+  lastRunOf,
+  type ScheduledRule,
+  scheduledRules,
+  waitingRuns,
+} from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
+import { hashOf } from '../../rules/load-rule.js';
 import type { Rule } from '../../rules/rule.js';
 import type { Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
@@ -28,6 +37,8 @@ type SyncRequest = {
   readonly cwd: string;
   /** Names of rules that the person gives the go; `all` for every one that waits. */
   readonly approve: readonly string[];
+  /** Why, in the person's words. */
+  readonly why?: string | undefined;
   /** The hash of the one text that the person saw; left out: the files as they stand now. */
   readonly seen?: string;
   readonly prune: boolean;
@@ -94,14 +105,15 @@ async function syncRealm(
 ): Promise<SyncedRule[]> {
   const ledger = app.ledger(profile);
   if (rules.length > 0) await registerRealm(ledger);
-  const go = { who: app.config.operator, at: request.now ?? (await storeNowMs(ledger)) };
+  const at = request.now ?? (await storeNowMs(ledger));
+  const go = { who: app.config.operator, at, why: request.why ?? null };
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
     const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
-      const wanted = entryOf(rule, known, isApproved ? go : null);
+      const wanted = entryOf(rule, known, isApproved ? go : null, at);
       const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
       return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
     });
@@ -112,6 +124,7 @@ async function syncRealm(
         `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
         { next: 'Look at the rule as it stands now, then approve it again.' },
       );
+    if (entry.approved === go) await keepGo(ledger, rule, at);
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -138,13 +151,34 @@ async function syncRealm(
   return synced;
 }
 
-function entryOf(rule: TimedRule, known: ScheduledRule | null, go: ScheduledRule['approved']): ScheduledRule {
-  const stillApproved = known?.hash === rule.hash ? known.approved : null;
+function entryOf(
+  rule: TimedRule,
+  known: ScheduledRule | null,
+  go: ScheduledRule['approved'],
+  at: number,
+): ScheduledRule {
+  const isSame = known?.hash === rule.hash;
+  const approved = (isSame ? known.approved : null) ?? go;
   return {
     rule: rule.name,
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
-    approved: stillApproved ?? go,
+    approved,
+    // A time that had come before is not forgotten with the text that it was of.
+    waitsSince: known === null ? at : isSame ? known.waitsSince : (known.approved?.at ?? known.waitsSince),
+    takenBack: approved === null ? (known?.takenBack ?? null) : null,
+    paused: known?.paused ?? null,
+    skip: known?.skip ?? null,
   };
+}
+
+/** The text is kept for the difference to the next one. A time that waited for this go is over: it counts for later ones. */
+async function keepGo(ledger: RealmLedger, { name, path, hash }: TimedRule, at: number): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
+  const waited = (await waitingRuns(ledger)).get(name);
+  if (waited === undefined || waited.why !== 'go' || waited.at > at) return;
+  const message = 'It waited for the go, which came later and counts for the times after it.';
+  await noteLastRun(ledger, name, lastRunOf({ at: waited.at, result: 'missed', skipped: 1, message }, at));
 }

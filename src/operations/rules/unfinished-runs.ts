@@ -37,7 +37,10 @@ export async function unfinishedRun(
 }
 
 /** The batch that was made of a run, where the store has it. */
-export async function batchOf(ledger: RealmLedger, { batch }: RunMeta): Promise<BatchView | undefined> {
+export async function batchOf(
+  ledger: RealmLedger,
+  { batch }: Pick<RunMeta, 'batch'>,
+): Promise<BatchView | undefined> {
   if (batch === null) return undefined;
   const id = batchId(batch);
   const no = await batchNumber(ledger, id);

@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { claimRule, newNonce, noteLastRun, storeNowMs } from '../../ledger/index.js';
+import { Rounds } from '../../queue/rounds.js';
 import { startScheduler } from '../../queue/schedules.js';
 import {
+  dealtWithUntil,
   type LastRun,
   lastRunOf,
   lastRuns,
+  noteWaiting,
+  roundNotes,
   type ScheduledRule,
   scheduledRules,
+  type WaitingRun,
+  waitingRuns,
 } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import type { PackedRule } from '../../rules/rule.js';
@@ -16,10 +22,13 @@ import { readRule } from '../../rules/rule-thread.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';
+import { goWords, heldWords } from '../../rules/standing.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { planRule } from '../rules/plan.js';
 import { makeBatchApart } from '../rules/run.js';
+import { scheduleStandings } from '../rules/standings.js';
 import { runToGoOnWith } from '../rules/unfinished-runs.js';
+import { deadManPing } from './dead-man.js';
 
 /** What became of a scheduled run. */
 export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };
@@ -35,10 +44,12 @@ export type SchedulesOptions = {
 type Became = Pick<LastRun, 'result'> & Partial<LastRun>;
 
 const CLAIM_MS = 120_000;
+const LOOK_EVERY_MS = 30_000;
 
 /**
  * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and
- * hands its batch to the workers. Part of `almoner serve`; several at once are harmless.
+ * hands its batch to the workers. Part of `almoner serve`; several at once are harmless. After each round in which
+ * every rule was looked at, and no time is without its outcome, the dead-man URL is called.
  */
 export async function startSchedules(
   app: App,
@@ -46,27 +57,38 @@ export async function startSchedules(
 ): Promise<{ stop(): Promise<void> }> {
   const halt = new AbortController();
   const stop = AbortSignal.any([halt.signal, options.stop]);
-  const watches: { stop(): Promise<void> }[] = [];
+  const trouble = (message: string) => app.logger.warn({ message }, 'schedules');
+  const watches: RealmWatch[] = [];
+  const wakers: { stop(): Promise<void> }[] = [];
   for (const profile of app.config.profiles) {
     const watch = new RealmWatch(app, await app.realm(profile), { ...options, stop });
-    const scheduler = startScheduler({
-      ledger: app.ledger(profile),
-      connection: app.store.connect('schedules'),
-      onWake: (rule) => watch.look(rule),
-      onTrouble: (message) => app.logger.warn({ realm: profile.name, message }, 'schedules'),
-      lookEveryMs: options.lookEveryMs,
-    });
-    watches.push({
-      async stop() {
-        await scheduler.stop();
-        await watch.settled();
-      },
-    });
+    watches.push(watch);
+    wakers.push(
+      startScheduler({
+        ledger: app.ledger(profile),
+        connection: app.store.connect('schedules'),
+        onWake: (rule) => watch.look(rule),
+        onTrouble: (message) => trouble(`${profile.name}: ${message}`),
+      }),
+    );
   }
+  const ping = deadManPing(app, stop);
+  const rounds = new Rounds(trouble);
+  rounds.every(options.lookEveryMs ?? LOOK_EVERY_MS, 'look for due rules', async () => {
+    const looked = await Promise.allSettled(watches.map((watch) => watch.look(null)));
+    for (const one of looked) if (one.status === 'rejected') throw one.reason;
+    const standings = await scheduleStandings(app, options.now?.());
+    const silent = standings.find(({ outcome }) => outcome === 'unserved');
+    if (silent !== undefined) return trouble(`${silent.rule}: ${silent.message}`);
+    await Promise.all(watches.map((watch) => watch.sign('good')));
+    ping();
+  });
   return {
     async stop() {
       halt.abort();
-      await Promise.all(watches.map((watch) => watch.stop()));
+      await Promise.all(wakers.map((waker) => waker.stop()));
+      await rounds.stop();
+      await Promise.all(watches.map((watch) => watch.settled()));
     },
   };
 }
@@ -75,6 +97,7 @@ export async function startSchedules(
 class RealmWatch {
   private readonly busy = new Map<string, Promise<void>>();
   private readonly owner = newNonce();
+  private isEmpty = true;
 
   constructor(
     private readonly app: App,
@@ -84,6 +107,7 @@ class RealmWatch {
 
   async look(rule: string | null): Promise<void> {
     const entries = await scheduledRules(this.realm.ledger);
+    this.isEmpty = entries.length === 0;
     for (const entry of entries) {
       if (this.options.stop.aborted) return;
       if ((rule !== null && entry.rule !== rule) || this.busy.has(entry.rule)) continue;
@@ -94,6 +118,12 @@ class RealmWatch {
         .finally(() => this.busy.delete(entry.rule));
       this.busy.set(entry.rule, work);
     }
+    if (rule === null) await this.sign('looked');
+  }
+
+  /** That somebody serves: whoever lists the rules tells by it whether a time was seen to. */
+  async sign(what: 'looked' | 'good'): Promise<void> {
+    if (!this.isEmpty) await roundNotes(this.realm.ledger).put(what, await this.now());
   }
 
   async settled(): Promise<void> {
@@ -102,29 +132,45 @@ class RealmWatch {
 
   private async see(entry: ScheduledRule): Promise<void> {
     const { ledger } = this.realm;
-    const isDue = ({ run, skipped }: Due) => run !== null || skipped > 0;
-    if (entry.approved === null || !isDue(await this.due(entry))) return;
+    const { run, newest } = await this.due(entry);
+    if (run === null && newest === null) return;
     const claim = await claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
     if (claim === undefined) return;
     const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
     try {
-      // Asked again under the claim: another scheduler may have seen to it meanwhile.
-      const { run, skipped } = await this.due(entry);
-      if (run !== null) await this.run(entry, run, skipped);
-      // A run that was missed and is not made up for is still told.
-      else if (skipped > 0) {
-        const now = await this.now();
-        await this.note(entry, lastRunOf({ at: now, result: 'skipped', skipped }, now));
-      }
+      // Asked again under the claim: another scheduler may have seen to it meanwhile, or a person said something else.
+      const now = (await scheduledRules(ledger)).find(({ rule }) => rule === entry.rule);
+      if (now !== undefined) await this.deal(now, await this.due(now));
     } finally {
       clearInterval(renewing);
       await claim.release();
     }
   }
 
+  /** Every time that has come gets its outcome here, or a word on what it waits for. */
+  private async deal(entry: ScheduledRule, { run, newest, skipped }: Due): Promise<void> {
+    const at = run ?? newest;
+    if (at === null) return;
+    const { approved, paused, skip } = entry;
+    const done = async (became: Became) => this.note(entry, lastRunOf({ at, ...became }, await this.now()));
+    if (approved === null) return this.wait(entry, at, 'go', goWords(entry));
+    if (paused !== null) return done({ result: 'paused', message: heldWords('Paused', paused) });
+    if (skip?.time === at) return done({ result: 'skipped', message: heldWords('Skipped', skip) });
+    if (run !== null) return this.run(entry, run, skipped);
+    // A time that was missed and is not made up for is still told.
+    const waited = (await waitingRuns(this.realm.ledger)).get(entry.rule);
+    const why =
+      waited?.at === at ? `In time it could not be run: ${waited.message}` : 'Nobody was serving in time.';
+    return done({
+      result: 'missed',
+      skipped,
+      message: `${why} A missed time of this rule is not made up for.`,
+    });
+  }
+
   private async due(entry: ScheduledRule): Promise<Due> {
-    const last = (await lastRuns(this.realm.ledger)).get(entry.rule);
-    const since = Math.max(last?.at ?? 0, entry.approved?.at ?? Number.POSITIVE_INFINITY);
+    const last = (await lastRuns(this.realm.ledger)).get(entry.rule) ?? null;
+    const since = dealtWithUntil(entry, last);
     const now = await this.now();
     const due = dueRuns(entry, since, now);
     // A run that was begun in time is finished however late it is, whatever the rule says of missed ones.
@@ -142,17 +188,35 @@ class RealmWatch {
 
   private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
     const loaded = await this.load(entry);
-    if (loaded === null) return;
+    if (loaded === null)
+      return this.wait(entry, at, 'go', 'Its file is not the text that has the go; nothing is paid by it.');
     const became = async (done: Became) => lastRunOf({ at, skipped, ...done }, await this.now());
     const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
     if (typeof loaded === 'string') return failed(loaded);
+    await this.wait(entry, at, 'planning', 'Its run is being planned.');
     try {
       await this.note(entry, await this.enqueue(loaded, at, became));
     } catch (error) {
+      // Somebody else has noted it, or a person holds it back: the next look tells.
+      if (isAlmonerError(error, 'ALM_RULE_ALREADY_RUN')) return;
       // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
-      if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) throw error;
+      if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) {
+        if (!this.options.stop.aborted) await this.wait(entry, at, whyOf(error), messageOf(error));
+        throw error;
+      }
       await failed(error.message);
     }
+  }
+
+  private async wait(
+    entry: ScheduledRule,
+    at: number,
+    why: WaitingRun['why'],
+    message: string,
+  ): Promise<void> {
+    const { ledger } = this.realm;
+    const isNews = await noteWaiting(ledger, entry.rule, { at, why, message, since: await this.now() });
+    if (isNews) this.app.logger.info({ rule: entry.rule, at, why, message }, 'scheduled run waits');
   }
 
   private async enqueue(
@@ -227,4 +291,10 @@ class RealmWatch {
   private async now(): Promise<number> {
     return this.options.now?.() ?? storeNowMs(this.realm.ledger);
   }
+}
+
+function whyOf(error: unknown): WaitingRun['why'] {
+  const code = isAlmonerError(error) ? error.code : '';
+  if (/^ALM_(STORE|LEDGER)_/.test(code)) return 'store';
+  return /^ALM_(REALM|SEND|KEY|PROXY)_/.test(code) ? 'realm' : 'trouble';
 }

@@ -3,6 +3,7 @@ import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
 import { planRule } from '../../../operations/rules/plan.js';
 import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
+import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import { TaskReply } from '../../api/overview.js';
@@ -11,15 +12,32 @@ import {
   ExplainReply,
   RuleApproveRequest,
   RuleParams,
+  RulePauseRequest,
   RulePlanPage,
   RulePlanParams,
   RulePlanQuery,
   RuleRunParams,
   RuleRunRequest,
+  RuleSteerRequest,
   RulesReply,
 } from '../../api/rules.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
 import { route } from '../route.js';
+
+/** A person holds a schedule back, or lets it go on. */
+function steering(step: RuleStep, summary: string, body: typeof RuleSteerRequest | typeof RulePauseRequest) {
+  return route(`POST /api/rules/:rule/${step}`, 'operator', {
+    summary,
+    params: RuleParams,
+    body,
+    reply: RulesReply,
+    audit: ({ params }) => ({ what: `${RULE_STEP_DONE[step]} rule ${params.rule}`, batch: null }),
+    async handle({ app, cwd }, { params: { rule }, body, visitor }) {
+      await steerRule(app.as(visitor.identity.name), rule, step, body.reason ?? null);
+      return { rules: await ruleRows(app, cwd) };
+    },
+  });
+}
 
 /** Reward rules: listed, planned, run from exactly that plan, and explained. */
 export const RULE_ROUTES = [
@@ -95,10 +113,19 @@ export const RULE_ROUTES = [
       batch: null,
     }),
     async handle({ app, cwd }, { params: { rule }, body, visitor }) {
-      await syncRules(app.as(visitor.identity.name), { cwd, approve: [rule], seen: body.hash, prune: false });
+      const request = { cwd, approve: [rule], seen: body.hash, prune: false, why: body.reason };
+      await syncRules(app.as(visitor.identity.name), request);
       return { rules: await ruleRows(app, cwd) };
     },
   }),
+  steering('pause', 'Let the times of the schedule pass without a run.', RulePauseRequest),
+  steering('resume', 'Take a pause back, and a skip that has not come.', RuleSteerRequest),
+  steering('skip', 'Let the next time of the schedule pass without a run.', RuleSteerRequest),
+  steering(
+    'revoke',
+    'Take the go back: the rule does not run by itself until it is approved again.',
+    RuleSteerRequest,
+  ),
   route('GET /api/rule-runs/:run/explain', 'viewer', {
     summary: 'A past decision about a member, from the facts frozen then.',
     params: RuleRunParams,

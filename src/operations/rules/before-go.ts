@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import type { RealmLedger } from '../../ledger/index.js';
+import { approvedTexts } from '../../rules/approvals.js';
+import { periodName, spellMoment, wallOf } from '../../rules/calendar.js';
+import { hashOf } from '../../rules/load-rule.js';
+import { awardExpression, type Rule } from '../../rules/rule.js';
+import { nextTimes, type Schedule } from '../../rules/schedule.js';
+import { type DiffLine, lineDiff } from '../../words/line-diff.js';
+import { counted, grouped } from '../../words/spelling.js';
+
+/** What a person looks at before a rule gets its go: the text, what changed of it, what it pays, and when. */
+export type BeforeGo = {
+  /** The hash is of the very text that is shown, whatever becomes of the file meanwhile. */
+  readonly text: { readonly content: string; readonly hash: string };
+  /** To the text that had the go before; null where none had. */
+  readonly difference: readonly DiffLine[] | null;
+};
+
+export async function beforeGo(path: string, ledger: RealmLedger, rule: string): Promise<BeforeGo | null> {
+  const content = await readFile(path, 'utf8').catch(() => null);
+  if (content === null) return null;
+  const before = await approvedTexts(ledger).get(rule);
+  const difference = before === null ? null : lineDiff(before, content);
+  return { text: { content, hash: hashOf(content) }, difference };
+}
+
+export type NextRun = {
+  readonly at: number;
+  readonly period: string;
+  /** As the wall of the rule's zone shows it, with the offset: it is another one after a change of the clocks. */
+  readonly words: string;
+};
+
+const NEXT_SHOWN = 10;
+
+export function nextRuns(rule: Pick<Rule, 'period' | 'zone'>, schedule: Schedule, after: number): NextRun[] {
+  return nextTimes(schedule, after, NEXT_SHOWN).map((at) => ({
+    at,
+    period: periodName(rule.period, at, rule.zone),
+    words: `${spellMoment(at, rule.zone)} (${offsetOf(at, rule.zone)})`,
+  }));
+}
+
+function offsetOf(at: number, zone: string): string {
+  const minutes = Math.round((wallOf(at, zone) - at) / 60_000);
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
+  return `UTC${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+}
+
+const PERIOD_WORDS = { once: 'once for all', day: 'once a day', week: 'once a week', month: 'once a month' };
+
+/** What a rule pays, to whom and how much at most. */
+export function ruleWords(rule: Rule, members: number): string[] {
+  const { op, award, condition, period, limits, cut, minimum, floor, from, maxMissing } = rule;
+  const whom = `${counted(members, 'member')} of the audience as it stands now`;
+  const who = condition === null ? '' : `, where ${condition.text}`;
+  const amount =
+    award.kind === 'fixed'
+      ? counted(award.tokens, 'token')
+      : award.kind === 'share'
+        ? `a share of ${counted(award.pot, 'token')}, by ${awardExpression(rule)?.text}`
+        : `${award.tokens.text} tokens${award.rounding === null ? '' : ` (${award.rounding})`}`;
+  const act = { credit: 'Gives', debit: 'Takes', transfer: `Moves from member ${from}` }[op];
+  const most = (name: keyof typeof limits, what: string) => {
+    const limit = limits[name];
+    if (limit === null) return [];
+    const over = cut.has(name)
+      ? 'what is beyond it is cut'
+      : 'a run beyond it is stopped before anything is paid';
+    return [`At most ${grouped(limit)} tokens ${what}; ${over}.`];
+  };
+  const open =
+    limits.perPeriod === null && award.kind !== 'share'
+      ? [`No limit for all runs of a period together.`]
+      : [];
+  return [
+    `${act} ${amount} each, ${PERIOD_WORDS[period]}: ${whom}${who}.`,
+    ...most('perMember', 'for one member'),
+    ...most('perRun', 'in one run'),
+    ...most('perPeriod', 'in all runs of a period'),
+    ...open,
+    ...(minimum === null ? [] : [`Awards below ${counted(minimum, 'token')} are left out.`]),
+    ...(floor === null ? [] : [`Nobody is taken below ${counted(floor, 'token')}.`]),
+    `A run stops where more than ${Math.round(maxMissing * 10_000) / 100} % of the members lack a fact.`,
+  ];
+}

@@ -1,0 +1,86 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { noteLastRun, type RealmLedger, storeNowMs } from '../../ledger/index.js';
+import {
+  changeScheduledRule,
+  dealtWithUntil,
+  lastRunOf,
+  lastRuns,
+  type Said,
+  type ScheduledRule,
+  scheduledRules,
+} from '../../rules/approvals.js';
+import { spellMoment } from '../../rules/calendar.js';
+import { newestTime, nextTime } from '../../rules/schedule.js';
+import { heldWords } from '../../rules/standing.js';
+import type { App } from '../../runtime/app.js';
+
+/** What a person may do to a rule's schedule. None of it touches a batch that is sealed. */
+export const RULE_STEP_DONE = {
+  pause: 'paused',
+  resume: 'resumed',
+  skip: 'skipped the next run of',
+  revoke: 'took back the go of',
+} as const;
+export type RuleStep = keyof typeof RULE_STEP_DONE;
+
+/** Returns what is so now, for people. `why` stands with it, and in the audit. */
+export async function steerRule(app: App, rule: string, step: RuleStep, why: string | null): Promise<string> {
+  for (const profile of app.config.profiles) {
+    const ledger = app.ledger(profile);
+    const entry = (await scheduledRules(ledger)).find((one) => one.rule === rule);
+    if (entry === undefined) continue;
+    const said = { who: app.config.operator, at: await storeNowMs(ledger), why };
+    // Times that passed while it was paused are noted first: they are not made up for.
+    if (step === 'resume' && entry.paused !== null) await notePause(ledger, entry, entry.paused, said.at);
+    const { after } = await changeScheduledRule(ledger, rule, (known) => known && STEPS[step](known, said));
+    if (after !== null) return wordsOf(step, after);
+  }
+  throw new AlmonerError(
+    'ALM_RULE_NOT_FOUND',
+    `The store knows no schedule of a rule called ${JSON.stringify(rule)}. Nothing was done.`,
+    { next: 'List the rules with `almoner rules list`; `almoner rules sync` puts their schedules in force.' },
+  );
+}
+
+const STEPS: Readonly<Record<RuleStep, (known: ScheduledRule, said: Said) => ScheduledRule>> = {
+  pause: (known, said) => ({ ...known, paused: known.paused ?? said }),
+  resume: (known) => ({ ...known, paused: null, skip: null }),
+  skip(known, said) {
+    const time = nextTime(known, said.at);
+    return time === null ? known : { ...known, skip: { ...said, time } };
+  },
+  revoke: (known, said) =>
+    known.approved === null
+      ? known
+      : { ...known, approved: null, takenBack: said, waitsSince: known.approved.at },
+};
+
+function wordsOf(
+  step: RuleStep,
+  { rule, timezone, paused, skip, approved, takenBack }: ScheduledRule,
+): string {
+  const runs = approved === null ? 'It still waits for a go.' : 'It runs at its next time.';
+  switch (step) {
+    case 'pause':
+      return `${rule}: ${paused === null ? 'not paused.' : heldWords('paused', paused)}`;
+    case 'resume':
+      return `${rule}: neither paused nor skipped. ${runs}`;
+    case 'skip':
+      return `${rule}: ${skip === null ? 'no time is to come.' : `the run of ${spellMoment(skip.time, timezone)} is skipped.`}`;
+    case 'revoke':
+      return `${rule}: ${takenBack === null ? 'has its go.' : heldWords('the go was taken back', takenBack)}`;
+  }
+}
+
+async function notePause(
+  ledger: RealmLedger,
+  entry: ScheduledRule,
+  paused: Said,
+  now: number,
+): Promise<void> {
+  const last = (await lastRuns(ledger)).get(entry.rule) ?? null;
+  const at = newestTime(entry, dealtWithUntil(entry, last), now);
+  if (at === null || entry.approved === null) return;
+  const message = heldWords('Paused', paused);
+  await noteLastRun(ledger, entry.rule, lastRunOf({ at, result: 'paused', message }, now));
+}

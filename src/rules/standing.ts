@@ -1,0 +1,197 @@
+import type { BatchState } from '../core/states.js';
+import { counted } from '../words/spelling.js';
+import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type WaitingRun } from './approvals.js';
+import { spellMoment } from './calendar.js';
+import { newestTime, nextTimes } from './schedule.js';
+
+/**
+ * How a schedule stands: what became of the last time that came, whoever asks. It is computed from what the books
+ * hold, so that a time of which nobody noted anything is told as well: then nobody was serving.
+ */
+export const OUTCOMES = {
+  /** No time has come since its go. */
+  none: null,
+  planning: null,
+  enqueued: null,
+  paid: null,
+  nothing: null,
+  paused: null,
+  skipped: null,
+  cancelled: null,
+  'waits-for-go': 'Look at its text and give the go, or put the approved text back.',
+  'realm-away': 'It is tried again by itself; see why the realm does not answer.',
+  'store-away': 'It is tried again by itself; see why the store does not answer.',
+  trouble: 'It is tried again by itself; the log of `almoner serve` says more.',
+  stopped: 'Mend the rule, its limits or its audience; then run the rule by hand for that time.',
+  fault: 'Mend the rule or its audience; then run the rule by hand for that time.',
+  unfinished: 'See to that batch; once it is over, the next time pays who is missing.',
+  missed: 'Run the rule by hand for that time, if it is to be paid.',
+  unserved: 'Start `almoner serve`, or see why it does not see to the schedules.',
+  'no-worker': 'Start `almoner worker`, on any machine that reaches this store.',
+  halted: 'Look at why the batch stands still, and let it go on.',
+  unpaid: 'See to its dead letters and doubts.',
+} as const satisfies Record<string, string | null>;
+export type Outcome = keyof typeof OUTCOMES;
+export const OUTCOME_NAMES = Object.keys(OUTCOMES) as [Outcome, ...Outcome[]];
+
+export type ScheduleStanding = {
+  readonly realm: string;
+  readonly rule: string;
+  /** The same for as long as it is about the same time and has the same outcome. */
+  readonly key: string;
+  /** The scheduled time that it is about; null before the first. */
+  readonly at: number | null;
+  readonly outcome: Outcome;
+  /** Nobody has to do anything. */
+  readonly isGood: boolean;
+  readonly message: string;
+  /** What a person does about it. */
+  readonly next: string | null;
+  readonly since: number;
+  readonly batch: string | null;
+  /** When it runs next; null while it would not. */
+  readonly nextAt: number | null;
+  readonly paused: Said | null;
+  /** The time to come that is passed over. */
+  readonly skip: (Said & { readonly time: number }) | null;
+};
+
+export type ScheduleFacts = {
+  readonly realm: string;
+  readonly entry: ScheduledRule;
+  readonly last: LastRun | null;
+  readonly waiting: WaitingRun | null;
+  /** The batch of `last`, where the store has it. */
+  readonly batch: {
+    readonly state: BatchState;
+    readonly rows: number;
+    readonly unpaid: number;
+    /** Somebody is there to send it. */
+    readonly hasSender: boolean;
+  } | null;
+  /** When somebody last looked for what is due. */
+  readonly lookedAt: number | null;
+  readonly now: number;
+};
+
+/** Every time has an outcome within this. */
+const OUTCOME_MS = 60_000;
+/** Whoever serves looks every half minute. */
+const SERVED_MS = 90_000;
+
+export function standingOf(facts: ScheduleFacts): ScheduleStanding {
+  const { realm, entry, now } = facts;
+  const { rule, paused, approved } = entry;
+  const told = waitingOutcome(facts) ?? lastOutcome(facts);
+  const skip = entry.skip !== null && entry.skip.time > now ? entry.skip : null;
+  const [first = null, second = null] = nextTimes(entry, Math.max(now, facts.last?.at ?? 0), 2);
+  const isGood = OUTCOMES[told.outcome] === null || told.at === null;
+  return {
+    realm,
+    rule,
+    key: [realm, rule, told.at ?? 'none', told.outcome].join('/'),
+    ...told,
+    isGood,
+    next: OUTCOMES[told.outcome],
+    nextAt: approved === null || paused !== null ? null : first === skip?.time ? second : first,
+    paused,
+    skip,
+  };
+}
+
+type Told = Pick<ScheduleStanding, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
+
+/** Of a time that has come and is not dealt with; null where there is none, or it came just now. */
+function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): Told | null {
+  const until = dealtWithUntil(entry, last);
+  const due = newestTime(entry, until, now);
+  if (due === null) return null;
+  const waiting = noted !== null && noted.at > until ? noted : null;
+  const isServed = lookedAt !== null && now - lookedAt <= SERVED_MS;
+  if (waiting !== null && isServed) {
+    const { at, why, message, since } = waiting;
+    return { at, outcome: WAITS[why], message, since, batch: null };
+  }
+  if (now - due <= OUTCOME_MS) return null;
+  const when = spellMoment(due, entry.timezone);
+  const message = isServed
+    ? `Nobody has seen to the time of ${when}.`
+    : `Nobody was serving at ${when}, and nobody is now.${waiting === null ? '' : ` Before that: ${waiting.message}`}`;
+  return { at: due, outcome: 'unserved', message, since: due + OUTCOME_MS, batch: null };
+}
+
+const WAITS = {
+  planning: 'planning',
+  go: 'waits-for-go',
+  realm: 'realm-away',
+  store: 'store-away',
+  trouble: 'trouble',
+} as const satisfies Record<WaitingRun['why'], Outcome>;
+
+function lastOutcome(facts: ScheduleFacts): Told {
+  const { entry, last } = facts;
+  if (entry.approved === null) {
+    return {
+      at: null,
+      outcome: 'waits-for-go',
+      message: goWords(entry),
+      since: entry.waitsSince,
+      batch: null,
+    };
+  }
+  if (last === null)
+    return {
+      at: null,
+      outcome: 'none',
+      message: 'No time has come since the go.',
+      since: entry.approved.at,
+      batch: null,
+    };
+  const [outcome, words] = last.result === 'enqueued' ? batchOutcome(facts) : FINAL[last.result](last);
+  const missed =
+    last.skipped > 0 && last.result !== 'missed'
+      ? ` ${counted(last.skipped, 'time')} before it passed without a run.`
+      : '';
+  const said =
+    last.result === 'enqueued' && last.message !== null
+      ? `${words} ${last.message}`
+      : (last.message ?? words);
+  const message = `${said}${missed}`;
+  return { at: last.at, outcome, message, since: last.finishedAt, batch: last.batch };
+}
+
+type Worded = readonly [Outcome, words: string];
+
+const FINAL: Readonly<Record<Exclude<LastRun['result'], 'enqueued'>, (last: LastRun) => Worded>> = {
+  nothing: () => ['nothing', 'Nobody was to get anything.'],
+  stopped: () => ['stopped', 'A limit stopped the run; nothing was paid.'],
+  failed: () => ['fault', 'The rule could not be run.'],
+  skipped: ({ run }) => [run === null ? 'skipped' : 'unfinished', 'The time was passed over.'],
+  missed: () => ['missed', 'Nobody was serving at that time.'],
+  paused: () => ['paused', 'The schedule was paused.'],
+};
+
+function batchOutcome({ batch, last }: ScheduleFacts): Worded {
+  const name = `Batch ${last?.batch}`;
+  if (batch === null) return ['enqueued', `${name} was enqueued.`];
+  const { state, rows, unpaid } = batch;
+  if (state === 'done')
+    return unpaid === 0
+      ? ['paid', `${name} is done: ${counted(rows, 'order')} paid.`]
+      : ['unpaid', `${name} is done, and ${counted(unpaid, 'order')} of ${rows} not paid.`];
+  if (state === 'cancelled') return ['cancelled', `${name} was cancelled.`];
+  if (state === 'paused' || state === 'halted') return ['halted', `${name} is ${state}.`];
+  return batch.hasSender
+    ? ['enqueued', `${name} is being paid.`]
+    : ['no-worker', `${name} is enqueued, and no worker runs: nothing of it is sent.`];
+}
+
+/** Why it has no go. */
+export function goWords({ takenBack }: ScheduledRule): string {
+  return takenBack === null ? 'It waits for a go.' : heldWords('The go was taken back', takenBack);
+}
+
+/** Who held it back, and why. */
+export function heldWords(what: string, { who, why }: Said): string {
+  return `${what} by ${who}${why === null ? '.' : `: ${why}`}`;
+}
