@@ -159,7 +159,11 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     await page.getByRole('heading', { name: '5 members of 12 would get 50 tokens' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run now' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Pay 5 members' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Pay 5 members' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Type the total to confirm').fill('50');
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Pay 5 members' }).click();
     await operator.stateSays('done');
     await operator.goTo('Rules');
     const explain = page.getByRole('region', { name: 'Explain a member' });

@@ -4,9 +4,10 @@ import type { Overview } from '../../api/index.js';
 import { session, signedIn } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
-import { Empty, Loading, Notice, Panel, Prose, Typed } from '../parts/panel.js';
+import { Time } from '../parts/marks.js';
+import { Empty, Loading, Notice, Panel, Prose, Said, Typed } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { Link, placeOf } from '../shell/address.js';
+import { BatchLink, Link, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { BatchList } from './batches.js';
 import { RealmPanel } from './realm-panel.js';
@@ -31,6 +32,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
     <>
       {overview.noWorker && <NoWorker overview={overview} />}
       <LostSessions overview={overview} />
+      <Schedules overview={overview} />
       <Attention overview={overview} />
       {overview.tasks
         .filter(({ state }) => state === 'running')
@@ -92,6 +94,33 @@ function LostSessions({ overview }: { readonly overview: Overview }) {
         </p>
       ))}
     </div>
+  );
+}
+
+/** Scheduled times that came and were not paid as they should be. */
+function Schedules({ overview: { schedules } }: { readonly overview: Overview }) {
+  const bad = schedules.filter(({ isGood }) => !isGood);
+  if (bad.length === 0) return null;
+  return (
+    <Panel
+      title={`${counted(bad.length, 'schedule')} to see to`}
+      tone="bad"
+      aside={<Link to="/rules">All rules</Link>}
+    >
+      <ul class="bullets">
+        {bad.map(({ key, realm, rule, at, message, next, batch }) => (
+          <li key={key}>
+            <b>{rule}</b> in {realm}
+            {at !== null && (
+              <>
+                , <Time at={at} />
+              </>
+            )}
+            : <Said message={message} next={next ?? ''} /> {batch !== null && <BatchLink batch={batch} />}
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 

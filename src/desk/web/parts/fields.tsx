@@ -101,3 +101,8 @@ export function Choice({ label, value, required, onChoice, children }: ChoicePro
     </div>
   );
 }
+
+/** Digits of a total as people type it: 1,000 and 1 000 and 1.000 are all one thousand. */
+export function typedDigits(text: string): string {
+  return text.replaceAll(/[\s,.'’_]/g, '').replace(/^0+(?=\d)/, '');
+}

@@ -6,7 +6,7 @@ import { change } from '../../live/call.js';
 import { useChange } from '../../live/resource.js';
 import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
-import { Check, TextField } from '../../parts/fields.js';
+import { Check, TextField, typedDigits } from '../../parts/fields.js';
 import { Failure, Notice, Panel } from '../../parts/panel.js';
 import { BatchLink, go, placeOf } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
@@ -110,9 +110,4 @@ function NoWorkerYet({ realm }: { readonly realm: string }) {
 function hint(stale: boolean, right: boolean): string {
   if (stale) return 'The switches above were changed. Plan again to see what that would do.';
   return right ? '\u00a0' : 'That is not the total of this plan.';
-}
-
-/** Digits of a total as people type it: 1,000 and 1 000 and 1.000 are all one thousand. */
-function typedDigits(text: string): string {
-  return text.replaceAll(/[\s,.'’_]/g, '').replace(/^0+(?=\d)/, '');
 }

@@ -1,24 +1,26 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../../words/spelling.js';
-import type { ExplainReply, RuleRow } from '../../../api/index.js';
+import type { ExplainReply, RuleRow, ScheduleRow } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Button, Choice, TextField } from '../../parts/fields.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
-import { Facts, Failure, Loading, Notice, Panel } from '../../parts/panel.js';
+import { Facts, Failure, Loading, Notice, Panel, Said } from '../../parts/panel.js';
 import { BatchLink, pathWith } from '../../shell/address.js';
+import { type RuleAsked, STEPS, stepsOf } from './rule-steps.js';
 
 type RuleCardProps = {
   readonly rule: RuleRow;
   readonly operator: boolean;
   readonly onPlan: () => void;
-  readonly onApprove: () => void;
+  readonly onAsk: (asked: RuleAsked) => void;
 };
 
 const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
 
-export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
+export function RuleCard({ rule, operator, onPlan, onAsk }: RuleCardProps) {
   const isRehearsal = useIsRehearsal();
+  const { standing } = rule;
   return (
     <Panel
       title={rule.rule}
@@ -27,9 +29,16 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
         <>
           <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
-          {operator && rule.text !== null && (
-            <Button name="Approve" label={`Approve ${rule.rule}`} onPress={onApprove} />
-          )}
+          {standing?.paused != null && <span class="pill r-waits">paused</span>}
+          {operator &&
+            stepsOf(rule).map((step) => (
+              <Button
+                key={step}
+                name={STEPS[step].name}
+                label={`${STEPS[step].name}: ${rule.rule}`}
+                onPress={() => onAsk({ rule, step })}
+              />
+            ))}
           {operator && rule.state !== 'faulty' && (
             <Button name="Plan and run" look="primary" label={`Plan and run ${rule.rule}`} onPress={onPlan} />
           )}
@@ -45,6 +54,7 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
           </ul>
         </Notice>
       )}
+      {standing !== null && <StandingNotice standing={standing} />}
       <Facts
         facts={[
           ['Realm', rule.realm === '' ? 'not known' : rule.realm],
@@ -60,9 +70,10 @@ export function RuleCard({ rule, operator, onPlan, onApprove }: RuleCardProps) {
               </>
             ),
           ],
-          ['Next runs', <NextRuns runs={rule.nextRuns} />],
+          rule.approved !== null && ['Approved', <SaidBy said={rule.approved} />],
+          rule.schedule !== null && ['Next runs', <NextRuns rule={rule} />],
           ['Last run', <Last last={rule.last} />],
-          ['Last by schedule', <Last last={rule.lastScheduled} />],
+          standing !== null && ['Last by schedule', <Outcome standing={standing} />],
         ]}
       />
     </Panel>
@@ -78,14 +89,66 @@ function Last({ last }: { readonly last: RuleRow['last'] }) {
   );
 }
 
-function NextRuns({ runs }: { readonly runs: readonly string[] }) {
+/** What became of the last time, in a line; what wants a person stands above the facts. */
+function Outcome({ standing }: { readonly standing: ScheduleRow }) {
+  const { at, message, batch } = standing;
+  return (
+    <>
+      {at !== null && <Time at={at} />} {message} {batch !== null && <BatchLink batch={batch} />}
+    </>
+  );
+}
+
+function StandingNotice({
+  standing: { isGood, message, next, at, paused, skip },
+}: {
+  readonly standing: ScheduleRow;
+}) {
+  return (
+    <>
+      {!isGood && (
+        <Notice tone="bad">
+          {at !== null && (
+            <>
+              <Time at={at} />:{' '}
+            </>
+          )}
+          <Said message={message} next={next ?? ''} />
+        </Notice>
+      )}
+      {paused !== null && (
+        <Notice tone="warn">
+          <b>Paused.</b> Its times pass without a run. <SaidBy said={paused} />
+        </Notice>
+      )}
+      {skip !== null && (
+        <Notice tone="warn">
+          The run of <Time at={skip.time} /> is skipped. <SaidBy said={skip} />
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function SaidBy({ said: { who, at, why } }: { readonly said: NonNullable<RuleRow['approved']> }) {
+  return (
+    <>
+      by {who}, <Time at={at} />
+      {why !== null && `: ${why}`}
+    </>
+  );
+}
+
+function NextRuns({ rule: { nextRuns, standing } }: { readonly rule: RuleRow }) {
+  const first = standing?.nextAt ?? null;
+  const runs = nextRuns.filter(({ at }) => first !== null && at >= first);
   if (runs.length === 0) return <span class="soft">none</span>;
   return (
     <>
-      {runs.slice(0, 3).map((run, at) => (
-        <span key={run}>
-          {at > 0 && ', '}
-          <Time at={run} />
+      {runs.slice(0, 3).map(({ at, period }, place) => (
+        <span key={at}>
+          {place > 0 && ', '}
+          <Time at={at} /> <span class="soft">({period})</span>
         </span>
       ))}
     </>

@@ -5,7 +5,7 @@ import { change, useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Button } from '../../parts/fields.js';
+import { Button, TextField, typedDigits } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
 import { CursorPager } from '../../parts/pager.js';
 import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
@@ -22,6 +22,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
   );
   const { value } = page;
   const [asking, setAsking] = useState(false);
+  const [typed, setTyped] = useState('');
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = useIsOperator();
   const isRehearsal = useIsRehearsal();
@@ -45,7 +46,16 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
         value !== null &&
         value.awarded > 0 &&
         !value.edited &&
-        task === null && <Button name="Run now" look="primary" onPress={() => setAsking(true)} />
+        task === null && (
+          <Button
+            name="Run now"
+            look="primary"
+            onPress={() => {
+              setTyped('');
+              setAsking(true);
+            }}
+          />
+        )
       }
     >
       <Pending of={page} rows={10} />
@@ -75,6 +85,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           title={`Run ${value.rule} now?`}
           verb={`Pay ${counted(value.awarded, 'member')}`}
           reason="may"
+          ready={typedDigits(typed) === value.tokens}
           act={async (said) => {
             const { plan, awarded: members, tokens } = value;
             const request: RuleRunRequest = { plan, members, tokens, ...said };
@@ -86,6 +97,13 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
             <b>{counted(value.awarded, 'member')}</b> get <b>{grouped(value.tokens)} tokens</b> in realm{' '}
             <b>{value.realm}</b>, exactly as planned here.
           </p>
+          <TextField
+            label="Type the total to confirm"
+            inputMode="numeric"
+            autocomplete="off"
+            value={typed}
+            onText={setTyped}
+          />
         </Confirm>
       )}
     </Page>

@@ -3,11 +3,12 @@ import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../.
 import { change, useIsOperator } from '../../live/call.js';
 import { useChange, useResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Empty, Failure, Pending, Scroll } from '../../parts/panel.js';
+import { Empty, Failure, Pending } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
 import { go } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 import { ExplainMember, RuleCard } from './rule-card.js';
+import { type RuleAsked, STEPS } from './rule-steps.js';
 
 /** Reward rules: when they run next, what they did last, and a plan before anything is paid. */
 export function RulesPage() {
@@ -15,7 +16,7 @@ export function RulesPage() {
   const { value, reload } = rules;
   const [task, setTask] = useState<TaskReply | null>(null);
   const planning = useChange();
-  const [approving, setApproving] = useState<RuleRow | null>(null);
+  const [asked, setAsked] = useState<RuleAsked | null>(null);
   const operator = useIsOperator();
   const plan = ({ rule }: RuleRow) =>
     planning.attempt(async () =>
@@ -46,31 +47,33 @@ export function RulesPage() {
           rule={rule}
           operator={operator}
           onPlan={() => plan(rule)}
-          onApprove={() => setApproving(rule)}
+          onAsk={setAsked}
         />
       ))}
       {value?.rules.some(({ last }) => last !== null) === true && <ExplainMember rules={value.rules} />}
-      {approving !== null && (
-        <Confirm
-          title={`Let ${approving.rule} run by its schedule?`}
-          verb="Approve"
-          reason="may"
-          act={async (said) => {
-            const request: RuleApproveRequest = { hash: approving.text?.hash ?? '', ...said };
-            // The list is read again also after a refusal: it shows the rule as it stands now.
-            await change(`/api/rules/${encodeURIComponent(approving.rule)}/approve`, request).finally(reload);
-          }}
-          onClose={() => setApproving(null)}
-        >
-          <p>
-            The rule is new or was changed. From now on it pays by itself at every scheduled time, within its
-            limits, until it is changed again. The go is for exactly this text; look at its plan first.
-          </p>
-          <Scroll label="Text of the rule">
-            <pre>{approving.text?.content}</pre>
-          </Scroll>
-        </Confirm>
-      )}
+      {asked !== null && <AskRule asked={asked} onDone={reload} onClose={() => setAsked(null)} />}
     </Page>
+  );
+}
+
+type AskRuleProps = { readonly asked: RuleAsked; readonly onDone: () => void; readonly onClose: () => void };
+
+function AskRule({ asked: { rule, step }, onDone, onClose }: AskRuleProps) {
+  const { title, verb, reason, words } = STEPS[step];
+  return (
+    <Confirm
+      title={title(rule.rule)}
+      verb={verb}
+      reason={reason}
+      act={async (said) => {
+        const approve: Partial<RuleApproveRequest> = rule.text === null ? {} : { hash: rule.text.hash };
+        const request = step === 'approve' ? { ...approve, ...said } : said;
+        // The list is read again also after a refusal: it shows the rule as it stands now.
+        await change(`/api/rules/${encodeURIComponent(rule.rule)}/${step}`, request).finally(onDone);
+      }}
+      onClose={onClose}
+    >
+      {step === 'approve' ? words(rule) : <p>{words(rule)}</p>}
+    </Confirm>
   );
 }

@@ -1,0 +1,115 @@
+import type { ComponentChildren } from 'preact';
+import type { RuleRow } from '../../../api/index.js';
+import { Time } from '../../parts/marks.js';
+import { Scroll, Table } from '../../parts/panel.js';
+
+/** What a person may do to a rule's schedule; each is asked about before it happens. */
+type Step = {
+  readonly name: string;
+  readonly title: (rule: string) => string;
+  readonly verb: string;
+  readonly reason: 'must' | 'may';
+  readonly words: (rule: RuleRow) => ComponentChildren;
+};
+
+export const STEPS = {
+  approve: {
+    name: 'Approve',
+    title: (rule) => `Let ${rule} run by its schedule?`,
+    verb: 'Approve',
+    reason: 'may',
+    words: (rule) => <BeforeGo rule={rule} />,
+  },
+  pause: {
+    name: 'Pause',
+    title: (rule) => `Pause the schedule of ${rule}?`,
+    verb: 'Pause',
+    reason: 'must',
+    words: () => 'Its times pass without a run until it is resumed. A batch that was made goes on.',
+  },
+  resume: {
+    name: 'Resume',
+    title: (rule) => `Let the schedule of ${rule} go on?`,
+    verb: 'Resume',
+    reason: 'may',
+    words: () =>
+      'A pause ends, and no time to come is skipped. Times that passed meanwhile are not made up for.',
+  },
+  skip: {
+    name: 'Skip next run',
+    title: (rule) => `Skip the next run of ${rule}?`,
+    verb: 'Skip it',
+    reason: 'may',
+    words: ({ standing }) => (
+      <>
+        The time of <Time at={standing?.nextAt ?? null} /> passes without a run; the one after it runs.
+      </>
+    ),
+  },
+  revoke: {
+    name: 'Take the go back',
+    title: (rule) => `Take the go of ${rule} back?`,
+    verb: 'Take it back',
+    reason: 'may',
+    words: () => 'It does not run by itself until it is approved again. A batch that was made goes on.',
+  },
+} as const satisfies Readonly<Record<string, Step>>;
+
+export type RuleStepName = keyof typeof STEPS;
+export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
+
+export function stepsOf({ text, approved, standing }: RuleRow): RuleStepName[] {
+  if (text !== null) return ['approve'];
+  if (approved === null || standing === null) return [];
+  const held: RuleStepName[] =
+    standing.paused !== null || standing.skip !== null ? ['resume'] : ['pause', 'skip'];
+  return [...held, 'revoke'];
+}
+
+/** Everything that the go is for. */
+function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
+  const difference = text?.difference ?? null;
+  return (
+    <>
+      <p>
+        From now on it pays by itself at every scheduled time, within its limits, until it is changed, paused
+        or the go is taken back. The go is for exactly this text.
+      </p>
+      <ul class="bullets">
+        {words.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+        {reason !== null && <li>Reason beside every order: {reason}</li>}
+      </ul>
+      <h3>Next ten runs</h3>
+      <Table label="Next ten runs" heads={['Time', 'Period']}>
+        {nextRuns.map(({ at, period, words: spelled }) => (
+          <tr key={at}>
+            <td>{spelled}</td>
+            <td>{period}</td>
+          </tr>
+        ))}
+      </Table>
+      <h3>{difference === null ? 'Text of the rule' : 'Difference to the text that had the go before'}</h3>
+      {difference === null ? (
+        <Scroll label="Text of the rule">
+          <p class="small soft">No text of it had a go before.</p>
+          <pre>{text?.content}</pre>
+        </Scroll>
+      ) : (
+        <Scroll label="Difference to the approved text">
+          {difference.every(({ mark }) => mark === ' ') && <p class="small soft">It is the same text.</p>}
+          <pre class="difference">
+            {difference.map(({ mark, text: line }, at) => (
+              <span key={`${at} ${line}`} class={DIFFERENT[mark]}>
+                {`${mark} ${line}\n`}
+              </span>
+            ))}
+          </pre>
+        </Scroll>
+      )}
+    </>
+  );
+}
+
+const DIFFERENT = { ' ': undefined, '-': 'gone', '+': 'new' } as const;
