@@ -59,6 +59,12 @@ local function countOf(T, no, code)
   return counter(T .. ':b:' .. no .. ':n', 'c:' .. code)
 end
 
+--- A batch of the workers has ended: whoever of them comes first writes its report. A run writes its own.
+local function noteEnded(T, no)
+  local meta = redis.call('HMGET', batchKey(T, no), 'owner', 'version')
+  if (meta[1] or '') == '' then redis.call('SADD', T .. ':ended', no .. ':' .. (meta[2] or '0')) end
+end
+
 --- Ends a batch in which nothing is left to send or to find out, also when its last order came to its end
 --- after a pause. `limit` is what `--first N` may still feed.
 local function finishIfDone(T, no)
@@ -66,7 +72,7 @@ local function finishIfDone(T, no)
   local state = redis.call('HGET', B, 'state')
   if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
   if state == 'cancelled' then
-    redis.call('SREM', T .. ':open', no)
+    if redis.call('SREM', T .. ':open', no) == 1 then noteEnded(T, no) end
     return state
   end
   if state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
@@ -74,6 +80,7 @@ local function finishIfDone(T, no)
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
     redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
     redis.call('SREM', T .. ':open', no)
+    noteEnded(T, no)
     return 'done'
   end
   local limit = redis.call('HMGET', B, 'limit', 'limitReason')

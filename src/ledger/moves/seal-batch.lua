@@ -93,6 +93,7 @@ if ARGV[12] == '1' then redis.call('HSET', B, 'putBack', '1') end
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if countOf(T, no, 'p') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
+  noteEnded(T, no)
 else
   redis.call('SADD', T .. ':open', no)
 end

@@ -1,12 +1,18 @@
+import { messageOf } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
   type BatchRef,
+  batchRef,
+  endedBatches,
+  forgetEnded,
   type Manifest,
   type PlanReader,
   readBatch,
   snapshotBatch,
+  takeReportTurn,
 } from '../../ledger/index.js';
 import { writeReport } from '../../report/write-report.js';
+import type { App, Books } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { configuredProfile } from './batch-realm.js';
 
@@ -42,4 +48,28 @@ function caveats(
       ? ['Certainty is readback: the operator asserts that nothing else moves these members meanwhile.']
       : [];
   return [...overrides, ...risks, ...certainty];
+}
+
+/** Who fails is followed by whoever looks after this time. */
+const TURN_SECONDS = 30;
+
+/**
+ * The reports of batches that have ended in the workers' hands. The ledger notes the end with the last order, and forgets it
+ * once the report stands: a process that dies between the two leaves it to the next. Nobody waits for a folder
+ * that cannot be written; it is said, and tried again.
+ */
+export async function reportEnded(app: App, { ledger, plans }: Books, say: (message: string) => void) {
+  for (const ended of await endedBatches(ledger)) {
+    if (!(await takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
+    const ref = await batchRef(ledger, ended.no);
+    try {
+      if ((await readBatch(ref)) !== undefined) {
+        const { folder } = await reportBatch(ref, plans, app.config);
+        app.logger.info({ batch: ref.id, folder }, 'the report was written');
+      }
+      await forgetEnded(ledger, ended);
+    } catch (error) {
+      say(`The report of batch ${ref.id}, which has ended, could not be written: ${messageOf(error)}`);
+    }
+  }
 }

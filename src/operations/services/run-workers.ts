@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
 import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
-import type { App } from '../../runtime/app.js';
+import type { App, Books } from '../../runtime/app.js';
+import { counted } from '../../words/spelling.js';
+import { reportEnded } from '../batches/report.js';
 import { waitingOf } from '../batches/waiting.js';
 
 /** The imported batches of every configured realm, each at its own pace, until stopped. */
@@ -14,6 +16,7 @@ export async function workRealms(
   const { RealmWorker } = await import('../../queue/worker.js');
   const session = await app.session('worker');
   const workers: { stop(): Promise<void> }[] = [];
+  const realms: Books[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);
@@ -31,11 +34,15 @@ export async function workRealms(
     });
     await worker.start();
     workers.push(worker);
+    realms.push(realm);
   }
   // A worker whose orders stand still says for what, and says it again now and then.
   const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
   const say = quietly((message) => app.logger.warn({ message }, 'orders wait'), SAY_AGAIN_MS);
   rounds.every(LOOK_MS, 'look at what waits', () => tellWaiting(app, say));
+  const complain = quietly((message) => app.logger.error({ message }, 'no report'), SAY_AGAIN_MS);
+  for (const books of realms)
+    rounds.every(REPORT_MS, 'write reports', () => reportEnded(app, books, complain));
   options.onReady();
   const stop = AbortSignal.any([options.stop, app.failed]);
   if (!stop.aborted) await once(stop, 'abort');
@@ -45,6 +52,7 @@ export async function workRealms(
 }
 
 const LOOK_MS = 5_000;
+const REPORT_MS = 2_000;
 const SAY_AGAIN_MS = 60_000;
 
 async function tellWaiting(app: App, say: (message: string) => void): Promise<void> {
@@ -55,7 +63,8 @@ async function tellWaiting(app: App, say: (message: string) => void): Promise<vo
     if (!profiles.some(({ name, realmId }) => name === realm.name || realmId === realm.realmId)) continue;
     for (const { no, id } of await openBatches(ledger, 0))
       for (const { why, orders, message } of await waitingOf({ ledger, no, id: batchId(id) }, app.config))
-        if (why !== 'doubt') say(`${why} in batch ${id}: ${orders} orders wait. ${message}`);
+        if (why !== 'doubt')
+          say(`${why} in batch ${id}: ${counted(orders, 'order waits', 'orders wait')}. ${message}`);
   }
 }
 

@@ -22,14 +22,19 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
-  const { batch, state } = reply.summary;
+  const { batch, state, finishedAt } = reply.summary;
   const path = `/api/batches/${encodeURIComponent(batch)}`;
   const { value, failure, reload } = useResource<FilesReply>(`${path}/files`);
   const [written, setWritten] = useState<FilesReply | null>(null);
   const writing = useChange();
   const operator = useIsOperator();
-  // A command that works a batch writes its files when it ends.
+  // Whoever works a batch writes its files when it ends.
   useEffect(reload, [state]);
+  const isAwaited = value?.files.length === 0 && isRecent(finishedAt);
+  useEffect(() => {
+    const timer = isAwaited ? window.setTimeout(reload, ASK_AGAIN_MS) : 0;
+    return () => window.clearTimeout(timer);
+  }, [value, isAwaited]);
   useEffect(() => setWritten(null), [value]);
   const write = () =>
     writing.attempt(async () => {
@@ -75,6 +80,13 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
       </ul>
     </Panel>
   );
+}
+
+const ASK_AGAIN_MS = 2_000;
+const AWAITED_MS = 60_000;
+
+function isRecent(at: string | null): boolean {
+  return at !== null && Date.now() - Date.parse(at) < AWAITED_MS;
 }
 
 /** Written when the batch was sealed, and never changed since. */
