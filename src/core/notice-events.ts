@@ -7,9 +7,13 @@ export const NOTICE_EVENTS = [
   'batch.no-worker',
   'batch.missing-session',
   'realm.hold',
+  'schedule.done',
   'schedule.failed',
   'schedule.waits',
   'store.away',
   'test',
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
+
+/** What nobody has to do anything about. */
+export const ONLY_NEWS: readonly NoticeEvent[] = ['batch.finished', 'schedule.done', 'test'];

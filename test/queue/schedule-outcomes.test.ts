@@ -89,6 +89,12 @@ async function told(outcome: Outcome, isGood: boolean, message: RegExp): Promise
   expect(listed.parse((await desk.call('/api/rules')).json()).rules[0]?.standing).toMatchObject(expected);
   await until('the overview', async () => message.test((await onTheDesk())?.message ?? ''));
   expect(await onTheDesk()).toMatchObject(expected);
+  // What notices are written of; test/desk/notices.test.ts sends them.
+  const { standings } = await desk.server.desk.board.look();
+  const event = outcome === 'waits-for-go' ? 'schedule.waits' : isGood ? 'schedule.done' : 'schedule.failed';
+  expect(standings.filter(({ rule }) => rule === 'daily')).toMatchObject([
+    { event, message: expect.stringContaining('Schedule of rule daily: ') },
+  ]);
   expect((await desk.call('/metrics')).text).toContain(
     `almoner_schedule_outcome{realm="${REALM_ID}",rule="daily",outcome="${outcome}"} ${isGood ? 1 : 0}\n`,
   );

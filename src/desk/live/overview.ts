@@ -1,18 +1,13 @@
-import { createHash } from 'node:crypto';
+import { ONLY_NEWS } from '../../core/notice-events.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { openCount } from '../../core/states.js';
 import { isAtWork } from '../../core/what-waits.js';
 import {
   allLedgers,
   type BatchRef,
   batchLatency,
   batchSeries,
-  type Fence,
-  type KnownRealm,
   ledgerId,
-  openDead,
   type RealmLedger,
-  type RealmState,
   readFence,
   readSigns,
   realmState,
@@ -22,17 +17,18 @@ import {
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
-import { paceOf, type RealmPace } from '../../operations/services/pace.js';
+import { paceOf } from '../../operations/services/pace.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
-import type { BatchReply, BatchSummary, Overview, RealmCard, WorkerRow } from '../api/index.js';
+import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
 import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from '../notify/matters.js';
 import type { Tasks } from '../tasks.js';
 import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
+import { isForWorkers, realmCard } from './realm-card.js';
 
 /**
  * The one picture of everything, for the front page, the live line and the metrics. Whoever asks within a
@@ -129,7 +125,13 @@ export class OverviewBoard {
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
     const schedules = withoutStore(this.schedules.list, this.awaySince).map(standingDocument);
-    const told = { at: isoTime(now), store: this.health.down(), matters, schedules, tasks: this.tasks.list() };
+    const told = {
+      at: isoTime(now),
+      store: this.health.down(),
+      matters,
+      schedules,
+      tasks: this.tasks.list(),
+    };
     return { ...known, overview: { ...overview, ...told } };
   }
 
@@ -151,7 +153,9 @@ export class OverviewBoard {
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
-    const standings = standingsOf(seen, { nowMs: now, holdMs: (realm) => holdMsOf(this.app.config, realm) });
+    const schedules = await this.standings();
+    const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
+    const standings = standingsOf(seen, schedules, { nowMs: now, holdMs });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -159,8 +163,8 @@ export class OverviewBoard {
       noWorker: alive === 0 && seen.some((batch) => isForWorkers(batch)),
       realms,
       batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
-      matters: standings.filter(({ event }) => event !== 'batch.finished').map(matterOf),
-      schedules: (await this.standings()).map(standingDocument),
+      matters: standings.filter(({ event }) => !ONLY_NEWS.includes(event)).map(matterOf),
+      schedules: schedules.map(standingDocument),
       tasks: this.tasks.list().slice(0, 10),
     };
     return { overview, seen, standings };
@@ -234,70 +238,3 @@ const NOTHING: Omit<Overview, 'store'> = {
   schedules: [],
   tasks: [],
 };
-
-/** A realm on the front page: its pace, what waits, and what wants attention. */
-const UNLIMITED_WINDOW_MS = 60_000;
-
-function realmCard(facts: {
-  readonly owner: KnownRealm;
-  readonly profile: RealmProfile | undefined;
-  readonly state: RealmState;
-  readonly fence: Fence;
-  readonly batches: readonly SeenBatch[];
-  readonly pace: PaceHistory;
-  readonly limits: RealmPace;
-  readonly now: number;
-}): RealmCard {
-  const { owner, profile, state, fence, batches, pace, limits, now } = facts;
-  const allowed = limits.learnt ?? profile?.rate ?? null;
-  const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
-  const unsettled = batches.filter(({ view }) => !isOver(view) && openCount(view.counts) > 0);
-  const oldest = Math.min(...unsettled.map(({ view }) => view.manifest.createdAt));
-  return {
-    realm: profile?.name ?? owner.name,
-    realmId: owner.realmId,
-    baseUrl: owner.baseUrl,
-    rehearsal: owner.rehearsal,
-    configured: profile !== undefined,
-    certainty: profile?.certainty ?? null,
-    currency: profile?.currency ?? null,
-    halt: state.halt,
-    breakerSince: isoTime(state.breakerSince),
-    fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
-    pace: {
-      allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
-      configured: limits.configured,
-      learnt: limits.learnt,
-      others: limits.others,
-      holdUntil: limits.holdUntil,
-      notes: limits.notes,
-      used: allowed === null ? pace.within(UNLIMITED_WINDOW_MS, now) : limits.used,
-      recent: pace.slices(now),
-    },
-    waiting: sum((batch) => (isForWorkers(batch) ? openCount(batch.view.counts) : 0)),
-    queued: sum(({ view, dispatched }) => (isOver(view) ? 0 : dispatched)),
-    dead: sum(({ view }) => openDead(view)),
-    doubts: sum(({ view: { counts } }) => counts.doubt ?? 0),
-    unsettledMark: unsettledMark(batches),
-    oldestUnsettledAt: unsettled.length === 0 ? null : isoTime(oldest),
-  };
-}
-
-/** What a batch that is over counts as its version moves only when somebody deals with its orders; others move always. */
-function unsettledMark(batches: readonly SeenBatch[]): string {
-  const facts = batches.map(({ ref, view }) => [
-    ref.no,
-    openDead(view),
-    isOver(view) && view.version,
-    ...(['refused', 'exhausted', 'doubt'] as const).map((state) => [
-      view.counts[state],
-      String(view.sums[state]),
-    ]),
-  ]);
-  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 12);
-}
-
-/** Whether its orders would be sent if only a worker ran. */
-function isForWorkers({ view }: SeenBatch): boolean {
-  return view.owner === '' && (view.state === 'planned' || view.state === 'running');
-}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { NoticeEvent } from '../../core/notice-events.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { isOver } from '../../operations/batches/batch-status.js';
+import type { ScheduleStanding } from '../../rules/standing.js';
 import { isoTime } from '../../words/spelling.js';
 import type { Matter } from '../api/index.js';
 import type { SeenBatch } from '../live/batch-views.js';
@@ -44,9 +45,26 @@ const OFTEN_PASSES: readonly NoticeEvent[] = ['batch.no-worker', 'batch.missing-
 /** Everything that stands, of everything that is seen; what waits for nobody is only news (an end). */
 export function standingsOf(
   seen: readonly ToldBatch[],
+  schedules: readonly ScheduleStanding[],
   facts: { readonly nowMs: number; readonly holdMs: (realm: string) => number },
 ): Standing[] {
-  return [...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)), ...holds(seen, facts.holdMs)];
+  return [
+    ...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)),
+    ...holds(seen, facts.holdMs),
+    ...schedules.flatMap(scheduleStanding),
+  ];
+}
+
+/** Every time of a schedule is told of, once it has its outcome. */
+const STILL_COMING: readonly ScheduleStanding['outcome'][] = ['none', 'planning', 'enqueued'];
+
+function scheduleStanding(schedule: ScheduleStanding): Standing[] {
+  const { realm, rule, key, outcome, isGood, message, next, since } = schedule;
+  if (STILL_COMING.includes(outcome)) return [];
+  const troubled = outcome === 'waits-for-go' ? 'schedule.waits' : 'schedule.failed';
+  const event = isGood && outcome !== 'waits-for-go' ? 'schedule.done' : troubled;
+  const about = { subject: `schedule ${realm}/${rule}`, realm, batch: null, rule, next, mark: key };
+  return [{ ...about, event, message: `Schedule of rule ${rule}: ${message}`, since: isoTime(since) }];
 }
 
 function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {

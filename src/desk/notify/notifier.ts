@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
+import { ONLY_NEWS } from '../../core/notice-events.js';
 import { deskMessages, deskNotes, type ScriptClient, takeTurn } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
@@ -227,7 +228,7 @@ export class Notifier {
 
 /** An end that nobody was told of, long ago: a desk that begins to tell does not begin with history. */
 function isHistory({ event, since }: Standing): boolean {
-  return event === 'batch.finished' && Date.now() - Date.parse(since) > NEWS_MS;
+  return ONLY_NEWS.includes(event) && Date.now() - Date.parse(since) > NEWS_MS;
 }
 
 export function letterOf(target: Target, notice: Notice) {

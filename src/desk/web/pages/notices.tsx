@@ -53,6 +53,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'batch.no-worker': 'no worker',
   'batch.missing-session': 'sender lost',
   'realm.hold': 'long hold',
+  'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
   'schedule.waits': 'rule waits for a go',
   'store.away': 'store away',
