@@ -26,7 +26,7 @@ import {
   retryOrder,
   stateOf,
 } from '../ledger/index.js';
-import { utcMinute } from '../words/spelling.js';
+import { counted, grouped, utcMinute } from '../words/spelling.js';
 import { type Findings, lineRanges } from './findings.js';
 import type { Spent } from './pass.js';
 import { ComparedRows, findRepeats, type Repeats } from './repeats.js';
@@ -57,12 +57,15 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
     const lines = lineRanges(rows.map(([, line]) => line));
     return `${lines} in batch ${batch} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}, ${stands(view)})`;
   });
-  const more = batches.length > BATCHES_NAMED ? ` and ${batches.length - BATCHES_NAMED} other batches` : '';
+  const more =
+    batches.length > BATCHES_NAMED
+      ? ` and ${counted(batches.length - BATCHES_NAMED, 'other batch', 'other batches')}`
+      : '';
   const out =
     label === null
-      ? `--new-rows-only pays the other ${compared - count} rows; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`
-      : `They were given under the label ${JSON.stringify(label)} before: another label pays all of them on purpose; to pay the other ${compared - count} rows, take these out of the file.`;
-  const message = `${count} of its ${compared} rows without a reference are orders already, paid or still to be paid: ${named.join('; ')}${more}. ${out}`;
+      ? `--new-rows-only pays the other ${counted(compared - count, 'row')}; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`
+      : `They were given under the label ${JSON.stringify(label)} before: another label pays all of them on purpose; to pay the other ${counted(compared - count, 'row')}, take these out of the file.`;
+  const message = `${grouped(count)} of its ${counted(compared, 'row')} without a reference ${count === 1 ? 'is an order' : 'are orders'} already, paid or still to be paid: ${named.join('; ')}${more}. ${out}`;
   findings.fault(ofFile(code, message));
 }
 
@@ -121,9 +124,9 @@ export function addressFinding(
   newRowsOnly = false,
 ): Finding {
   const places = earlier.map(
-    ({ baseUrl, paid, open, tokens, lastAt }) =>
+    ({ baseUrl, paid, open, lastAt }) =>
       `${baseUrl} (${[
-        `${paid} orders paid, ${tokens} tokens`,
+        `${counted(paid, 'order')} paid`,
         ...(open === 0 ? [] : [`${open} that may still be`]),
         ...(lastAt === null ? [] : [`last on ${utcMinute(lastAt)}`]),
       ].join('; ')})`,

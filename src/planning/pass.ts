@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { counted } from '../core/counted.js';
 import type { BatchId } from '../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -200,7 +201,10 @@ class HeldBack {
       for (const finding of kept) findings.fault(finding);
       const last = kept.at(-1);
       if (more > 0 && last !== undefined)
-        findings.fault({ ...last, message: `${last.message} So were those of ${more} rows after it.` });
+        findings.fault({
+          ...last,
+          message: `${last.message} So were those of ${counted(more, 'row')} after it.`,
+        });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from '../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import { absoluteOf, plus } from '../core/op-sums.js';
@@ -126,7 +127,7 @@ async function store(
   const audit: AuditEntry = {
     at: options.now,
     who: options.who,
-    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${manifest.rows} rows`,
+    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${counted(manifest.rows, 'row')}`,
     why: whyOf(plan),
   };
   for (;;) {

@@ -1,5 +1,6 @@
 import { type Queue, Worker } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
+import { counted } from '../core/counted.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
@@ -272,7 +273,7 @@ export class RealmWorker {
     this.options.onStalled?.(
       new AlmonerError(
         'ALM_LEDGER_STALLED',
-        `${waiting} orders of realm ${this.options.profile.name} wait, the store answers, and this process has taken none for ${Math.round(this.limits.stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
+        `In realm ${this.options.profile.name} ${counted(waiting, 'order waits', 'orders wait')}, the store answers, and this process has taken none for ${Math.round(this.limits.stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
       ),
     );
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { counted } from '../core/counted.js';
 import { isAlmonerError } from '../core/errors/error.js';
 import { undefuse } from '../core/formula-cells.js';
 import { memberId } from '../core/ids.js';
@@ -213,7 +214,7 @@ async function read(
     const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
     if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends where none may stand.');
     else if (cells.length < names.length || hasSurplus(names, cells))
-      fault(line, 1, `The row has ${cells.length} cells, the header ${names.length}.`);
+      fault(line, 1, `The row has ${counted(cells.length, 'cell')}, the header ${names.length}.`);
     else if (typeof member !== 'string') fault(line, memberAt + 1, member.message);
     else rows.push({ member, line, cells: cells.slice(0, names.length).map((text) => undefuse(text)) });
     return null;

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { Fraction } from '../core/fraction.js';
 import { TOKENS_MAX } from '../core/points.js';
 import { spellValue } from './cel-values.js';
@@ -179,7 +180,7 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
     stops.push(
       runStop(
         'ALM_RULE_MISSING_FACTS',
-        `${missing.length} of ${asked.length} members lack a fact, more than maxMissing ${percent(rule.maxMissing)} allows: ${causes(missing)}.`,
+        `${missing.length} of ${counted(asked.length, 'member')} ${missing.length === 1 ? 'lacks' : 'lack'} a fact, more than maxMissing ${percent(rule.maxMissing)} allows: ${causes(missing)}.`,
       ),
     );
   return stops;

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import type { Fraction } from '../core/fraction.js';
 import { ACCOUNT_MOST } from '../core/points.js';
 import { type Candidate, type Decision, type LeftOut, runStop, type Stop } from './decision.js';
@@ -111,7 +112,7 @@ function limitStop(message: string): Stop {
 function members(drafts: readonly Draft[]): string {
   const named = drafts.slice(0, 3).map(({ candidate }) => candidate.row.member);
   return drafts.length > 3
-    ? `${drafts.length} members (${named.join(', ')}, …)`
+    ? `${counted(drafts.length, 'member')} (${named.join(', ')}, …)`
     : `${drafts.length === 1 ? 'Member' : 'Members'} ${named.join(', ')}`;
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { counted } from '../core/counted.js';
 import { AlmonerError, arrived, type Carried, hasCode } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
 import type { RuleFaults } from './fault.js';
@@ -104,7 +105,9 @@ export class RuleThread {
       this.judgedMs += LOOK_EVERY_MS;
       if (sameMs < memberMs && this.judgedMs < allMs) return;
       const [limitMs, who] =
-        sameMs < memberMs ? [allMs, `all ${judged.members} members together`] : [memberMs, 'one member'];
+        sameMs < memberMs
+          ? [allMs, `all ${counted(judged.members, 'member')} together`]
+          : [memberMs, 'one member'];
       this.end(tooSlow(judged, index, `${limitMs} ms, which is the limit for ${who}`));
     }, LOOK_EVERY_MS);
   }

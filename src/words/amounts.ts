@@ -34,9 +34,14 @@ export function totalWords(sums: Sums): string {
  */
 export function sumWords(sum: bigint | string, batch: Sums, isPaid = false): string {
   const [op, ...more] = opsIn(batch);
-  const tokens = counted(BigInt(sum), 'token');
-  if (more.length > 0) return `${tokens}, absolute`;
+  if (more.length > 0) return absoluteWords(sum);
+  const tokens = counted(sum, 'token');
   return isPaid && op !== undefined ? `${tokens} ${DONE[op]}` : tokens;
+}
+
+/** A sum of orders of which nobody asked what they do. */
+export function absoluteWords(sum: bigint | string | number): string {
+  return `${counted(sum, 'token')}, absolute`;
 }
 
 /** Whether amounts of several kinds are added up in its sums. */

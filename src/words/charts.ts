@@ -109,7 +109,7 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
     label: `Requests per ${slice}: at most ${grouped(busiest)}${limit === null ? '' : `, allowed ${grouped(Math.round(limit))}`}.`,
     columns: bins.map((bin) => ({
       key: bin.at,
-      title: `${spellTime(bin.at)}: ${grouped(bin.requests)} requests, ${grouped(bin.rateLimited)} of them told to slow down`,
+      title: `${spellTime(bin.at)}: ${counted(bin.requests, 'request')}, ${grouped(bin.rateLimited)} of them told to slow down`,
       parts: [
         { css: 'f-requests', value: Math.max(0, bin.requests - bin.rateLimited) },
         { css: 'f-limited', value: bin.rateLimited },

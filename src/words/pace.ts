@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { formatRate, type Rate } from '../core/profile.js';
 import { utcTime } from './spelling.js';
 
@@ -12,7 +13,7 @@ export function limitNotice(limit: Rate, by: 'headers' | 'refusals', configured:
 }
 
 export function othersNotice(requests: number): string {
-  return `Something else uses this realm’s limit (about ${requests} requests a window); almoner makes room for it.`;
+  return `Something else uses this realm’s limit (about ${counted(requests, 'request')} a window); almoner makes room for it.`;
 }
 
 export function holdNotice(untilMs: number): string {

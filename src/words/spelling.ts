@@ -1,18 +1,12 @@
+import { grouped } from '../core/counted.js';
 import { formatRate, type Rate } from '../core/profile.js';
+
+export { counted, grouped } from '../core/counted.js';
 
 /**
  * How numbers, times and rates are spelled for people: by hand, so that neither the machine's nor the browser's
  * language changes them. An id or a sum must read alike for all, and a report must have the same bytes everywhere.
  */
-
-/** 1234567 as 1,234,567; sums of the API are strings of digits. */
-export function grouped(value: number | bigint | string): string {
-  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
-}
-
-export function counted(count: number | bigint, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${Number(count) === 1 ? one : many}`;
-}
 
 /** One decimal where it says something. */
 export function trimmed(value: number): string {

@@ -1,6 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { amountsWords, sumWords, totalWords } from '../../src/words/amounts.js';
 import { binned, latencyChart, roundTop } from '../../src/words/charts.js';
-import { allowedWords, duration, grouped, usedWords } from '../../src/words/spelling.js';
+import { allowedWords, counted, duration, grouped, roughly, usedWords } from '../../src/words/spelling.js';
+import { settledRows, standingWords } from '../../src/words/states.js';
 
 test('the chart keeps every request, fills gaps, and never draws too many columns', () => {
   const slices = Array.from({ length: 1_000 }, (_, at) => ({
@@ -64,4 +68,55 @@ test('what was used is told in the unit of what is allowed', () => {
     '30/min',
     'no limit',
   ]);
+});
+
+test('a count and its noun are put together by the one helper, wherever a person reads them', () => {
+  const noun =
+    'orders|rows|batches|members|doubts|requests|attempts|workers|awards|payments|journals|wallets|faults|files|others';
+  // A bound of our own is never one; a word of its own is not a count; a list that goes on has several.
+  const bare = new RegExp(
+    `(?<!of |at most |more than )\\$\\{(?![A-Z_]+\\}|state\\}|op\\}|counted)[^}]*\\} (?:${noun})\\b`,
+  );
+  const known =
+    /length === 1 \?|=== 1 \? 'The|grouped\(orders\)\} orders`\} |length\} (batches|realms|runs) begin/;
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.tsx?$/.test(name),
+  );
+  const found = sources.flatMap((name) =>
+    readFileSync(join('src', name), 'utf8')
+      .split('\n')
+      .filter((line) => bare.test(line) && !known.test(line))
+      .map((line) => `${name}: ${line.trim()}`),
+  );
+  expect(found).toEqual([]);
+  expect([counted(1, 'batch', 'batches'), counted(2, 'batch', 'batches'), counted('1', 'token')]).toEqual([
+    '1 batch',
+    '2 batches',
+    '1 token',
+  ]);
+  expect([0, 999, 8_000].map(roughly)).toEqual(['less than a second', 'less than a second', 'about 8 s']);
+});
+
+test('what is given, taken and moved is told apart, with the net', () => {
+  const sums = (credit: bigint, debit: bigint, transfer: bigint) => ({ credit, debit, transfer });
+  expect(amountsWords(sums(5_769n, 100n, 20n))).toBe('give 5,769 · take 100 · move 20 · net +5,669');
+  expect(amountsWords(sums(50n, 50n, 0n), 'did')).toBe('gave 50 · took 50 · net 0');
+  expect(amountsWords(sums(0n, 7n, 0n))).toBe('take 7 · net −7');
+  expect(amountsWords(sums(0n, 0n, 0n))).toBe('nothing');
+  expect(totalWords(sums(1n, 1n, 1n))).toBe('the amounts given, taken and moved together');
+  expect(totalWords(sums(0n, 1n, 0n))).toBe('all that is taken');
+  expect(sumWords('100', sums(50n, 50n, 0n), true)).toBe('100 tokens, absolute');
+  expect(sumWords('1', sums(0n, 50n, 0n), true)).toBe('1 token taken');
+  expect(sumWords('9', sums(0n, 50n, 0n))).toBe('9 tokens');
+});
+
+test('what is in doubt is not settled', () => {
+  const batch = {
+    rows: 100,
+    counts: { paid: 80, doubt: 11, refused: 4, planned: 5 },
+    state: 'done',
+  } as const;
+  expect(settledRows(batch)).toBe(84);
+  expect(standingWords(batch)).toBe('done, 11 in doubt');
+  expect(standingWords({ ...batch, counts: { paid: 100 } })).toBe('done');
 });

@@ -92,7 +92,7 @@ export const show = storeCommand({
       json: story,
       text: [
         ...headLines(story, output.colours),
-        `  ${[story.state, ...story.marks].join(', ')}${story.evidence === null ? '' : `, proven by ${story.evidence}`}, ${story.attempts} attempts`,
+        `  ${[story.state, ...story.marks].join(', ')}${story.evidence === null ? '' : `, proven by ${story.evidence}`}, ${counted(story.attempts, 'attempt')}`,
         ...(story.class === null ? [] : [`  ${story.class}: ${story.message ?? ''}`]),
         ...(story.reference === null ? [] : [`  reference ${oneLine(story.reference)}`]),
         ...(story.reason === null ? [] : [`  reason ${oneLine(story.reason)}`]),

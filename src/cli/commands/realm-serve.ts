@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { counted } from '../../core/counted.js';
 import type { Rate } from '../../core/profile.js';
 import { parseRate } from '../../core/profile.js';
 import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
@@ -64,7 +65,7 @@ export const realmServe = defineCommand({
           text: [
             `Realm ${realmId} is served at ${url}/api/v4`,
             newKey === null ? 'Its keys stay as they are.' : `Key (shown this once): ${newKey}`,
-            ...(options.members === undefined ? [] : [`${membersCreated} members added.`]),
+            ...(options.members === undefined ? [] : [`${counted(membersCreated, 'member')} added.`]),
             ...(faults === undefined ? [] : [`Faults are switched on: ${options.fault.join(' ')}`]),
           ],
           next:

@@ -1,8 +1,10 @@
+import { counted } from '../../core/counted.js';
 import type { Waiting } from '../../core/waiting.js';
 import { REMOVED } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../operations/services/recover.js';
 import { isShortId } from '../../planning/identity.js';
+import { absoluteWords } from '../../words/amounts.js';
 import { storeCommand } from '../frame/open-app.js';
 import { text } from '../frame/options.js';
 
@@ -40,14 +42,14 @@ function lines({ realms, merged, accepted }: RecoverResult): string[] {
   return [
     ...realms.flatMap(realmLines),
     ...(accepted === null ? [] : [acceptedLine(accepted)]),
-    `${merged} orders were put right from journals. Nothing was sent.`,
+    `${counted(merged, 'order was', 'orders were')} put right from journals. Nothing was sent.`,
   ];
 }
 
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
-    ? `Given up: the ${orders} orders (${tokens} tokens) that it was sending are unknown now, or in doubt where nothing can be asked.`
-    : `Given up: ${orders} orders (${tokens} tokens) are in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
+    ? `Given up: of what it was sending, ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) unknown now, or in doubt where nothing can be asked.`
+    : `Given up: ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 
 function realmLines(realm: RealmRecovery): string[] {
@@ -65,7 +67,7 @@ function realmLines(realm: RealmRecovery): string[] {
     ...realm.losses.map(lossLine),
     ...realm.parked.map(
       ({ batch, orders, incomplete }) =>
-        `  ${orders} orders are known to have been sent of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
+        `  ${counted(orders, 'order is', 'orders are')} known to have been sent of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
     ),
   ];
 }
@@ -74,14 +76,14 @@ function rollbackText({ at, found, seen, attempts }: NonNullable<RealmRecovery['
   const when = new Date(at).toISOString();
   return attempts === undefined
     ? `the store had forgotten moves ${found + 1} to ${seen} on ${when}`
-    : `the store had forgotten what journals still knew on ${when} (${attempts} attempts)`;
+    : `the store had forgotten what journals still knew on ${when} (${counted(attempts, 'attempt')})`;
 }
 
 /** What only a person may decide, in one sentence: what it does, to how many orders and tokens. */
 function lossLine({ session, exact, orders, tokens }: RealmRecovery['losses'][number]): string {
   const becomes = exact
-    ? `the ${orders} orders (${tokens} tokens) that it was sending become unknown, and nothing else changes`
-    : `every order of this realm that is not settled becomes a doubt: up to ${orders} orders (${tokens} tokens)`;
+    ? `what it was sending, ${counted(orders, 'order')} (${absoluteWords(tokens)}), becomes unknown, and nothing else changes`
+    : `every order of this realm that is not settled becomes a doubt: up to ${counted(orders, 'order')} (${absoluteWords(tokens)})`;
   return `  almoner recover --accept-missing ${session}: ${becomes}; nothing is sent by it`;
 }
 
@@ -93,7 +95,7 @@ const SAID = {
 
 /** Safe to send, and yet not all is well: what a silent process was sending is in nobody's hands. */
 function lostLine({ orders, tokens, message }: Waiting): string {
-  return `${orders} orders, ${tokens} tokens stand still. ${message}`;
+  return `${counted(orders, 'order stands', 'orders stand')} still (${absoluteWords(tokens)}). ${message}`;
 }
 
 function nextOf({ realms }: RecoverResult, lost: readonly Waiting[]): string | null {

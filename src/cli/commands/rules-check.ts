@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { counted } from '../../core/counted.js';
 import { findRules } from '../../operations/rules/files.js';
 import { faultLine } from '../../rules/fault.js';
 import { lookAtRules } from '../../rules/rule-thread.js';
@@ -36,7 +37,7 @@ export const check = defineCommand({
         ...found.flatMap(({ file, result }) =>
           'rule' in result
             ? [
-                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${result.audience.members} members`,
+                `${output.colours.green('ok')}      ${file}: ${result.rule.name}, ${counted(result.audience.members, 'member')}`,
               ]
             : [
                 `${output.colours.red('faulty')}  ${file}`,

@@ -11,7 +11,7 @@ import type { PackedRule } from '../../rules/rule.js';
 import { readEntries } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
-import { duration, grouped } from '../../words/spelling.js';
+import { counted, roughly } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { NEW_ADDRESS, RULE_FILE, text, usage } from '../frame/options.js';
@@ -146,7 +146,7 @@ export async function planWithProgress(
   const most = requestsAtMost(loaded.rule, loaded.audience, profile.wallets.chunk);
   if (most > NOTED_FROM)
     context.output.note(
-      `Reading facts of ${grouped(loaded.audience.members)} members: at most ${grouped(most)} requests, about ${duration(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
+      `Reading facts of ${counted(loaded.audience.members, 'member')}: at most ${counted(most, 'request')}, ${roughly(secondsFor(most, { ...profile, certainty: 'manual' }, 0) * 1000)} at the realm's pace.`,
     );
   const progress = new FactsProgress(context.stderr);
   try {

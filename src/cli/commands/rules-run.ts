@@ -9,7 +9,7 @@ import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { grouped } from '../../words/spelling.js';
+import { counted } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -151,7 +151,7 @@ async function fromFile(
 function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_EDITED',
-    `Run ${id} of ${period} is not through, and it was planned from another text of the rule than ${file} holds: ${grouped(awards)} awards, ${grouped(BigInt(tokens))} tokens. Nothing was done.`,
+    `Run ${id} of ${period} is not through, and it was planned from another text of the rule than ${file} holds: ${counted(awards, 'award')}, ${counted(BigInt(tokens), 'token')}. Nothing was done.`,
     {
       next: `\`almoner rules run --plan ${id}\` goes on with it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as it stands now.`,
     },

@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import { isAlmonerError } from '../../core/errors/error.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { journalsHere } from '../../operations/services/merge.js';
@@ -39,7 +40,7 @@ async function storeSafe(app: App): Promise<CheckResult> {
 async function journals(app: App): Promise<CheckResult> {
   const { dataFolder, limits } = app.config;
   const here = await journalsHere(dataFolder);
-  const size = `${here.sessions} journals, ${Math.ceil(here.bytes / 1024)} kB of at most ${limits.journalMegabytes} MB`;
+  const size = `${counted(here.sessions, 'journal')}, ${Math.ceil(here.bytes / 1024)} kB of at most ${limits.journalMegabytes} MB`;
   const realms = await recoveryState(app);
   const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
   const stuck = shut.filter(
@@ -64,10 +65,12 @@ async function journals(app: App): Promise<CheckResult> {
           `${realm}: the store once forgot ${
             rollback.attempts === undefined
               ? `moves ${rollback.found + 1} to ${rollback.seen}`
-              : `${rollback.attempts} attempts`
+              : counted(rollback.attempts, 'attempt')
           }; the journals put them back`,
         ]),
-    ...parked.map(({ batch, orders }) => `${realm}: ${orders} payments of the forgotten batch ${batch}`),
+    ...parked.map(
+      ({ batch, orders }) => `${realm}: ${counted(orders, 'payment')} of the forgotten batch ${batch}`,
+    ),
   ]);
   if (forgotten.length > 0)
     return warning(
@@ -93,9 +96,7 @@ async function waiting(app: App): Promise<CheckResult> {
   const wants = all.filter(({ next }) => next !== null);
   const [first] = [...wants.filter(({ session }) => session !== null), ...wants];
   const lines = all
-    .map(
-      (one) => `batch ${one.batch}: ${one.orders} orders, ${one.tokens} tokens (${one.why}). ${one.message}`,
-    )
+    .map((one) => `batch ${one.batch}: ${counted(one.orders, 'order')} (${one.why}). ${one.message}`)
     .join('\n');
   if (all.length === 0) return ok('no order stands still');
   if (first?.next == null) return ok(lines);

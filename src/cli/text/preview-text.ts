@@ -4,7 +4,7 @@ import type { Finding } from '../../csv/row.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import type { BooksPast } from '../../planning/preview.js';
-import { amountsWords, signed } from '../../words/amounts.js';
+import { absoluteWords, amountsWords, signed } from '../../words/amounts.js';
 import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
@@ -35,7 +35,7 @@ export function planLines(
     ['Members', grouped(totals.members)],
     preview.duplicates > 0 && ['Duplicates', duplicateWords(plan.spent, preview.duplicates)],
     ['To send', toSendWords(plan.existing, preview)],
-    preview.dayLeft !== null && ['Left today', `${grouped(preview.dayLeft)} tokens of the daily cap`],
+    preview.dayLeft !== null && ['Left today', `${counted(preview.dayLeft, 'token')} of the daily cap`],
     [
       'Pace',
       `${allowedWords(profile.rate)}: ${counted(preview.requests, 'request')}, ${roughly(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
@@ -96,8 +96,7 @@ export function toSendWords(existing: Planned['plan']['existing'], preview: Plan
   if (existing?.view != null && isOver(existing.view))
     return `nothing: batch ${existing.id} is ${existing.view.state}`;
   const { payable, payableTokens, amounts } = preview;
-  const sum =
-    amounts === null ? `${counted(payableTokens, 'token')}, absolute` : `${amountsWords(amounts)} tokens`;
+  const sum = amounts === null ? absoluteWords(payableTokens) : `${amountsWords(amounts)} tokens`;
   return `${counted(payable, 'order')}: ${sum}`;
 }
 
@@ -105,7 +104,7 @@ function batchWords({ batch, existing }: Planned['plan']): string {
   if (existing?.view == null) return batch ?? 'none';
   const { paid = 0, duplicate = 0, ...others } = existing.view.counts;
   const unpaid = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${grouped(unpaid)} others`;
+  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
   return isOver(existing.view)
     ? `${existing.id}, which exists already and is over (${stands})`
     : `${existing.id}, which exists already (${stands}): it is resumed, and nobody is paid twice`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
@@ -179,7 +180,7 @@ function twiceOf(said: string): Set<number> {
 function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
   if (indexes.size === 0) return [];
   const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
-  const more = indexes.size > NAMED_MAX ? ` and ${indexes.size - NAMED_MAX} others` : '';
+  const more = indexes.size > NAMED_MAX ? ` and ${counted(indexes.size - NAMED_MAX, 'other')}` : '';
   return [
     `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it, or, where it is an undo itself, with an order of its own.`,
   ];

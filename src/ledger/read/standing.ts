@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
@@ -198,7 +199,7 @@ class BatchLook {
         'planned',
         still.flatMap(({ member }) => behind.get(member) ?? []),
       )),
-      holder: `order ${first.order}${names.size > 1 ? ` (and ${names.size - 1} others)` : ''}`,
+      holder: `order ${first.order}${names.size > 1 ? ` (and ${counted(names.size - 1, 'other')})` : ''}`,
       sinceMs: Math.min(...still.map(({ sinceMs }) => sinceMs)),
       untilMs: still.some(({ untilMs }) => untilMs === null)
         ? null

@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { orderId } from '../../core/ids.js';
 import type { Highest } from '../journal/folder.js';
@@ -156,7 +157,7 @@ function lostMessage(session: string): string {
 async function audit(ref: BatchRef, session: string, orders: number, now: string, by: By): Promise<void> {
   const what =
     session === REMOVED
-      ? `accepted that journals which were removed are missed: ${orders} orders are ${now}`
-      : `accepted session ${session} as lost: ${orders} orders are ${now}`;
+      ? `accepted that journals which were removed are missed: ${counted(orders, 'order is', 'orders are')} ${now}`
+      : `accepted session ${session} as lost: ${counted(orders, 'order is', 'orders are')} ${now}`;
   await writeAudit(ref, { ...by, what, why: null });
 }

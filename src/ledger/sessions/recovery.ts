@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged } from '../journal/folder.js';
 import { type EndedJournal, journalOf, localJournals } from '../journal/local-journals.js';
@@ -133,7 +134,7 @@ export async function recover(
   const merged = await mergeTidings({ ...context, underWay }, tidings);
   if (merged.moved + merged.parked > 0)
     parts.say(
-      `merged the journals here: ${merged.moved} orders put right, ${merged.unknown} of them unknown, ${merged.parked} of batches that are not in the store`,
+      `merged the journals here: ${counted(merged.moved, 'order')} put right, ${merged.unknown} of them unknown, ${merged.parked} of batches that are not in the store`,
     );
   for (const order of merged.second)
     parts.say(
@@ -198,7 +199,8 @@ async function lower(
     : disarm(ledger, note, 'behind', missed);
   if (!(await lowered)) return false;
   if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
-  else if (attempts > 0) say(`the store has forgotten ${attempts} attempts; the journals put them back`);
+  else if (attempts > 0)
+    say(`the store has forgotten ${counted(attempts, 'attempt')}; the journals put them back`);
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
 import { effectsOf } from '../../core/order.js';
@@ -28,7 +29,7 @@ export async function checkMembers(
         message: `The realm does not know member ${member}.`,
       });
     } else if (record.balance !== null && BigInt(record.balance) + gains < takes) {
-      const message = `Member ${member} has ${record.balance} tokens; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
+      const message = `Member ${member} has ${counted(record.balance, 'token')}; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
       plan.findings.fault({ ...finding, code: 'ALM_PLAN_BALANCE_TOO_SMALL', message });
     }
   }

@@ -1,5 +1,6 @@
 import type { Got } from 'got';
 import type { WriteOutcome } from '../../core/classify.js';
+import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
@@ -120,7 +121,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
         get(
           check,
           { url: endpoints.includes, body: JSON.stringify({ wallets: list }) },
-          { what: 'wallets', name: `${list.length} wallets` },
+          { what: 'wallets', name: counted(list.length, 'wallet') },
           (raw) => decodeWalletReply(raw, list),
         ),
       ),

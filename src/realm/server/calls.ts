@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { RealmAccounts } from './accounts.js';
 import { type Answer, invalid, ok, refuse } from './answer.js';
 import {
@@ -126,7 +127,7 @@ function answerOf(
     case 'too-small': {
       const { balance } = result;
       const needed = Math.abs(tokens);
-      const message = `Member ${member} has ${balance} points, ${needed} are needed. Nothing was changed.`;
+      const message = `Member ${member} has ${counted(balance, 'point')}, and ${needed} would be needed. Nothing was changed.`;
       return refuse(422, 'balance_too_small', message, { member, balance, needed });
     }
     case 'out-of-range': {

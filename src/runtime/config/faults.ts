@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
+import { counted } from '../../core/counted.js';
 import { parseRate } from '../../core/profile.js';
 import { isBlock, valueAt } from '../../yaml/values.js';
 import { shown } from './describe.js';
@@ -155,7 +156,7 @@ function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
   if (realm.rateReserve >= rate.requests)
     fault(
       [...at, 'rateReserve'],
-      `expected less than the ${rate.requests} requests of the rate, got ${realm.rateReserve}`,
+      `expected less than the rate’s ${counted(rate.requests, 'request')}, got ${realm.rateReserve}`,
     );
 }
 

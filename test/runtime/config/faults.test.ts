@@ -84,7 +84,7 @@ describe('a bad value is named with what was expected, what was got, and where',
     ],
     [
       realm('rateReserve: 20'),
-      'realms.main.rateReserve: expected less than the 20 requests of the rate, got 20 (almoner.config.yaml line 6, column 18)',
+      'realms.main.rateReserve: expected less than the rate’s 20 requests, got 20 (almoner.config.yaml line 6, column 18)',
     ],
     [
       realm('attempts: { backoffMs: 70000 }'),

@@ -9,7 +9,7 @@ import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
 import { writeUndo } from '../../../operations/batches/undo.js';
 import type { App } from '../../../runtime/app.js';
-import { isoTime } from '../../../words/spelling.js';
+import { counted, isoTime } from '../../../words/spelling.js';
 import {
   BatchesPage,
   BatchesQuery,
@@ -126,7 +126,7 @@ export const BATCH_ROUTES = [
         throw new AlmonerError(
           'ALM_BATCH_CANNOT',
           `Batch ${ref.id} holds nothing that could be taken back.`,
-          { details: leftOut.map(({ orders, message }) => `${orders} orders ${message}`) },
+          { details: leftOut.map(({ orders, message }) => `${counted(orders, 'order')} ${message}`) },
         );
       return new Download(`${ref.id}-undo.csv`, 'text/csv; charset=utf-8', Readable.from([pieces.join('')]));
     },

@@ -168,7 +168,7 @@ function checkConfirmed(
   if (faultCount > 0)
     throw new AlmonerError(
       'ALM_PLAN_FAULTS',
-      `${source} has ${faultCount} faults and was refused as a whole. Nothing was enqueued and nothing was sent.`,
+      `${source} has ${counted(faultCount, 'fault')} and was refused as a whole. Nothing was enqueued and nothing was sent.`,
     );
   // Nothing new is made of orders that are a batch already; one that stands still would go on.
   if (existing && (asShown || (existingState !== 'paused' && existingState !== 'halted'))) return;
@@ -180,6 +180,6 @@ function checkConfirmed(
   if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
   throw new AlmonerError(
     'ALM_DESK_CHANGED',
-    `The file has ${rows} rows and pays ${payable.tokens} tokens, which is not what was confirmed. Nothing was enqueued.`,
+    `The file has ${counted(rows, 'row')}, and its amounts to be sent add up to ${payable.tokens}, which is not what was confirmed. Nothing was enqueued.`,
   );
 }

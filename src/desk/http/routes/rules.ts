@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.js';
 import { AlmonerError } from '../../../core/errors/error.js';
 import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
@@ -85,7 +86,7 @@ export const RULE_ROUTES = [
       if (meta.rule !== rule || meta.awards !== body.members || meta.tokens !== body.tokens)
         throw new AlmonerError(
           'ALM_DESK_CHANGED',
-          `The plan awards ${meta.tokens} tokens to ${meta.awards} members, which is not what was confirmed. Nothing was done.`,
+          `The plan awards ${meta.tokens} tokens to ${counted(meta.awards, 'member')}, which is not what was confirmed. Nothing was done.`,
         );
       const who = visitor.identity.name;
       return tasks.start(`run rule ${rule}`, who, meta.awards, async () => {

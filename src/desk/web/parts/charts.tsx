@@ -8,7 +8,7 @@ import {
   runCharts,
   SETTLED_AS,
 } from '../../../words/charts.js';
-import { clockTime, dayAndClock, duration, grouped } from '../../../words/spelling.js';
+import { clockTime, counted, dayAndClock, duration, grouped } from '../../../words/spelling.js';
 import type { BatchReply, RealmCard } from '../../api/index.js';
 
 /** Sizes are attributes, never inline styles, which the content policy forbids. */
@@ -126,7 +126,7 @@ export function PaceChart({ pace, realm }: { readonly pace: RealmCard['pace']; r
       label={`Requests to ${realm} since ${clock(startsAt)}: ${most}, ${limit}.`}
       columns={shown.map((value, at) => ({
         key: startsAt + at * sliceMs,
-        title: `${clock(startsAt + at * sliceMs)}: ${grouped(value)} requests`,
+        title: `${clock(startsAt + at * sliceMs)}: ${counted(value, 'request')}`,
         parts: [{ css: 'f-requests', value }],
       }))}
       limit={allowed}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { counted, grouped } from '../../../../words/spelling.js';
+import { absoluteWords } from '../../../../words/amounts.js';
+import { counted } from '../../../../words/spelling.js';
 import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
@@ -73,7 +74,7 @@ export function DeadAction({ asking: [verb, selection, what], onStarted, onClose
       <Pending of={counting} rows={1} />
       {count !== null && (
         <p class="n">
-          <b>{many}</b>, {grouped(count.tokens)} tokens.
+          <b>{many}</b>, {absoluteWords(count.tokens)}.
         </p>
       )}
       <p>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { absoluteWords } from '../../../../words/amounts.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DoubtRow, DoubtSelection, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
@@ -129,7 +130,7 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
         ? `All ${grouped(all)} chosen`
         : single.size === 0
           ? 'None chosen'
-          : `${grouped(single.size)} chosen, ${grouped(sum)} tokens`,
+          : `${grouped(single.size)} chosen, ${absoluteWords(sum)}`,
     none,
     chooseAll: () => set(new Map(), found.of),
     has: ({ order }: DoubtRow) => all !== null || single.has(order),

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { counted, grouped } from '../../../../words/spelling.js';
+import { absoluteWords } from '../../../../words/amounts.js';
+import { counted } from '../../../../words/spelling.js';
 import type { DoubtSelection, ResolveRequest, SelectionCount, TaskReply } from '../../../api/index.js';
 import { asFailure, change } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
@@ -58,7 +59,7 @@ export function ResolveDoubts({ selection, decision, does, onStarted, onClose }:
       <Pending of={counting} rows={1} />
       {found !== null && (
         <p class="n">
-          <b>{many}</b>, {grouped(found.tokens)} tokens.
+          <b>{many}</b>, {absoluteWords(found.tokens)}.
         </p>
       )}
       <p>{does ?? DOES[decision]}</p>

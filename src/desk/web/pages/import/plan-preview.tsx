@@ -1,4 +1,4 @@
-import { amountsWords, signed } from '../../../../words/amounts.js';
+import { absoluteWords, amountsWords, signed } from '../../../../words/amounts.js';
 import { counted, grouped, roughly } from '../../../../words/spelling.js';
 import type { PlanReply } from '../../../api/index.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
@@ -66,9 +66,7 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
 
 /** Of the rest of a batch that does several things only the sum is known. */
 export function payableWords({ payable: { tokens, amounts } }: PlanReply): string {
-  return amounts === null
-    ? `${counted(BigInt(tokens), 'token')}, absolute`
-    : `${amountsWords(amounts)} tokens`;
+  return amounts === null ? absoluteWords(tokens) : `${amountsWords(amounts)} tokens`;
 }
 
 function PaidBefore({ batches }: { readonly batches: PlanReply['looksPaid'] }) {
