@@ -33,8 +33,12 @@ export type DeskOptions = {
 /** The desk's own things, made once; every handler is given them. */
 export type Desk = ReturnType<typeof openDesk>;
 
+/** A page that loads tells within so long that the store does not answer. Changes wait as the desk itself does. */
+const LOOK_MS = 3_000;
+
 export function openDesk(app: App, options: DeskOptions) {
-  const { scripts, logger } = app;
+  const looking = app.patient(LOOK_MS, LOOK_MS);
+  const { scripts, logger } = looking;
   const { version, cwd, stop } = options;
   const tokens = new Tokens(scripts);
   const sessions = new Sessions(scripts);
@@ -50,9 +54,11 @@ export function openDesk(app: App, options: DeskOptions) {
     },
   });
   const tasks = new Tasks(logger);
-  const board = new OverviewBoard(app, tasks);
+  const board = new OverviewBoard(looking, tasks);
   return {
     app,
+    /** The same for whoever only looks. */
+    looking,
     version,
     cwd,
     stop,

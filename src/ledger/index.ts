@@ -53,6 +53,7 @@ export {
   type BatchRef,
   batchNumber,
   batchRef,
+  busyMs,
   everyBatch,
   findBatch,
   idOfBatch,

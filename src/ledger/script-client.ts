@@ -69,9 +69,16 @@ export class ScriptClient {
     readonly here: Here = new Here(null),
   ) {}
 
+  /**
+   * For how long one question may stay unanswered. A store that hangs fails nothing until its connection is given
+   * up, and patience counts only what has failed: whoever must answer soon himself sets this as well.
+   */
+  readonly answerMs: number = Number.POSITIVE_INFINITY;
+
   /** The same connection, asked for another time. */
-  patient(patienceMs: number): ScriptClient {
-    const other: ScriptClient = Object.create(this, { patienceMs: { value: patienceMs } });
+  patient(patienceMs: number, answerMs = this.answerMs): ScriptClient {
+    const values = { patienceMs: { value: patienceMs }, answerMs: { value: answerMs } };
+    const other: ScriptClient = Object.create(this, values);
     return other;
   }
 
@@ -147,7 +154,12 @@ export class ScriptClient {
       for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
         this.left.signal.throwIfAborted();
         try {
-          return await question(this.redis);
+          const answer = await inTime(question(this.redis), this.answerMs);
+          if (answer !== LATE) return answer;
+          throw new AlmonerError(
+            'ALM_STORE_UNREACHABLE',
+            `Redis has not answered within ${Math.round(this.answerMs / 1000)} s; the ledger says nothing of what was asked (${what}).`,
+          );
         } catch (error) {
           // What this process has closed itself never answers again.
           if (!isPassing(error) || this.redis.status === 'end') throw error;
@@ -170,11 +182,8 @@ export class ScriptClient {
 
   /** Whether the store does what it is asked. One that refuses writes answers reads all the same. */
   async answers(): Promise<boolean> {
-    const answered = this.redis.time().then(
-      () => true,
-      () => false,
-    );
-    if (!(await Promise.race([answered, sleep(ANSWERS_WITHIN_MS, false)]))) return false;
+    const answered = await inTime(this.redis.time(), ANSWERS_WITHIN_MS).catch(() => LATE);
+    if (answered === LATE) return false;
     // Whoever sleeps may not know yet that it is back.
     if (this.inVain.size > 0) await sleep(ANSWERS_WITHIN_MS);
     return this.inVain.size === 0;
@@ -188,6 +197,18 @@ export class ScriptClient {
 
 const PAUSE_MAX_MS = 1_000;
 const ANSWERS_WITHIN_MS = PAUSE_MAX_MS + 500;
+
+export const LATE = Symbol('no answer in time');
+
+/** The answer, where it comes in time. */
+export async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T | typeof LATE> {
+  if (!Number.isFinite(limitMs)) return answer;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, limitMs, LATE);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
 
 function isPassing(error: unknown): boolean {
   if (error instanceof StoreRefused) return true;

@@ -1,5 +1,12 @@
 import type { Rate } from '../core/profile.js';
-import type { BatchRecord, BatchView, LatencyHistogram, Manifest, RunSeries } from '../ledger/index.js';
+import {
+  type BatchRecord,
+  type BatchView,
+  busyMs,
+  type LatencyHistogram,
+  type Manifest,
+  type RunSeries,
+} from '../ledger/index.js';
 import { percentile } from '../words/charts.js';
 import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
@@ -85,7 +92,8 @@ export function paceUsed(
   series: RunSeries,
   span: RunSpan | null,
 ): Summary['pace'] & Pick<Summary, 'activeMs'> {
-  const busy = series.slices.filter((slice) => slice.requests > 0).length * series.sliceMs;
+  const sending = series.slices.filter((slice) => slice.requests > 0).map(({ at }) => at);
+  const busy = busyMs(sending, series.sliceMs);
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
   const allowed = batch.rate === null ? null : perMinute(batch.rate);

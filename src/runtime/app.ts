@@ -67,8 +67,9 @@ export class App {
   }
 
   /** The same connections, waiting as long as this for a store that does not answer. */
-  patient(patienceMs: number): App {
-    const other: App = Object.create(this, { scripts: { value: this.scripts.patient(patienceMs) } });
+  patient(patienceMs: number, answerMs?: number): App {
+    const scripts = { value: this.scripts.patient(patienceMs, answerMs) };
+    const other: App = Object.create(this, { scripts });
     return other;
   }
 

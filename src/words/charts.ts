@@ -21,6 +21,8 @@ export type Columns = {
   readonly limit?: number | null;
   readonly from: string;
   readonly to: string;
+  /** What the numbers beside it count, and what those below it are. */
+  readonly units: { readonly y: string; readonly x: string };
 };
 
 /** Stacked columns in a box that is one wide for each of them, and a hundred high. */
@@ -90,26 +92,36 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
   const [first, last] = [bins[0], bins.at(-1)];
   if (first === undefined || last === undefined) return null;
   const slice = duration(binMs);
-  const ends = { from: spellTime(first.at), to: spellTime(last.at + binMs) };
+  const spanMs = last.at + binMs - first.at;
+  // A clock that shows seconds tells nothing within one.
+  const isShort = spanMs < 10_000;
+  const ends = {
+    from: spellTime(first.at),
+    to: isShort ? `${duration(spanMs)} later` : spellTime(last.at + binMs),
+  };
+  const momentOf = (at: number) =>
+    isShort ? `${spellTime(first.at)} + ${duration(at - first.at)}` : spellTime(at);
   const limit = rate === null ? null : (rate.requests * binMs) / rate.windowMs;
   const whole = SETTLED_AS.map(({ field }) => bins.reduce((sum, bin) => sum + bin[field], 0));
   const busiest = Math.max(...bins.map(({ requests }) => requests));
   const settled: Columns = {
     ...ends,
+    units: { y: `orders per ${slice}`, x: 'time' },
     label: `Orders settled per ${slice}, over the whole run: ${settledWords(whole)}.`,
     columns: bins.map((bin) => ({
       key: bin.at,
-      title: `${spellTime(bin.at)}: ${settledWords(SETTLED_AS.map(({ field }) => bin[field]))}`,
+      title: `${momentOf(bin.at)}: ${settledWords(SETTLED_AS.map(({ field }) => bin[field]))}`,
       parts: SETTLED_AS.map(({ field, css }) => ({ css: `f-${css}`, value: bin[field] })),
     })),
   };
   const requests: Columns = {
     ...ends,
+    units: { y: `requests per ${slice}`, x: 'time' },
     limit,
     label: `Requests per ${slice}: at most ${grouped(busiest)}${limit === null ? '' : `, allowed ${grouped(Math.round(limit))}`}.`,
     columns: bins.map((bin) => ({
       key: bin.at,
-      title: `${spellTime(bin.at)}: ${counted(bin.requests, 'request')}, ${grouped(bin.rateLimited)} of them told to slow down`,
+      title: `${momentOf(bin.at)}: ${counted(bin.requests, 'request')}, ${grouped(bin.rateLimited)} of them told to slow down`,
       parts: [
         { css: 'f-requests', value: Math.max(0, bin.requests - bin.rateLimited) },
         { css: 'f-limited', value: bin.rateLimited },
@@ -152,6 +164,7 @@ export function latencyChart(latency: Buckets): (Columns & { readonly within: st
   const within = `half within ${reach(percentile(shown, 0.5))}, 99 % within ${reach(percentile(shown, 0.99))}`;
   return {
     within,
+    units: { y: 'answers', x: 'time to the answer' },
     label: `${counted(answers, 'answer')}: ${within}.`,
     from: duration(latency[first - 1]?.upToMs ?? 0),
     to: reach(percentile(shown, 1)),

@@ -158,3 +158,42 @@ describe.each(MOVES)('a realm under another address, at $name', (screen) => {
     expect(await addressMeant().count()).toBe(0);
   });
 });
+
+describe('files left in tabs that were closed', () => {
+  beforeAll(() => openScreen(A_DESKTOP));
+  afterAll(closeScreen);
+
+  test('are shown to their owner, gone on with, and thrown away', async () => {
+    for (const [file, tokens] of [
+      ['left-one.csv', 61],
+      ['left-two.csv', 62],
+    ] as const) {
+      const tab = await page.context().newPage();
+      await tab.goto(`${world().desk.url}/import`);
+      await new DeskOperator(tab).choose(file, rowsOf(0, 3, tokens));
+      await tab.getByRole('button', { name: /^Plan (it|again)$/ }).waitFor();
+      await tab.close();
+    }
+    await operator.goTo('Import');
+    const left = page.getByRole('region', { name: 'Uploaded and not started' });
+    await left.getByText('left-two.csv').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await left.getByRole('button', { name: 'Throw away left-one.csv' }).click();
+    await left.getByText('left-one.csv').waitFor({ state: 'detached' });
+    await left.getByRole('button', { name: 'Go on with left-two.csv' }).click();
+    await page.getByLabel('Realm').selectOption('meadow');
+    await operator.planBy(/^Plan (it|again)$/);
+    await page.getByRole('button', { name: 'Pay 3 orders' }).waitFor();
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await page.getByText('Drop a CSV here').waitFor();
+    await expect.poll(() => left.count()).toBe(0);
+  });
+
+  test('the hidden field for files is no stop on the way through the page by Tab', async () => {
+    await page.getByRole('button', { name: 'Choose a file' }).focus();
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.evaluate('document.activeElement.id')).not.toBe('csv');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Choose a file');
+  });
+});

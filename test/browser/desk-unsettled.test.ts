@@ -1,12 +1,20 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESKTOP, type DeskPage, openDesk, seriousFindings } from '../support/desk-browser.js';
+import {
+  cutOff,
+  DESKTOP,
+  type DeskPage,
+  openDesk,
+  PHONE,
+  seriousFindings,
+  TABLET,
+} from '../support/desk-browser.js';
 import { DeskOperator } from '../support/desk-operator.js';
 import { deskInBrowser } from '../support/desk-world.js';
 
 /** Dead letters and doubts in two tabs: one works, the other only looks and is never reloaded. */
 
-const { members: MEMBERS, world, browser } = deskInBrowser([]);
+const { members: MEMBERS, world, browser } = deskInBrowser(['award-5']);
 let opened: DeskPage;
 let page: Page;
 let looking: Page;
@@ -82,10 +90,44 @@ describe('doubts', () => {
     await expect.poll(async () => String(await counted())).toBe(await badge(looking, 'Doubts').textContent());
     expect(await counted()).toBeGreaterThan(50);
     expect(await rows.count()).toBe(50);
-    expect(await rows.first().textContent()).toMatch(/then [\d,]+/);
+    // Read after the doubt arose, and of some not at all: the realm cuts these lines as well.
+    await expect
+      .poll(() => looking.locator('table.orders').textContent(), { timeout: 15_000 })
+      .toMatch(/then \d/);
     expect(await rows.first().locator('time').count()).toBe(1);
     expect(await seriousFindings(looking)).toEqual([]);
     expect(await looking.evaluate('window.notReloaded')).toBe(true);
+  });
+
+  test.each([TABLET, PHONE])('nothing is cut off at $width px', async (viewport) => {
+    const narrow = await page.context().newPage();
+    narrow.setDefaultTimeout(15_000);
+    await narrow.setViewportSize(viewport);
+    const places: readonly (readonly [string, string])[] = [
+      ['/doubts', 'table.orders tbody tr'],
+      ['/', '.realms .plot'],
+      ['/batches', '.tallies'],
+      [new URL(page.url()).pathname, 'table.orders tbody tr'],
+      ['/audit', 'tbody tr'],
+      ['/import', '.drop'],
+      ['/rules', '[aria-label="Plan and run award-5"]'],
+    ];
+    for (const [path, sign] of places) {
+      await narrow.goto(`${world().desk.url}${path}`);
+      await narrow.locator(sign).first().waitFor();
+      if (process.env.DESK_SHOTS !== undefined)
+        await narrow.screenshot({ path: `${process.env.DESK_SHOTS}/${viewport.width}${path.replaceAll('/', '-')}.png` });
+      expect([path, await cutOff(narrow)]).toEqual([path, []]);
+    }
+    await narrow.getByRole('button', { name: 'Plan and run award-5' }).click();
+    await narrow.getByRole('region', { name: 'Awards' }).locator('td.what').first().waitFor();
+    expect(await cutOff(narrow)).toEqual([]);
+    await narrow.goto(`${world().desk.url}/doubts`);
+    await narrow.getByRole('link', { name: 'Evidence' }).first().click();
+    await narrow.getByRole('rowheader', { name: 'Should be, if paid' }).waitFor();
+    expect(await cutOff(narrow)).toEqual([]);
+    expect(await seriousFindings(narrow)).toEqual([]);
+    await narrow.close();
   });
 
   test('the chart of the run calls them neither paid nor not paid', async () => {

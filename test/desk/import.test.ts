@@ -215,11 +215,30 @@ describe('plans of one upload', () => {
   });
 });
 
-test('more files than the desk keeps are refused', async () => {
+test('what lies in closed tabs blocks nobody: the file used longest ago makes room, and only for its owner', async () => {
+  const own = async (as?: string) =>
+    z
+      .object({ uploads: z.array(z.object({ upload: z.string() })) })
+      .parse((await desk.call('/api/uploads', as === undefined ? {} : { as })).json())
+      .uploads.map(({ upload: id }) => id);
+  const otto = await new Tokens(desk.app.scripts).add('otto', 'operator', 'tester', Date.now());
+  const theirs = await desk.call('/api/uploads?name=b.csv', {
+    method: 'POST',
+    body: 'member,tokens\n1,1\n',
+    as: otto,
+  });
+  expect(theirs.status).toBe(200);
+  for (const id of await own()) await desk.call(`/api/uploads/${id}`, { method: 'DELETE' });
   const ids: string[] = [];
   for (let i = 0; i < LIMITS.filesMax; i++) ids.push((await upload('member,tokens\n1,1\n')).upload);
-  expect((await desk.call('/api/uploads?name=a.csv', { method: 'POST', body: 'x' })).status).toBe(413);
-  for (const id of ids) await desk.call(`/api/uploads/${id}`, { method: 'DELETE' });
+  expect(await own()).toEqual([...ids].reverse());
+  // Looked at again, the first is not the oldest any more.
+  await post(`/api/uploads/${ids[0]}/plan`, {});
+  const { upload: last } = await upload('member,tokens\n1,2\n');
+  expect(await own()).toEqual([last, ids[0], ids[3], ids[2]]);
+  expect((await post(`/api/uploads/${ids[1]}/plan`, {})).status).toBe(404);
+  expect(await own(otto)).toHaveLength(1);
+  for (const id of await own()) await desk.call(`/api/uploads/${id}`, { method: 'DELETE' });
 });
 
 describe('hostile cells and names', () => {

@@ -113,6 +113,7 @@ test('every route answers what the document of the API says, and no field more',
   await settle('/api/dead/discard', { orders: [`${batch}-2`], expect: 1, reason: 'gone' });
   await get('/api/doubts');
   await post('/api/doubts/count', { batch });
+  await get('/api/uploads');
   await get(`/api/doubts/${batch}-4?now=true`);
   await settle('/api/doubts/resolve', {
     batch,

@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const received = () => uploads.receive(Readable.from(['x']), 'a.csv', 1);
+const received = () => uploads.receive(Readable.from(['x']), 'a.csv', 1, 'olga');
 
 /** Stands in for what the desk is given: a plan that is open until it is closed. */
 async function make(): Promise<PlannedUpload> {

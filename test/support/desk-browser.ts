@@ -12,6 +12,7 @@ export function launchBrowser(): Promise<Browser> {
 
 export const DESKTOP = { width: 1_280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
+export const TABLET = { width: 768, height: 1_024 };
 
 /** A signed-in page, and everything that must not happen on it. */
 export type DeskPage = {
@@ -64,4 +65,18 @@ export async function seriousFindings(page: Page): Promise<unknown[]> {
     "axe.run({ resultTypes: ['violations'] }).then((result) => result.violations)",
   );
   return Findings.parse(found).filter(({ impact }) => impact === 'serious' || impact === 'critical');
+}
+
+/** What of the page stands outside the window, or in a box that must be scrolled sideways to be read. */
+export async function cutOff(page: Page): Promise<string[]> {
+  const found: unknown = await page.evaluate(`(() => {
+    const reach = document.documentElement.clientWidth + 1;
+    const parts = document.querySelectorAll('main :is(a, button, td, input, select, p, li, h1, h2, dd, label)');
+    return [...parts].flatMap((part) => {
+      const { right, width } = part.getBoundingClientRect();
+      const isHidden = width <= 1 || part.closest('.unseen, thead') !== null;
+      return isHidden || right <= reach ? [] : [part.tagName + ' ' + part.textContent.slice(0, 60)];
+    });
+  })()`);
+  return z.array(z.string()).parse(found);
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { amountsWords, sumWords, totalWords } from '../../src/words/amounts.js';
-import { binned, latencyChart, roundTop } from '../../src/words/charts.js';
+import { binned, latencyChart, roundTop, runCharts } from '../../src/words/charts.js';
 import { allowedWords, counted, duration, grouped, roughly, usedWords } from '../../src/words/spelling.js';
 import { settledRows, standingWords } from '../../src/words/states.js';
 
@@ -20,6 +20,28 @@ test('the chart keeps every request, fills gaps, and never draws too many column
   expect(bins.reduce((sum, bin) => sum + bin.requests, 0)).toBe(3_000);
   expect(bins.every((bin, at) => bin.at === at * binMs)).toBe(true);
   expect(binned({ sliceMs: 10, slices: [] }).bins).toEqual([]);
+});
+
+test('a run of a second has many columns, told by how long after its beginning; every axis has its unit', () => {
+  const slices = Array.from({ length: 20 }, (_, at) => ({
+    at: at * 50,
+    requests: 2,
+    paid: 1,
+    failed: 0,
+    doubts: 1,
+    rateLimited: 0,
+  }));
+  const charts = runCharts({ sliceMs: 50, slices }, null, () => '10:00:00');
+  expect(charts?.settled).toMatchObject({
+    label: 'Orders settled per 50 ms, over the whole run: 20 paid, 0 not paid, 20 in doubt.',
+    units: { y: 'orders per 50 ms', x: 'time' },
+    from: '10:00:00',
+    to: '1 s later',
+  });
+  expect(charts?.settled.columns).toHaveLength(20);
+  expect(charts?.settled.columns[3]?.title).toBe('10:00:00 + 150 ms: 1 paid, 0 not paid, 1 in doubt');
+  expect(charts?.requests.units.y).toBe('requests per 50 ms');
+  expect(latencyChart([{ upToMs: 30, count: 1 }])?.units).toEqual({ y: 'answers', x: 'time to the answer' });
 });
 
 test('numbers, durations and rates are spelled for people', () => {

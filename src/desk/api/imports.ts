@@ -8,6 +8,10 @@ export const UploadParams = z.object({ upload: z.string().regex(/^[\w-]{22}$/) }
 export const UploadQuery = z.object({ name: z.string().trim().min(1).max(200) });
 export const UploadReply = z.strictObject({ upload: z.string(), name: z.string(), bytes: count });
 export type UploadReply = Of<typeof UploadReply>;
+export const UploadsReply = z.strictObject({
+  uploads: z.array(UploadReply.extend({ receivedAt: time })).describe('Your own, the one used last first.'),
+});
+export type UploadsReply = Of<typeof UploadsReply>;
 
 export const PlanRequest = z.object({
   realm: name.optional(),

@@ -55,7 +55,7 @@ export const RealmCard = z.strictObject({
     .strictObject({ armed: z.boolean(), reason: Reason.nullable() })
     .nullable()
     .describe(
-      'While not armed nothing is sent: the store was restarted or rolled back. Null: nothing was ever sent.',
+      'While not armed nothing is sent. Without a reason nobody has sent since the store started, and the next sender arms it by itself; with one a person must act. Null: nothing was ever sent.',
     ),
   pace: z.strictObject({
     allowed: Rate.nullable().describe(
@@ -136,7 +136,7 @@ export const Matter = z
 export type Matter = Of<typeof Matter>;
 
 export const Overview = z.strictObject({
-  at: time,
+  at: time.describe('Of the picture: with `store.up` false, of the last one that could be taken.'),
   store: z.strictObject({
     up: z.boolean(),
     embedded: z.boolean(),

@@ -134,7 +134,8 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
       if (route.file !== undefined) bodies.unlimited(request);
       const visitor = door.visitorOf(request);
       const length = Number(request.headers['content-length'] ?? Number.NaN);
-      const answer = await route.handle(desk, {
+      const asked = route.method === 'GET' ? { ...desk, app: desk.looking } : desk;
+      const answer = await route.handle(asked, {
         params: request.params,
         query: request.query,
         body: request.body === null ? undefined : request.body,

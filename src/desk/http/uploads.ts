@@ -12,9 +12,12 @@ import type { PlanReply } from '../api/index.js';
 /**
  * Files that people upload, on disk until they are started, thrown away, or an hour old. They are streamed,
  * so that a file of a million rows costs no memory; what a dead desk left behind goes at the next start.
+ * Each person has room for so many: what lies in tabs that were closed must block nobody, so the one that was
+ * used longest ago makes room.
  */
 export type Upload = {
   readonly id: string;
+  readonly who: string;
   readonly name: string;
   readonly path: string;
   readonly faultsPath: string;
@@ -48,9 +51,11 @@ type MakePlan = () => Promise<PlannedUpload>;
 type Kept = PlanOf & { readonly shown: string; readonly planned: PlannedUpload | null };
 
 export class Uploads {
+  /** In the order of their last use. */
   private readonly uploads = new Map<string, Upload>();
   private readonly plans = new Map<string, Kept>();
-  private receiving = 0;
+  /** Whose files are coming in now. */
+  private readonly receiving: string[] = [];
   private readonly sweep: NodeJS.Timeout;
 
   constructor(
@@ -65,19 +70,19 @@ export class Uploads {
     await this.removeOld();
   }
 
-  async receive(body: Readable, name: string, length: number | null): Promise<Upload> {
+  /** A person's own, the one used last first. */
+  of(who: string): Upload[] {
+    return [...this.uploads.values()].filter((upload) => upload.who === who).reverse();
+  }
+
+  async receive(body: Readable, name: string, length: number | null, who: string): Promise<Upload> {
     if (length !== null && length > this.limits.bytesMax) throw tooLarge(this.limits);
-    if (this.uploads.size + this.receiving >= this.limits.filesMax)
-      throw new AlmonerError(
-        'ALM_DESK_UPLOAD_TOO_LARGE',
-        `${this.limits.filesMax} uploaded files wait already. This one was not taken.`,
-        { next: 'Start or throw away the others first.' },
-      );
     const id = randomBytes(16).toString('base64url');
     const path = join(this.folder, `${id}.csv`);
     const watch = new UploadWatch(this.limits);
-    this.receiving += 1;
+    this.receiving.push(who);
     try {
+      await this.makeRoom(who);
       await pipeline(body, watch, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
     } catch (error) {
       await rm(path, { force: true });
@@ -86,14 +91,24 @@ export class Uploads {
         cause: error,
       });
     } finally {
-      this.receiving -= 1;
+      this.receiving.splice(this.receiving.indexOf(who), 1);
     }
     const faultsPath = join(this.folder, `${id}.faults.csv`);
     const { bytes } = watch;
     const planning = new Line(1);
-    const upload = { id, name, path, faultsPath, bytes, receivedAt: Date.now(), planning };
+    const upload = { id, who, name, path, faultsPath, bytes, receivedAt: Date.now(), planning };
     this.uploads.set(id, upload);
     return upload;
+  }
+
+  private async makeRoom(who: string): Promise<void> {
+    const coming = this.receiving.filter((one) => one === who).length;
+    if (coming > this.limits.filesMax)
+      throw new AlmonerError(
+        'ALM_DESK_BUSY',
+        `${coming - 1} files of yours are being uploaded already. This one was not taken.`,
+      );
+    for (const { id } of this.of(who).slice(this.limits.filesMax - coming)) await this.remove(id);
   }
 
   find(id: string): Upload {
@@ -134,6 +149,8 @@ export class Uploads {
   /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
   private async made(upload: Upload, of: PlanOf, make: MakePlan, shown?: string): Promise<PlannedUpload> {
     const { id, faultsPath } = this.find(upload.id);
+    this.uploads.delete(id);
+    this.uploads.set(id, upload);
     const planned = await make().catch((error: unknown) => {
       // Whatever failed for want of the file: the upload was thrown away, and that is what is said.
       this.find(id);
@@ -189,6 +206,7 @@ export class Uploads {
 
 export type UploadLimits = {
   readonly bytesMax: number;
+  /** Of one person. */
   readonly filesMax: number;
   /** Without a byte for so long the upload is over. */
   readonly idleMs: number;
@@ -198,7 +216,7 @@ export type UploadLimits = {
 
 export const UPLOAD_LIMITS: UploadLimits = {
   bytesMax: 512 * 2 ** 20,
-  filesMax: 16,
+  filesMax: 8,
   idleMs: 15_000,
   bytesPerSecondMin: 1024,
 };

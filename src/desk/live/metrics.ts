@@ -144,10 +144,14 @@ function fillRealms({ gauge }: Families, { overview }: Picture): void {
   const dead = gauge('dead_letters', 'Orders that ended without being paid.', ['realm']);
   const halted = gauge('realm_halted', '1 while the program has halted the realm.', ['realm']);
   const breaker = gauge('breaker_open', '1 while the realm gives no definite answers.', ['realm']);
-  const fence = gauge('fence_armed', '0 while the store was restarted or rolled back.', ['realm']);
+  const fence = gauge(
+    'fence_armed',
+    '0 while the store was restarted or rolled back and a person must act.',
+    ['realm'],
+  );
   for (const card of overview.realms) {
     const { realm, pace } = card;
-    if (card.fence !== null) fence.set({ realm }, card.fence.armed ? 1 : 0);
+    if (card.fence !== null) fence.set({ realm }, card.fence.armed || card.fence.reason === null ? 1 : 0);
     const windowMs = pace.allowed?.windowMs ?? 60_000;
     if (pace.allowed !== null) allowed.set({ realm }, (pace.allowed.requests / windowMs) * 1000);
     used.set({ realm }, (pace.used / windowMs) * 1000);

@@ -126,7 +126,6 @@ export class OverviewBoard {
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
     const schedules = withoutStore(this.schedules.list, this.awaySince).map(standingDocument);
     const told = {
-      at: isoTime(now),
       store: this.health.down(),
       matters,
       schedules,
@@ -229,7 +228,7 @@ function shown(seen: readonly ToldBatch[]): ToldBatch[] {
 }
 
 const NOTHING: Omit<Overview, 'store'> = {
-  at: '',
+  at: new Date(0).toISOString(),
   workers: { alive: 0, processes: [] },
   noWorker: false,
   realms: [],

@@ -61,8 +61,10 @@ export async function noteEvent(
   ref: OrderRef,
   event: OrderEvent,
 ): Promise<void> {
-  const key = batchKeys(keyPrefix, ref.no).details(ref.index);
-  await scripts.ask('note evidence', (redis) => redis.rpush(key, encodeEvent(event)));
+  const { meta, details } = batchKeys(keyPrefix, ref.no);
+  await scripts.ask('note evidence', (redis) => redis.rpush(details(ref.index), encodeEvent(event)));
+  // Whoever shows the order, or archives it, reads it again.
+  await scripts.ask('note evidence', (redis) => redis.hincrby(meta, 'version', 1));
 }
 
 /** The notice is said once and kept with the batch and in its audit. */

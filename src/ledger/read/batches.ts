@@ -191,8 +191,17 @@ export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number
   const fields = await ref.ledger.scripts.ask('read run', (redis) =>
     redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
   );
-  const slices = fields.flatMap((field) => (/:[pfd]$/.test(field) ? [field.slice(0, -2)] : []));
-  return new Set(slices).size * sliceMs;
+  const slices = fields.flatMap((field) => (/:[pfd]$/.test(field) ? [Number(field.slice(0, -2))] : []));
+  return busyMs(
+    slices.map((slice) => slice * sliceMs),
+    sliceMs,
+  );
+}
+
+/** The time of slices that begin at these moments; of those finer than a second, the seconds that they fall into. */
+export function busyMs(moments: readonly number[], sliceMs: number): number {
+  const stepMs = Math.max(1_000, sliceMs);
+  return new Set(moments.map((at) => Math.floor(at / stepMs))).size * stepMs;
 }
 
 /** The next step is told with the batch's own id, ready to be copied. */

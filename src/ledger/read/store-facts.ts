@@ -1,22 +1,21 @@
 import type { RealmLedger } from '../realm-ledger.js';
-import type { ScriptClient } from '../script-client.js';
+import { inTime, LATE, type ScriptClient } from '../script-client.js';
 
 /** How the store is, and what a realm's ledger counts over its whole life. */
 
-/** Whether the store answers now: the one question that is not asked again. */
-export function pingStore({ redis }: ScriptClient): Promise<boolean> {
-  return redis.ping().then(
-    () => true,
-    () => false,
-  );
+const PING_MS = 2_000;
+
+/** Whether the store answers now: the one question that is not asked again. One that is frozen refuses nothing. */
+export async function pingStore({ redis }: ScriptClient): Promise<boolean> {
+  return (await inTime(redis.ping(), PING_MS).catch(() => LATE)) !== LATE;
 }
 
 /** A store that hides INFO is no less up. */
-export async function storeInfo({ redis }: ScriptClient): Promise<{
+export async function storeInfo(scripts: ScriptClient): Promise<{
   readonly usedBytes: number | null;
   readonly version: string | null;
 }> {
-  const text = await redis.info().catch(() => '');
+  const text = await scripts.ask('read info', (redis) => redis.info()).catch(() => '');
   const used = /^used_memory:(\d+)/m.exec(text)?.[1];
   return {
     usedBytes: used === undefined ? null : Number(used),

@@ -35,7 +35,7 @@ export function answersByTime(latency: LatencyHistogram): Html | null {
 
 function columns(chart: Columns): Html {
   const { top, half, width, bars, limitY } = drawColumns(chart);
-  const { label, from, to } = chart;
+  const { label, from, to, units } = chart;
   // The date once where one is enough: two full dates do not fit side by side on a phone.
   const end = from.length > 11 && to.startsWith(from.slice(0, 11)) ? to.slice(11) : to;
   const drawn = bars.map(
@@ -45,10 +45,11 @@ function columns(chart: Columns): Html {
   const line =
     limitY === null ? null : html`<line class="limit" x1="0" x2="${width}" y1="${limitY}" y2="${limitY}"/>`;
   return html`<div class="plot">
+<div class="unit" aria-hidden="true">${units.y}</div>
 <div class="y" aria-hidden="true"><span>${top}</span><span>${half}</span><span>0</span></div>
 <svg role="img" aria-label="${label}" viewBox="0 0 ${width} 100" preserveAspectRatio="none">
 ${drawn}${line}</svg>
-<div class="x" aria-hidden="true"><span>${from}</span><span>${end}</span></div>
+<div class="x" aria-hidden="true"><span>${from}</span><span>${units.x}</span><span>${end}</span></div>
 </div>`;
 }
 

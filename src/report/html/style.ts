@@ -51,6 +51,7 @@ svg{display:block;width:100%}
 .plot{display:grid;grid-template-columns:auto 1fr;gap:0 10px;margin-top:10px;font-size:13px;color:var(--soft);font-variant-numeric:tabular-nums}
 .plot .y{display:flex;flex-direction:column;justify-content:space-between;text-align:right;height:150px;line-height:1;min-width:3ch}
 .plot svg{height:150px;border-bottom:1px solid var(--soft);background:linear-gradient(var(--line),var(--line)) 0 50%/100% 1px no-repeat,linear-gradient(var(--line),var(--line)) 0 0/100% 1px no-repeat}
+.plot .unit{grid-column:1/-1;margin-bottom:4px}
 .plot .x{grid-column:2;display:flex;justify-content:space-between;gap:12px;margin-top:4px}
 .limit{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:6 4;vector-effect:non-scaling-stroke}
 .f-requests{fill:var(--sending)}.b-requests{background:var(--sending)}

@@ -16,7 +16,7 @@ import { mergeIfRestored } from '../../../operations/services/merge.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
-import { counted } from '../../../words/spelling.js';
+import { counted, isoTime } from '../../../words/spelling.js';
 import {
   PlanReply,
   PlanRequest,
@@ -25,6 +25,7 @@ import {
   UploadParams,
   UploadQuery,
   UploadReply,
+  UploadsReply,
 } from '../../api/imports.js';
 import { Done } from '../../api/session.js';
 import { sealedBatch } from '../../live/batch-reply.js';
@@ -33,19 +34,31 @@ import type { PlannedUpload, Upload } from '../uploads.js';
 
 /** From a dropped file to a batch: upload, preview, and a start that repeats what the person saw. */
 export const IMPORT_ROUTES = [
+  route('GET /api/uploads', 'operator', {
+    summary: 'The files that you uploaded and did not start yet.',
+    reply: UploadsReply,
+    handle: ({ uploads }, { visitor }) => ({
+      uploads: uploads.of(visitor.identity.name).map(({ id, name, bytes, receivedAt }) => {
+        return { upload: id, name, bytes, receivedAt: isoTime(receivedAt) };
+      }),
+    }),
+  }),
   route('POST /api/uploads', 'operator', {
-    summary: 'Upload a CSV: the body is the file itself, as text/csv. Nothing is sent.',
+    summary:
+      'Upload a CSV: the body is the file itself, as text/csv. Nothing is sent. Of eight files of yours the one used longest ago makes room.',
     query: UploadQuery,
     file: 'text/csv',
     reply: UploadReply,
     audit: ({ query }) => ({ what: `uploaded ${baseName(query.name)}`, batch: null }),
-    async handle({ uploads }, { query, raw }) {
+    async handle({ uploads }, { query, raw, visitor }) {
       if (!(raw.body instanceof Readable))
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
           'Expected the file itself as text/csv. Nothing was kept.',
         );
-      const { id, name, bytes } = await uploads.receive(raw.body, baseName(query.name), raw.contentLength);
+      const { name: who } = visitor.identity;
+      const file = baseName(query.name);
+      const { id, name, bytes } = await uploads.receive(raw.body, file, raw.contentLength, who);
       return { upload: id, name, bytes };
     },
   }),

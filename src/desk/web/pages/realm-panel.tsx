@@ -29,11 +29,10 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
           <Said message={`Halted: ${realm.halt.message}`} next={realm.halt.next} />
         </Notice>
       )}
-      {realm.fence !== null && !realm.fence.armed && (
+      {realm.fence !== null && !realm.fence.armed && realm.fence.reason !== null && (
         <Notice tone="bad">
-          <b>Fenced: nothing is sent.</b>{' '}
-          <Prose text={realm.fence.reason?.message ?? 'The store was restarted or rolled back.'} />{' '}
-          <Prose text={realm.fence.reason?.next ?? 'Run `almoner recover`.'} />
+          <b>Fenced: nothing is sent.</b> <Prose text={realm.fence.reason.message} />{' '}
+          <Prose text={realm.fence.reason.next} />
         </Notice>
       )}
       {realm.breakerSince !== null && (
@@ -65,6 +64,10 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
             · oldest open <Time at={realm.oldestUnsettledAt} />
           </>
         )}
+        {realm.fence !== null &&
+          !realm.fence.armed &&
+          realm.fence.reason === null &&
+          ' · nothing sent since the store started'}
       </p>
     </Panel>
   );

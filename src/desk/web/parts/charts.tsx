@@ -16,6 +16,9 @@ function ColumnChart({ low = false, ...chart }: Columns & { readonly low?: boole
   const { top, half, width, bars, limitY } = drawColumns(chart);
   return (
     <div class={low ? 'plot low' : 'plot'}>
+      <div class="plot-unit" aria-hidden="true">
+        {chart.units.y}
+      </div>
       <div class="plot-y" aria-hidden="true">
         <span>{top}</span>
         <span>{half}</span>
@@ -36,6 +39,7 @@ function ColumnChart({ low = false, ...chart }: Columns & { readonly low?: boole
       </svg>
       <div class="plot-x" aria-hidden="true">
         <span>{chart.from}</span>
+        <span>{chart.units.x}</span>
         <span>{chart.to}</span>
       </div>
     </div>
@@ -130,6 +134,7 @@ export function PaceChart({ pace, realm }: { readonly pace: RealmCard['pace']; r
         parts: [{ css: 'f-requests', value }],
       }))}
       limit={allowed}
+      units={{ y: `requests per ${duration(sliceMs)}`, x: 'time' }}
       from={clock(startsAt).slice(0, 5)}
       to={clock(endsAt).slice(0, 5)}
     />

@@ -107,10 +107,14 @@ function Places({ path, onFollow }: { readonly path: string; readonly onFollow: 
 }
 
 function Connection() {
-  const { status, at } = useStore(live);
-  const words = { joining: 'Connecting', live: 'Live', lost: 'Lost' }[status];
+  const { status, at, overview } = useStore(live);
+  const isAway = status === 'live' && overview?.store.up === false;
+  const words = isAway ? 'No store' : { joining: 'Connecting', live: 'Live', lost: 'Lost' }[status];
   return (
-    <span class={`live push ${status}`} title={at === null ? undefined : `Last news at ${clockTime(at)}`}>
+    <span
+      class={`live push ${isAway ? 'lost' : status}`}
+      title={at === null ? undefined : `Last news at ${clockTime(at)}`}
+    >
       {words}
     </span>
   );
@@ -118,13 +122,16 @@ function Connection() {
 
 /** Fixed to the window's lower edge: a line that comes and goes must not move what somebody is reading. */
 function LostBanner() {
-  const { status, at } = useStore(live);
+  const { status, at, overview } = useStore(live);
+  const isAway = status === 'live' && overview?.store.up === false;
+  const taken = overview === null ? 0 : Date.parse(overview.at);
+  const shown = isAway ? (taken > 0 ? new Date(taken) : null) : at;
   return (
     <div role="status" aria-live="polite" class="lost-place">
-      {status === 'lost' && (
+      {(status === 'lost' || isAway) && (
         <p class="lost-banner">
-          <b>Connection lost</b>
-          {at === null ? ', nothing to show yet. ' : `, showing state of ${clockTime(at)}. `}
+          <b>{isAway ? 'The store does not answer' : 'Connection lost'}</b>
+          {shown === null ? ', nothing to show yet. ' : `, showing state of ${clockTime(shown)}. `}
           Trying again by itself.
         </p>
       )}

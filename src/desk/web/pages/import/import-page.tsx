@@ -8,6 +8,7 @@ import { Button } from '../../parts/fields.js';
 import { Failure, Notice } from '../../parts/panel.js';
 import { announce, Page } from '../../shell/page.js';
 import { FaultList, Stopped } from './fault-list.js';
+import { OwnUploads } from './own-uploads.js';
 import { ChooseFile, type Draft, keptForNext, NOTHING_SAID, PlanOptions, requestOf } from './plan-options.js';
 import { PlanPreview } from './plan-preview.js';
 import { StartPlan } from './start-plan.js';
@@ -65,6 +66,14 @@ export function ImportPage() {
     }
   };
 
+  const take = async (file: UploadReply) => {
+    held.current = file.upload;
+    const kept = keptForNext(draft);
+    setDraft(kept);
+    if (kept.realm === '' && configuredRealms().length !== 1) setStage({ at: 'uploaded', file, plan: null });
+    else await plan(file, kept, null);
+  };
+
   const choose = async (file: File) => {
     giveUp();
     setFailure(null);
@@ -77,12 +86,7 @@ export function ImportPage() {
         (sent) => setStage({ at: 'sending', name: file.name, bytes: file.size, sent }),
         stop.signal,
       );
-      held.current = reply.upload;
-      const kept = keptForNext(draft);
-      setDraft(kept);
-      if (kept.realm === '' && configuredRealms().length !== 1)
-        setStage({ at: 'uploaded', file: reply, plan: null });
-      else await plan(reply, kept, null);
+      await take(reply);
     } catch (error) {
       setStage({ at: 'choosing' });
       if (!stop.signal.aborted) setFailure(asFailure(error));
@@ -108,7 +112,12 @@ export function ImportPage() {
         </Notice>
       )}
       <Failure failure={failure} />
-      {operator && stage.at === 'choosing' && <ChooseFile onFile={choose} />}
+      {operator && stage.at === 'choosing' && (
+        <>
+          <ChooseFile onFile={choose} />
+          <OwnUploads onFile={take} />
+        </>
+      )}
       {stage.at === 'sending' && (
         <Notice tone="plain">
           <p>

@@ -1,0 +1,61 @@
+import { bytesWords } from '../../../../words/spelling.js';
+import type { UploadReply, UploadsReply } from '../../../api/index.js';
+import { change } from '../../live/call.js';
+import { useChange, useResource } from '../../live/resource.js';
+import { Button } from '../../parts/fields.js';
+import { Time } from '../../parts/marks.js';
+import { Failure, Panel } from '../../parts/panel.js';
+import { announce } from '../../shell/page.js';
+
+type OwnUploadsProps = { readonly onFile: (file: UploadReply) => void };
+
+/** Files that the person uploaded, perhaps in a tab that is closed by now: gone on with, or thrown away. */
+export function OwnUploads({ onFile }: OwnUploadsProps) {
+  const { value, failure, reload } = useResource<UploadsReply>('/api/uploads');
+  const throwing = useChange();
+  const uploads = value?.uploads ?? [];
+  const throwAway = (files: readonly UploadReply[]) =>
+    throwing.attempt(async () => {
+      for (const { upload } of files)
+        await change(`/api/uploads/${encodeURIComponent(upload)}`, {}, 'DELETE');
+      announce('Thrown away');
+      reload();
+    });
+  if (uploads.length === 0) return <Failure failure={failure} />;
+  return (
+    <Panel
+      title="Uploaded and not started"
+      flush
+      aside={
+        <Button
+          name="Throw all away"
+          look="quiet"
+          disabled={throwing.busy}
+          onPress={() => throwAway(uploads)}
+        />
+      }
+    >
+      <Failure failure={throwing.failure ?? failure} />
+      <ul class="files own-uploads">
+        {uploads.map((file) => (
+          <li key={file.upload}>
+            <span class="wrap">{file.name}</span>
+            <span class="soft small n">
+              {bytesWords(file.bytes)}, <Time at={file.receivedAt} />
+            </span>
+            <span class="actions">
+              <Button name="Go on" label={`Go on with ${file.name}`} onPress={() => onFile(file)} />
+              <Button
+                name="Throw away"
+                label={`Throw away ${file.name}`}
+                look="quiet"
+                disabled={throwing.busy}
+                onPress={() => throwAway([file])}
+              />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
