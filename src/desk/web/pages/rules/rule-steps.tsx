@@ -85,7 +85,7 @@ function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: 
       <Table label="Next ten runs" heads={['Time', 'Period']}>
         {nextRuns.map(({ at, period, words: spelled }) => (
           <tr key={at}>
-            <td>{spelled}</td>
+            <td class="fits">{spelled}</td>
             <td>{period}</td>
           </tr>
         ))}
