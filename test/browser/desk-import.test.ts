@@ -181,7 +181,7 @@ describe('files left in tabs that were closed', () => {
     await left.getByRole('button', { name: 'Throw away left-one.csv' }).click();
     await left.getByText('left-one.csv').waitFor({ state: 'detached' });
     await left.getByRole('button', { name: 'Go on with left-two.csv' }).click();
-    await page.getByLabel('Realm').selectOption('meadow');
+    await page.getByLabel('Realm').selectOption('moor');
     await operator.planBy(/^Plan (it|again)$/);
     await page.getByRole('button', { name: 'Pay 3 orders' }).waitFor();
     await page.getByRole('button', { name: 'Another file' }).click();

@@ -115,8 +115,6 @@ describe('doubts', () => {
     for (const [path, sign] of places) {
       await narrow.goto(`${world().desk.url}${path}`);
       await narrow.locator(sign).first().waitFor();
-      if (process.env.DESK_SHOTS !== undefined)
-        await narrow.screenshot({ path: `${process.env.DESK_SHOTS}/${viewport.width}${path.replaceAll('/', '-')}.png` });
       expect([path, await cutOff(narrow)]).toEqual([path, []]);
     }
     await narrow.getByRole('button', { name: 'Plan and run award-5' }).click();

@@ -206,16 +206,25 @@ function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
                 </>
               )}
             </td>
-            <td>
+            <td class="o-sent">
               <Time at={doubt.sentAt} none="not known" />
             </td>
             <td class="o-wide">
               <Balances doubt={doubt} />
             </td>
             <td class="o-wide small">
-              <span class="mono wrap">{doubt.requestId ?? 'no request id'}</span>
-              <br />
-              <span class="mono wrap soft">{doubt.key ?? 'no key'}</span>
+              <span class="seen">
+                {doubt.requestId === null ? (
+                  <span class="soft">no request id was told</span>
+                ) : (
+                  <>
+                    request <code>{doubt.requestId}</code>
+                  </>
+                )}
+              </span>
+              <span class="seen">
+                key <code>{doubt.key ?? 'not known'}</code>
+              </span>
             </td>
             <td class="o-wide what">{doubt.message}</td>
           </tr>
@@ -225,16 +234,20 @@ function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
   );
 }
 
+function balanceWords(before: string | null, ifPaid: string | null, then: string | null): string {
+  const first = before === null ? [] : [`before ${grouped(before)}`, `if paid ${grouped(ifPaid ?? '')}`];
+  const words = [...first, ...(then === null ? [] : [`then ${grouped(then)}`])];
+  return words.length === 0 ? 'no balance was read' : words.join(', ');
+}
+
 /** Before it was sent and when the doubt arose; what it would be if paid stands between them. */
 function Balances({ doubt: { sides, looksLike } }: { readonly doubt: DoubtRow }) {
   return (
     <>
       {sides.map(({ member, before, ifPaid, inDoubt }) => (
         <span key={member} class="n seen">
-          {before === null
-            ? 'before: not read'
-            : `before ${grouped(before)}, if paid ${grouped(ifPaid ?? '')}`}
-          {inDoubt === null ? '; then: not read' : `; then ${grouped(inDoubt)}`}
+          {sides.length > 1 && `${member}: `}
+          {balanceWords(before, ifPaid, inDoubt)}
         </span>
       ))}
       {looksLike !== null && <b class="seen">speaks {SPEAKS[looksLike]}</b>}
