@@ -1,38 +1,9 @@
+import { OUTCOMES, type Outcome } from '../core/schedule-outcomes.js';
 import type { BatchState } from '../core/states.js';
 import { counted } from '../words/spelling.js';
 import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type WaitingRun } from './approvals.js';
 import { spellMoment } from './calendar.js';
 import { newestTime, nextTimes } from './schedule.js';
-
-/**
- * How a schedule stands: what became of the last time that came, whoever asks. It is computed from what the books
- * hold, so that a time of which nobody noted anything is told as well: then nobody was serving.
- */
-export const OUTCOMES = {
-  /** No time has come since its go. */
-  none: null,
-  planning: null,
-  enqueued: null,
-  paid: null,
-  nothing: null,
-  paused: null,
-  skipped: null,
-  cancelled: null,
-  'waits-for-go': 'Look at its text and give the go, or put the approved text back.',
-  'realm-away': 'It is tried again by itself; see why the realm does not answer.',
-  'store-away': 'It is tried again by itself; see why the store does not answer.',
-  trouble: 'It is tried again by itself; the log of `almoner serve` says more.',
-  stopped: 'Mend the rule, its limits or its audience; then run the rule by hand for that time.',
-  fault: 'Mend the rule or its audience; then run the rule by hand for that time.',
-  unfinished: 'See to that batch; once it is over, the next time pays who is missing.',
-  missed: 'Run the rule by hand for that time, if it is to be paid.',
-  unserved: 'Start `almoner serve`, or see why it does not see to the schedules.',
-  'no-worker': 'Start `almoner worker`, on any machine that reaches this store.',
-  halted: 'Look at why the batch stands still, and let it go on.',
-  unpaid: 'See to its dead letters and doubts.',
-} as const satisfies Record<string, string | null>;
-export type Outcome = keyof typeof OUTCOMES;
-export const OUTCOME_NAMES = Object.keys(OUTCOMES) as [Outcome, ...Outcome[]];
 
 export type ScheduleStanding = {
   readonly realm: string;
@@ -79,6 +50,10 @@ const OUTCOME_MS = 60_000;
 /** Whoever serves looks every half minute. */
 const SERVED_MS = 90_000;
 
+/**
+ * How a schedule stands: what became of the last time that came, whoever asks. It is computed from what the books
+ * hold, so that a time of which nobody noted anything is told as well: then nobody was serving.
+ */
 export function standingOf(facts: ScheduleFacts): ScheduleStanding {
   const { realm, entry, now } = facts;
   const { rule, paused, approved } = entry;

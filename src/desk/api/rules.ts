@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OUTCOME_NAMES } from '../../rules/standing.js';
+import { OUTCOME_NAMES } from '../../core/schedule-outcomes.js';
 import { count, digits, limit, member, name, next, type Of, reason, sum, time } from './values.js';
 
 /** Reward rules: listed, approved, planned, run and explained. */

@@ -1,4 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
+import { OUTCOMES } from '../../core/schedule-outcomes.js';
 import { type RealmLedger, storeNowMs, workersAtWork } from '../../ledger/index.js';
 import {
   type LastRun,
@@ -11,7 +12,7 @@ import {
 import { periodName } from '../../rules/calendar.js';
 import { listRuns } from '../../rules/run-store.js';
 import { PERIODS } from '../../rules/schema.js';
-import { OUTCOMES, type ScheduleFacts, type ScheduleStanding, standingOf } from '../../rules/standing.js';
+import { type ScheduleFacts, type ScheduleStanding, standingOf } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { batchOf } from './unfinished-runs.js';
