@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { appendDeskAudit, readDeskAudit, type ScriptClient } from '../ledger/index.js';
-import { csvLine } from '../report/csv-files.js';
 import { isoTime } from '../words/spelling.js';
 import { AuditPage, type AuditQuery } from './api/overview.js';
 import { ACCESSES, type Access } from './http/access/tokens.js';
@@ -62,6 +61,8 @@ export class AuditTrail {
 
   /** All of it that fits, however long, newest first. */
   async *csv(filter: AuditFilter): AsyncGenerator<string> {
+    // Loaded for whoever exports: every command that only needs the desk's tokens would load it too.
+    const { csvLine } = await import('../report/csv-files.js');
     yield csvLine(['at', 'who', 'what', 'why', 'batch', 'orders', 'tokens'], ',');
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page: AuditPage = await this.page(cursor, LOOKED_AT_MAX, filter);

@@ -66,12 +66,7 @@ test('a frozen store is said within seconds, everywhere, and so is its return', 
     const overview = ask(`${desk.url}/api/overview`, { as: desk.token });
     expect(await within(overview)).toBeLessThan(8);
     expect((await overview).json()).toMatchObject({ store: { up: false, latencyMs: null } });
-    for (const path of [
-      '/api/dead',
-      '/api/doubts',
-      '/api/audit',
-      '/api/batches/last/orders',
-    ]) {
+    for (const path of ['/api/dead', '/api/doubts', '/api/audit', '/api/batches/last/orders']) {
       const reply = ask(`${desk.url}${path}`, { as: desk.token });
       expect(await within(reply)).toBeLessThan(8);
       expect([path, (await reply).status]).toEqual([path, 503]);

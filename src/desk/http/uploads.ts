@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { counted } from '../../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
 import type { BatchRef } from '../../ledger/index.js';
@@ -106,7 +107,7 @@ export class Uploads {
     if (coming > this.limits.filesMax)
       throw new AlmonerError(
         'ALM_DESK_BUSY',
-        `${coming - 1} files of yours are being uploaded already. This one was not taken.`,
+        `${counted(coming - 1, 'file of yours is', 'files of yours are')} being uploaded already. This one was not taken.`,
       );
     for (const { id } of this.of(who).slice(this.limits.filesMax - coming)) await this.remove(id);
   }
