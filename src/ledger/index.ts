@@ -87,7 +87,6 @@ export {
   orderEvent,
   type Traces,
 } from './order-event.js';
-export { ordersTouching } from './read/plan-reader.js';
 export {
   hasTrouble,
   type RowContext,
@@ -138,9 +137,13 @@ export {
 export {
   decodePlanBlock,
   encodePlanBlock,
+  inflatePlanBlock,
   isPlannedOrder,
+  mayAmountTo,
+  mayMention,
   type PlannedOrder,
   type PlanRow,
+  parsePlanBlock,
 } from './plan-block.js';
 export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses } from './read/addresses.js';
 export {

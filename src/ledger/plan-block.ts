@@ -93,7 +93,26 @@ const rareParts = z.object({
 });
 
 export function decodePlanBlock(bytes: Buffer): PlanRow[] {
-  const parsed: unknown = JSON.parse(inflateRawSync(bytes).toString('utf8'));
+  return parsePlanBlock(inflatePlanBlock(bytes));
+}
+
+/** A block as it is before it is parsed: a scan need not parse the blocks in which nothing of what it looks for stands. */
+export function inflatePlanBlock(bytes: Buffer): Buffer {
+  return inflateRawSync(bytes);
+}
+
+/** Whether a member or a reference can stand in an inflated block. */
+export function mayMention(inflated: Buffer, text: string): boolean {
+  return inflated.includes(JSON.stringify(text));
+}
+
+/** Whether an amount can: it is the last value of an order. */
+export function mayAmountTo(inflated: Buffer, tokens: number): boolean {
+  return inflated.includes(`,${tokens}]`);
+}
+
+export function parsePlanBlock(inflated: Buffer): PlanRow[] {
+  const parsed: unknown = JSON.parse(inflated.toString('utf8'));
   if (!Array.isArray(parsed)) throw damaged();
   return parsed.map(unpackRow);
 }
@@ -127,11 +146,6 @@ function unpack(value: unknown, cells: readonly string[]): string | null {
   const text = typeof value === 'number' ? cells[value] : undefined;
   if (text === undefined) throw damaged();
   return text;
-}
-
-/** Whether a member can stand in the block at all: a scan need not parse the blocks in which it cannot. */
-export function mayMention(bytes: Buffer, member: string): boolean {
-  return inflateRawSync(bytes).includes(`"${member}"`);
 }
 
 function unpackOrder(packed: unknown, cells: readonly string[]): Order {

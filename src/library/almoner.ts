@@ -2,6 +2,8 @@ import type { CheckOptions, EnqueueOptions, Input, PayOptions } from './given.js
 import type {
   BatchStatus,
   DeadLetter,
+  Found,
+  FoundBy,
   HistoryEntry,
   Plan,
   Report,
@@ -74,6 +76,12 @@ export interface Almoner {
 
   /** Every order that ever touched a member, oldest first. */
   history(member: string, options?: { readonly since?: Date | undefined }): Promise<HistoryEntry[]>;
+
+  /**
+   * Searches all batches, archives included, newest first: by reference, file, member, order, amount or day (in UTC);
+   * `by` narrows it to one of these. Throws at the end where an archive could not be read.
+   */
+  find(text: string, options?: { readonly by?: FoundBy | undefined }): AsyncIterable<Found>;
 
   /**
    * What is being sent finishes, batches that are being paid are paused (their `pay` gives that status), then all

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
 import { allStatuses, batchStatus } from '../operations/batches/batch-status.js';
+import { Find } from '../operations/batches/find.js';
 import { memberHistory } from '../operations/batches/member-history.js';
 import { reportBatch } from '../operations/batches/report.js';
 import { cancel, cancelImport, pause, resume, type SteeredBy } from '../operations/batches/steer.js';
@@ -26,7 +27,7 @@ import { explainedToPrograms } from './explain.js';
 import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
 import { PlanRefused } from './plan-refused.js';
 import { OPTIONS, readBatch, readInput, readMember, readOptions, readOrders } from './read-given.js';
-import { planTold, resultsTold, Watching } from './tell.js';
+import { foundTold, planTold, resultsTold, Watching } from './tell.js';
 import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.js';
 
 /** The library's face over the operations: reads what a program gave, calls one of them, and tells plain values. */
@@ -88,7 +89,7 @@ export class Library implements Almoner {
   }
 
   status(batch: string): Promise<BatchStatus> {
-    return this.doing(async () => batchStatus(await this.find(batch), { config: this.app.config }));
+    return this.doing(async () => batchStatus(await this.named(batch), { config: this.app.config }));
   }
 
   batches(): Promise<BatchStatus[]> {
@@ -97,7 +98,7 @@ export class Library implements Almoner {
 
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
-      const ref = await this.find(batch);
+      const ref = await this.named(batch);
       return resultsTold(await snapshotBatch(ref, new PlanReader(ref.ledger), []));
     });
   }
@@ -106,7 +107,7 @@ export class Library implements Almoner {
     return this.doing(async () => {
       const given = readOptions(OPTIONS.report, options);
       const out = given.out === undefined ? undefined : resolve(this.cwd, given.out);
-      const ref = await this.find(batch);
+      const ref = await this.named(batch);
       const wish = { out, public: given.public ?? false };
       return reportBatch(ref, new PlanReader(ref.ledger), this.app.config, wish);
     });
@@ -152,6 +153,13 @@ export class Library implements Almoner {
       const since = readOptions(OPTIONS.history, options).since?.getTime() ?? null;
       const wish = { realm: this.realmName, since, onScanned: () => {} };
       return memberHistory(this.app.scripts, readMember(member), wish);
+    });
+  }
+
+  find(text: string, options: Parameters<Almoner['find']>[1] = {}): ReturnType<Almoner['find']> {
+    return this.each(async () => {
+      const given = readOptions(OPTIONS.find, { ...options, text });
+      return foundTold(await Find.open(this.app.scripts, given.text, { ...given, realm: this.realmName }));
     });
   }
 
@@ -210,7 +218,7 @@ export class Library implements Almoner {
   ): Promise<Steered> {
     return this.doing(async () => {
       const { reason: why = null } = readOptions(OPTIONS.steer, because);
-      const ref = await this.find(batch);
+      const ref = await this.named(batch);
       return { batch: ref.id, ...(await move(ref, { who: this.app.config.operator, why })) };
     });
   }
@@ -222,7 +230,7 @@ export class Library implements Almoner {
     });
   }
 
-  private find(batch: string): Promise<BatchRef> {
+  private named(batch: string): Promise<BatchRef> {
     return findBatch(this.app.scripts, readBatch(batch), this.realmName);
   }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { FIND_BY, FIND_TEXT_MAX } from '../core/find-meanings.js';
 import { type BatchId, isBatchId, isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId } from '../core/ids.js';
 import { oneLine } from '../core/one-line.js';
 import { show } from '../core/visible.js';
@@ -92,6 +93,13 @@ export const OPTIONS = {
   report: object({ out: text, public: flag }),
   steer: object({ reason: text } satisfies Readers<Because>),
   letters: object({ batch: text }),
+  find: object({
+    text: textOf(
+      `a text of 1 to ${FIND_TEXT_MAX} characters`,
+      (given) => given.trim() !== '' && given.length <= FIND_TEXT_MAX,
+    ),
+    by: z.enum(FIND_BY, `expected one of ${FIND_BY.join(', ')}`).optional(),
+  }),
   history: object({ since: z.date('expected a Date').optional() }),
   verdict: object({
     paid: z.boolean('expected true or false'),

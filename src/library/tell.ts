@@ -4,12 +4,14 @@ import { rowOfLine } from '../csv/given-rows.js';
 import type { Finding as FileFinding } from '../csv/row.js';
 import type { BatchRecord } from '../ledger/index.js';
 import { toldOf } from '../operations/batches/batch-status.js';
+import type { Find, FoundOrders } from '../operations/batches/find.js';
+import { deadLetter } from '../operations/dead/dead-letters.js';
 import { type Planned, type PlanRequest, planDocument } from '../operations/pay/plan-file.js';
 import type { Watch } from '../operations/pay/run-batch.js';
 import { isoTime } from '../words/spelling.js';
 import { inOwnWords } from './explain.js';
 import type { PayOptions } from './given.js';
-import type { BatchStatus, Finding, Plan, ResultRow } from './told.js';
+import type { BatchStatus, Finding, Found, Plan, ResultRow } from './told.js';
 
 /** The document of `plan --json`; where rows were given, each finding names its row. */
 export async function planTold(planned: Planned, profile: RealmProfile, request: PlanRequest): Promise<Plan> {
@@ -33,6 +35,28 @@ export async function* resultsTold({ batch, rows }: BatchRecord): AsyncGenerator
       input: Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ''])),
     };
 }
+
+/** Looked for as it is asked for; an archive that cannot be read is told once everything else was. */
+export async function* foundTold(find: Find): AsyncGenerator<Found> {
+  for (const batch of find.batches()) yield { kind: 'batch', ...batch };
+  const unsearched: string[] = [];
+  let from: FoundOrders['next'] = null;
+  do {
+    const untilMs = performance.now() + FIND_LOOK_MS;
+    const page: FoundOrders = await find.orders({ from, limit: FIND_PAGE, untilMs });
+    for (const { ref, row, by } of page.found) yield { kind: 'order', ...deadLetter(ref, row), by };
+    unsearched.push(...page.unsearched.map(({ message }) => message));
+    from = page.next;
+  } while (from !== null);
+  if (unsearched.length > 0)
+    throw new AlmonerError(
+      'ALM_LEDGER_ARCHIVE_MISSING',
+      `Not everything was searched. ${unsearched.join(' ')}`,
+    );
+}
+
+const FIND_PAGE = 200;
+const FIND_LOOK_MS = 500;
 
 /** What a program said about following a payment and stopping it. */
 export class Watching {

@@ -247,6 +247,29 @@ export interface HistoryEntry {
   readonly balanceAfter: string | null;
 }
 
+/** What a search found: a batch as a whole, or one of its orders; `by` says what of it the text matched. */
+export type Found = FoundBatch | FoundOrder;
+export type FoundBy = 'batch' | 'order' | 'file' | 'reference' | 'member' | 'amount' | 'day';
+
+export interface FoundBatch {
+  readonly kind: 'batch';
+  readonly by: readonly FoundBy[];
+  readonly batch: string;
+  readonly realm: string;
+  readonly rehearsal: boolean;
+  readonly source: string;
+  readonly state: BatchStatus['state'];
+  readonly counts: BatchStatus['counts'];
+  readonly rows: number;
+  readonly createdAt: string;
+  readonly archived: boolean;
+}
+
+export interface FoundOrder extends DeadLetter {
+  readonly kind: 'order';
+  readonly by: readonly FoundBy[];
+}
+
 /** What became of doubts that a person decided. */
 export interface Resolved {
   readonly resolved: readonly { readonly order: string; readonly state: OrderState }[];

@@ -175,9 +175,30 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  test('finds everything about a member from the search box', async () => {
-    await page.getByLabel('Find a member, batch or order').fill(MEMBERS[0] ?? '');
-    await page.getByRole('button', { name: 'Find' }).click();
+  test('finds a file, an amount and a member from the one search field', async () => {
+    const field = page.getByLabel('Find a reference, file, member, order, amount or day');
+    const search = async (text: string) => {
+      await field.fill(text);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('heading', { level: 1, name: `Search for “${text}”` }).waitFor();
+    };
+    const batches = page.getByRole('region', { name: 'Batches found' }).locator('tbody tr');
+    const orders = page.getByRole('region', { name: 'Orders found' }).locator('tbody tr');
+    await search(`LATE-${tokens}`);
+    await batches.getByRole('link', { name: `late-${tokens}.csv` }).waitFor();
+    expect(await batches.count()).toBe(1);
+    await page.getByText('No order matches.').waitFor();
+    await search(String(tokens + 100));
+    await orders.first().waitFor();
+    expect(await orders.first().locator('.o-by').textContent()).toBe('amount');
+    await search(MEMBERS[0] ?? '');
+    await orders.nth(2).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.getByLabel('Found by').selectOption('amount');
+    await page.getByText('No order matches.').waitFor();
+    await search(MEMBERS[0] ?? '');
+    await page.getByRole('link', { name: `Member ${MEMBERS[0]}` }).click();
     await page.getByRole('heading', { level: 1, name: `Member ${MEMBERS[0]}` }).waitFor();
     await page.locator('table.orders tbody tr').nth(2).waitFor();
   });

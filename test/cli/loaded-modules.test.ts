@@ -89,6 +89,7 @@ test.each([
   ['doubt list', '', 'csv planning queue report'],
   ['dead list', '', 'csv report'],
   ['history 1', '', 'csv queue report'],
+  ['find 1', '', 'csv report'],
   ['report last', '', 'csv queue report'],
   ['plan more.csv', 'csv-parse', 'csv planning queue realm report'],
   ['plan more.csv --check', 'csv-parse got lossless-json', 'csv planning queue realm report'],

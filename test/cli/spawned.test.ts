@@ -61,6 +61,7 @@ const STEPS: readonly Step[] = [
   step(() => ['cancel', seen.imported], 0, { state: 'cancelled' }),
   step(() => ['report', seen.paid], 0, { batch: expect.any(String) }),
   step(['history', '1'], 0, {}),
+  step(['find', '1', '--by', 'member'], 0, { more: false }),
   step(() => ['undo', seen.paid], 0, {}),
   step(['pace'], 0, { realms: [{ configured: null, learnt: null, holdUntil: null, notes: [] }] }),
   step(['dead', 'list'], 0, { orders: [{ member: '404' }, { member: '405' }] }),

@@ -66,7 +66,13 @@ test('in the desk’s document every time is ISO 8601, and every sum of tokens i
   };
   look(components.schemas, '');
   // The tokens of one order are a number.
-  const ofOneOrder = ['OrderRow', 'DoubtRow', 'ExplainReply', 'RulePlanPage properties awards items'];
+  const ofOneOrder = [
+    'OrderRow',
+    'DoubtRow',
+    'FindOrdersPage properties orders items',
+    'ExplainReply',
+    'RulePlanPage properties awards items',
+  ];
   expect(
     numbers.filter((place) => !ofOneOrder.some((one) => place.startsWith(` ${one} properties`))),
   ).toEqual([]);

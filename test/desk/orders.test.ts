@@ -142,15 +142,30 @@ describe('the table of orders', () => {
     expect(text).toContain('almoner_request_seconds_count{realm="picky"} 603');
   });
 
-  test('the search box knows what a text may mean', async () => {
-    const found = async (q: string) =>
+  test('the search field finds batches by id and file, and pages through orders of every meaning', async () => {
+    const wholes = async (q: string) =>
       z
-        .object({ found: z.array(z.object({ kind: z.string() })) })
-        .parse((await desk.call(`/api/find?q=${q}`)).json())
-        .found.map(({ kind }) => kind);
-    expect(await found(batch.slice(0, 5))).toContain('batch');
-    expect(await found(`${batch}-3`)).toContain('order');
-    expect(await found('100000')).toContain('member');
+        .object({ batches: z.array(z.object({ batch: z.string(), by: z.array(z.string()) })) })
+        .parse((await desk.call(`/api/find?q=${q}`)).json()).batches;
+    expect(await wholes(batch.slice(0, 5))).toMatchObject([{ batch, by: ['batch'] }]);
+    expect(await wholes('MANY')).toMatchObject([{ batch, by: ['file'] }]);
+    const find = async (q: string, more = {}) => {
+      const { found, pages } = await orders({ q, ...more }, '/api/find/orders');
+      return { lines: found.map(({ line }) => line), pages };
+    };
+    expect((await find(`${batch}-3`)).lines).toEqual([4]);
+    expect((await find('lost-2')).lines).toEqual([22]);
+    expect((await find('100000')).lines).toEqual([2, 32]);
+    expect((await find('today', { by: 'day', limit: '200' })).lines).toHaveLength(603);
+    // One row at a time, and each once.
+    const one = await find('5', { limit: '1' });
+    expect(one.lines).toEqual([6, 12, 302]);
+    expect(one.pages).toBeGreaterThan(2);
+  });
+
+  test('a search refuses a cursor that nobody gave out', async () => {
+    for (const cursor of ['7', 'ab.1.1', 'x'])
+      expect((await desk.call(`/api/find/orders?q=5&cursor=${cursor}`)).status).toBe(400);
   });
 });
 

@@ -96,7 +96,8 @@ test('every route answers what the document of the API says, and no field more',
   await until('the end', async () => summary.parse(await get(at)).summary.state === 'done', 60_000);
   await get('/api/overview');
   await post('/api/realms/picky/pace/reset');
-  await get(`/api/find?q=${batch}-1`);
+  await get(`/api/find?q=${batch}`);
+  await get(`/api/find/orders?q=${batch}-1`);
   await get('/api/batches');
   await get(`${at}/orders`);
   await get(`${at}/audit`);

@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { batchId, memberId, orderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { TOKENS_MAX, tokens } from '../../src/core/points.js';
-import { decodePlanBlock, encodePlanBlock, mayMention, type PlanRow } from '../../src/ledger/plan-block.js';
+import {
+  decodePlanBlock,
+  encodePlanBlock,
+  inflatePlanBlock,
+  mayAmountTo,
+  mayMention,
+  type PlanRow,
+} from '../../src/ledger/plan-block.js';
 import { planRow } from '../support/ledgers-on-redis.js';
 
 const member = fc.stringMatching(/^[0-9]{1,20}$/).map(memberId);
@@ -57,18 +64,21 @@ describe('a block of a plan', () => {
     );
   });
 
-  test('tells a scan where a member cannot be, and never hides one that is there', () => {
+  test('tells a scan where a member, reference or amount cannot be, and never hides one that is there', () => {
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 10 }), (rows) => {
         const bytes = encodePlanBlock(rows);
         for (const { order: one } of rows)
           if (one !== null) {
-            expect(mayMention(bytes, one.member)).toBe(true);
-            if (one.recipient !== null) expect(mayMention(bytes, one.recipient)).toBe(true);
+            expect(mayMention(inflatePlanBlock(bytes), one.member)).toBe(true);
+            if (one.recipient !== null) expect(mayMention(inflatePlanBlock(bytes), one.recipient)).toBe(true);
+            expect(mayAmountTo(inflatePlanBlock(bytes), one.tokens)).toBe(true);
           }
+        for (const { reference } of rows)
+          if (reference !== null) expect(mayMention(inflatePlanBlock(bytes), reference)).toBe(true);
       }),
     );
-    expect(mayMention(encodePlanBlock([planRow({ member: '41' }, 1)]), '42')).toBe(false);
+    expect(mayMention(inflatePlanBlock(encodePlanBlock([planRow({ member: '41' }, 1)])), '42')).toBe(false);
   });
 
   test('is the same bytes for the same rows: putting it again stores nothing else', () => {

@@ -84,6 +84,8 @@ describe('misuse is refused by name, never thrown at once, and leaves the books 
     ['no batch', (books) => books.resume(untyped(5)), /the id of a batch, got 5/],
     ['history', (books) => books.history('7', untyped(null)), /options: expected an object, got null/],
     ['since', (books) => books.history('7', untyped({ since: '2026-01-01' })), /since: expected a Date/],
+    ['find by', (books) => listed(books.find('7', untyped({ by: 'line' }))), /by: expected one of batch,/],
+    ['find nothing', (books) => listed(books.find(' ')), /expected a text of 1 to 200 characters/],
     ['no time', (books) => books.history('7', { since: new Date('x') }), /since: expected a Date/],
     ['doubts', (books) => books.resolveDoubts(untyped(undefined), untyped(undefined)), /orders: .*a list/],
     [

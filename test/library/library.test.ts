@@ -103,6 +103,12 @@ describe('paying', () => {
     ]);
     const history = await almoner.history(BEN, { since: new Date(Date.now() - 3_600_000) });
     expect(history.at(-1)).toMatchObject({ order: `${status.batch}-2`, role: 'recipient', counterpart: ANN });
+    expect(await listed(almoner.find('a-2'))).toMatchObject([
+      { kind: 'order', by: ['reference'], order: `${status.batch}-2`, state: 'paid' },
+    ]);
+    expect(await listed(almoner.find('event 7', { by: 'file' }))).toMatchObject([
+      { kind: 'batch', by: ['file'], batch: status.batch, state: 'done' },
+    ]);
     expect((await almoner.batches()).at(-1)).toMatchObject({ batch: status.batch });
     expect(existsSync(join(folder, 'reports'))).toBe(false);
     const report = await almoner.report(status.batch, { out: 'told' });

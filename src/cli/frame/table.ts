@@ -21,6 +21,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     resume: 'go on with a paused or halted batch',
     cancel: 'end a batch; what was not sent stays unsent',
     report: 'write the report files of a batch again',
+    find: 'search all batches by reference, file, member, order, amount or day',
     history: 'every order that ever touched a member',
     undo: 'write the CSV that takes back what was paid',
     pace: 'the rate of each realm, what was learnt of it, and forgetting that',

@@ -59,7 +59,8 @@ function withoutIds({ message, member, recipient }: DeadLetter): string {
   return ids.reduce((text, id) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'N'), message ?? '');
 }
 
-function letterLine(letter: DeadLetter): string {
+/** One order, a dead letter or not. */
+export function letterLine(letter: DeadLetter): string {
   const marks = letter.marks.length === 0 ? '' : ` (${letter.marks.join(', ')})`;
   const status = letter.status === null ? '' : ` ${letter.status}`;
   return `  ${letter.order}  line ${letter.line}  ${orderWords(letter)}  ${letter.state}${marks}${status}  ${letter.class ?? ''}`.trimEnd();

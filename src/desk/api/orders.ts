@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
 import { orderEvent } from '../../ledger/index.js';
 import {
   batch,
+  batchState,
   count,
   cursor,
   decision,
@@ -82,6 +84,58 @@ export const HistoryQuery = z.object({
 });
 export const HistoryPage = z.strictObject({ member: z.string(), ...page });
 export type HistoryPage = Of<typeof HistoryPage>;
+
+const findBy = z.array(z.enum(FIND_BY)).describe('What of it the text matched.');
+export const FindQuery = z.object({
+  q: z
+    .string()
+    .trim()
+    .min(1)
+    .max(FIND_TEXT_MAX)
+    .describe(
+      'The beginning of a batch or order id, a part of a file’s name, a whole reference, a member, an amount, or a day in UTC (`2026-11-03`, `20261103`, `today`, `yesterday`). Where it can mean several, all are looked for.',
+    ),
+  by: z.enum(FIND_BY).optional().describe('Only this meaning.'),
+  realm: name.optional(),
+});
+export const FindReply = z.strictObject({
+  member: z.string().nullable().describe('The member that the text may be; their history has a page.'),
+  day: z.string().nullable().describe('The day that the text was read as, in UTC.'),
+  batches: z
+    .array(
+      z.strictObject({
+        batch: z.string(),
+        by: findBy,
+        realm: z.string(),
+        rehearsal: z.boolean(),
+        source: z.string(),
+        state: batchState,
+        counts: z.partialRecord(orderState, count),
+        rows: count,
+        createdAt: time,
+        archived: z.boolean(),
+      }),
+    )
+    .describe('Newest first, at most 50.'),
+  moreBatches: count.describe('Batches that match beyond those.'),
+});
+export type FindReply = Of<typeof FindReply>;
+export const FindOrdersQuery = FindQuery.extend({
+  cursor: cursor.optional(),
+  limit: limit(200).optional(),
+});
+export const FindOrdersPage = z.strictObject({
+  ...page,
+  orders: z
+    .array(OrderRow.extend({ by: findBy }))
+    .describe(
+      'Of the newest batches first. May be fewer than asked for, even none, while `next` is not null.',
+    ),
+  unsearched: z
+    .array(z.strictObject({ batch: z.string(), message: z.string() }))
+    .describe('Batches whose rows could not be read: their archive is missing or damaged.'),
+});
+export type FindOrdersPage = Of<typeof FindOrdersPage>;
 
 const [attempt, orphaned, balances, concluded, retried, discarded] = orderEvent.options;
 const OrderEvent = z.discriminatedUnion('event', [

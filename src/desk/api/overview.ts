@@ -18,7 +18,7 @@ import {
   time,
 } from './values.js';
 
-/** The front page and what keeps it live, its search box, and the desk's own tasks and audit. */
+/** The front page and what keeps it live, and the desk's own tasks and audit. */
 
 const Learnt = {
   configured: Rate.nullable(),
@@ -162,14 +162,6 @@ export type Overview = Of<typeof Overview>;
  * picture anew.
  */
 export const EventsQuery = z.object({ batch: batch.optional() });
-
-export const FindQuery = z.object({ q: z.string().trim().min(1).max(100) });
-export const FindReply = z.strictObject({
-  found: z.array(
-    z.strictObject({ kind: z.enum(['batch', 'order', 'member']), id: z.string(), note: z.string() }),
-  ),
-});
-export type FindReply = Of<typeof FindReply>;
 
 const day = z.iso.date().optional();
 const auditFilter = {

@@ -4,26 +4,39 @@ import {
   attentionRows,
   type BatchView,
   isUnsettledState,
+  mayMention,
   PLAN_BLOCK_ROWS,
+  type PlanRow,
   type RowContext,
   type RowView,
-  readBatch,
   readRow,
   type ScriptClient,
   type UnsettledState,
 } from '../../ledger/index.js';
-import { contextOf } from '../../operations/batches/find-orders.js';
-import type { HistoryPage, HistoryQuery, OrderRow, OrdersPage, OrdersQuery } from '../api/index.js';
-import { batchesFor, orderRow, parseCursor, placeOf } from './paging.js';
+import { Find } from '../../operations/batches/find.js';
 import {
   includes,
   type ScanBounds,
   type Scanned,
-  scanBlocks,
+  type ScanPlace,
+  type Search,
+  scanBatches,
+  scanRows,
+  sealedBatches,
   type Wanted,
-  wantedOf,
   wantMember,
-} from './search.js';
+} from '../../operations/batches/scan-rows.js';
+import type {
+  FindOrdersPage,
+  FindOrdersQuery,
+  FindQuery,
+  FindReply,
+  HistoryPage,
+  HistoryQuery,
+  OrdersPage,
+  OrdersQuery,
+} from '../api/index.js';
+import { orderRow, parseCursor } from './paging.js';
 
 /**
  * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
@@ -51,7 +64,7 @@ export async function ordersPage(
     const looked = await attentionCount(context.ref, wanted.state, after);
     return page(context, seen, looked, view.counts[wanted.state] ?? 0);
   }
-  const scanned = await scanBlocks(context, rows, wanted, { from, limit, untilMs });
+  const scanned = await scanRows(context, rows, wanted, { from, limit, untilMs });
   return page(context, scanned, (scanned.next ?? rows + 1) - 1, rows);
 }
 
@@ -83,7 +96,10 @@ async function attentionList(
 }
 
 function fits(row: RowView, { class: code, search }: Wanted): boolean {
-  return (code === null || row.errorCode === code) && (search === null || includes(row.error, search.text));
+  return (
+    (code === null || row.errorCode === code) &&
+    (search === null || includes(row.error, search.inErrors ?? ''))
+  );
 }
 
 function page({ ref }: RowContext, { found, next }: Scanned, scanned: number, of: number): OrdersPage {
@@ -117,45 +133,103 @@ async function findLine(context: RowContext, rows: number, line: number): Promis
   return null;
 }
 
-/** Every order that ever touched a member, newest batch first, looked for in bounded pieces. */
-const HISTORY_LOOK_MS = 300;
-const HISTORY_LIMIT = 100;
+function wantedOf(query: OrdersQuery): Wanted {
+  return { state: query.state ?? null, class: query.class ?? null, search: searchOf(query) };
+}
 
+function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
+  const text = search?.trim() ?? '';
+  if (text === '') return null;
+  const cell = (has: (row: PlanRow) => boolean): Search => ({
+    inPlan: { mayHold: (block) => mayMention(block, text), has },
+    inRecord: null,
+    inErrors: null,
+  });
+  switch (field) {
+    case 'member':
+      return cell(({ order }) => order?.member === text);
+    case 'recipient':
+      return cell(({ order }) => order?.recipient === text);
+    case 'reference':
+      return cell(({ reference }) => reference === text);
+    case 'line':
+      return cell(({ line }) => String(line) === text);
+    case 'error':
+      return { inPlan: null, inRecord: null, inErrors: text };
+    case 'any': {
+      const needle = JSON.stringify(text).slice(1, -1);
+      return {
+        inPlan: {
+          mayHold: (block) => includes(block.toString('utf8'), needle),
+          has: ({ cells }) => cells.some((one) => includes(one, text)),
+        },
+        inRecord: null,
+        inErrors: text,
+      };
+    }
+  }
+}
+
+/** Pages over all batches, newest first, looked for in bounded pieces. */
+const BATCHES_LOOK_MS = 300;
+const BATCHES_LIMIT = 100;
+
+function boundsOf(query: { readonly cursor?: string | undefined; readonly limit?: number | undefined }) {
+  return {
+    from: query.cursor === undefined ? null : parseCursor(query.cursor, []),
+    limit: query.limit ?? BATCHES_LIMIT,
+    untilMs: performance.now() + BATCHES_LOOK_MS,
+  };
+}
+
+function cursorOf(next: ScanPlace | null): string | null {
+  return next === null ? null : `${next.place}.${next.index}`;
+}
+
+/** Every order that ever touched a member. */
 export async function historyPage(
   scripts: ScriptClient,
   member: string,
   query: z.infer<typeof HistoryQuery>,
 ): Promise<HistoryPage> {
   const since = query.since === undefined ? 0 : Date.parse(query.since);
-  const refs = await batchesFor(scripts, { realm: query.realm });
-  const views = await Promise.all(refs.map((ref) => readBatch(ref)));
-  const start = query.cursor === undefined ? null : parseCursor(query.cursor, []);
-  const untilMs = performance.now() + HISTORY_LOOK_MS;
-  const orders: OrderRow[] = [];
-  let next: string | null = null;
-  let [scanned, of] = [0, 0];
-  let waiting = start !== null;
-  for (const [i, ref] of refs.entries()) {
-    const view = views[i];
-    if (view === undefined || (view.finishedAt ?? Number.POSITIVE_INFINITY) < since) continue;
-    const { rows } = view.manifest;
-    of += rows;
-    const isStart = start !== null && placeOf(ref) === start.place;
-    if (isStart) waiting = false;
-    if (waiting) scanned += rows;
-    if (waiting || next !== null) continue;
-    const from = isStart ? start.index : 1;
-    const options = { from, limit: HISTORY_LIMIT - orders.length, untilMs };
-    const page =
-      performance.now() < untilMs && options.limit > 0
-        ? await scanBlocks(await contextOf(ref), rows, wantMember(member), options)
-        : { found: [], next: from };
-    orders.push(...page.found.map((row) => orderRow(ref, row)));
-    scanned += page.next === null ? rows : page.next - 1;
-    if (page.next !== null) next = `${placeOf(ref)}.${page.next}`;
-  }
-  const kept = orders.filter(
-    (row) => since === 0 || Date.parse(row.settledAt ?? row.sentAt ?? '9999') >= since,
+  const sealed = await sealedBatches(scripts, query.realm);
+  const wanted = wantMember(member);
+  const { found, next, scanned, of } = await scanBatches(
+    sealed,
+    ({ view }) => ((view.finishedAt ?? Number.POSITIVE_INFINITY) < since ? null : wanted),
+    boundsOf(query),
   );
-  return { member, orders: kept, next, scanned, of };
+  const kept = found
+    .map(({ ref, row }) => orderRow(ref, row))
+    .filter((row) => since === 0 || Date.parse(row.settledAt ?? row.sentAt ?? '9999') >= since);
+  return { member, orders: kept, next: cursorOf(next), scanned, of };
+}
+
+/** What of the search is found at once: how the text was read, and batches. */
+const BATCH_HITS_MAX = 50;
+
+export async function findBatchesPage(
+  scripts: ScriptClient,
+  { q, by, realm }: z.infer<typeof FindQuery>,
+): Promise<FindReply> {
+  const find = await Find.open(scripts, q, { by, realm });
+  const all = find.batches();
+  const { member, day } = find.meanings;
+  return {
+    member,
+    day: day?.name ?? null,
+    batches: all.slice(0, BATCH_HITS_MAX),
+    moreBatches: Math.max(0, all.length - BATCH_HITS_MAX),
+  };
+}
+
+export async function findOrdersPage(
+  scripts: ScriptClient,
+  query: z.infer<typeof FindOrdersQuery>,
+): Promise<FindOrdersPage> {
+  const find = await Find.open(scripts, query.q, query);
+  const { found, next, ...rest } = await find.orders(boundsOf(query));
+  const orders = found.map(({ ref, row, by }) => ({ ...orderRow(ref, row), by }));
+  return { orders, next: cursorOf(next), ...rest };
 }

@@ -20,10 +20,6 @@ export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where)
   );
 }
 
-export function placeOf({ ledger, no }: BatchRef): string {
-  return `${ledger.id}.${no}`;
-}
-
 /** A place and an index, with the state between them where a list is of states. */
 export function parseCursor(
   cursor: string,

@@ -11,6 +11,7 @@ import {
   type ScriptClient,
 } from '../../ledger/index.js';
 import { contextOf, idOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
+import { placeOf } from '../../operations/batches/scan-rows.js';
 import { chooseDead as chooseNamed } from '../../operations/dead/dead-letters.js';
 import { sidesSeen } from '../../operations/doubts/evidence.js';
 import { isoTime, messagePattern } from '../../words/spelling.js';
@@ -23,7 +24,7 @@ import type {
   OrdersPage,
   SelectionCount,
 } from '../api/index.js';
-import { batchesFor, orderRow, parseCursor, placeOf, type Where } from './paging.js';
+import { batchesFor, orderRow, parseCursor, type Where } from './paging.js';
 
 /** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
 const DEAD = ['refused', 'exhausted'] as const;

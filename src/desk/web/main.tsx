@@ -10,6 +10,7 @@ import { BatchesPage } from './pages/batches.js';
 import { DeadPage } from './pages/dead/dead-page.js';
 import { DoubtPage } from './pages/doubt/doubt-page.js';
 import { DoubtsPage } from './pages/doubt/doubts-page.js';
+import { FindPage } from './pages/find.js';
 import { ImportPage } from './pages/import/import-page.js';
 import { MemberPage } from './pages/member.js';
 import { NoticesPage } from './pages/notices.js';
@@ -71,7 +72,7 @@ if (place !== null) render(<Desk />, place);
 void whoAmI();
 
 /** The page of an address. Keys make another batch another page, with its own state and focus. */
-function pageFor({ path, visit }: Address): VNode {
+function pageFor({ path, query, visit }: Address): VNode {
   const [first = '', second = '', third = ''] = path
     .split('/')
     .filter((part) => part !== '')
@@ -97,6 +98,10 @@ function pageFor({ path, visit }: Address): VNode {
       return <RulePlanPage key={`p ${third}`} plan={third} />;
     case 'notices':
       return <NoticesPage key="notices" />;
+    case 'find': {
+      const text = query.get('q')?.trim() ?? '';
+      return text === '' ? <NoPage key="none" /> : <FindPage key={`f ${text}`} text={text} />;
+    }
     case 'audit':
       return <AuditPage key="audit" />;
     default:
@@ -117,7 +122,8 @@ function NoPage() {
     <Page title="No such page">
       <section class="panel">
         <Empty title="There is nothing at this address.">
-          Begin at the <Link to="/">overview</Link>, or search above for a member, batch or order.
+          Begin at the <Link to="/">overview</Link>, or search above for a reference, file, member, order,
+          amount or day.
         </Empty>
       </section>
     </Page>

@@ -1,5 +1,5 @@
-import { createHash, hash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -14,7 +14,8 @@ import { syncFolder } from '../sync-folder.js';
  *   trailer  offset and length of the footer, 8 bytes each · sha-256 of everything before it, 32 bytes
  */
 const MAGIC = Buffer.from('ALMONER ARCHIVE 1\n');
-const TRAILER_BYTES = 48;
+const PLACE_BYTES = 16;
+const DIGEST_BYTES = 32;
 
 const texts = z.record(z.string(), z.string());
 const chunkRest = z.object({
@@ -87,21 +88,30 @@ export class ArchiveFile {
     readonly sha256: string,
   ) {}
 
-  /** Reads the whole file once and checks it; what is read later is what was checked. */
+  /**
+   * Reads the whole file once and checks it; what is read later is what was checked. Piece by piece: the archive of a
+   * million rows must not stand in memory, nor its checksum keep everybody else waiting.
+   */
   static async open(path: string): Promise<ArchiveFile> {
-    const bytes = await readFile(path).catch((error: unknown) => {
+    const file = await open(path, 'r').catch((error: unknown) => {
       throw missing(path, error);
     });
-    const body = bytes.subarray(0, bytes.length - 32);
-    const sha256 = hash('sha256', body, 'hex');
-    if (bytes.length < MAGIC.length + TRAILER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC))
-      throw damaged(path);
-    if (sha256 !== bytes.toString('hex', bytes.length - 32)) throw damaged(path);
-    const at = bytes.length - TRAILER_BYTES;
-    const offset = Number(bytes.readBigUInt64BE(at));
-    const length = Number(bytes.readBigUInt64BE(at + 8));
-    const json = inflateRawSync(bytes.subarray(offset, offset + length)).toString('utf8');
-    return new ArchiveFile(path, footer.parse(JSON.parse(json)), sha256);
+    try {
+      const end = (await file.stat()).size - DIGEST_BYTES;
+      if (end < MAGIC.length + PLACE_BYTES) throw damaged(path);
+      const digest = createHash('sha256');
+      for await (const piece of file.createReadStream({ end: end - 1, autoClose: false }))
+        digest.update(piece);
+      const sha256 = digest.digest('hex');
+      const isWhole = sha256 === (await bytesAt(file, end, DIGEST_BYTES)).toString('hex');
+      if (!isWhole || !(await bytesAt(file, 0, MAGIC.length)).equals(MAGIC)) throw damaged(path);
+      const place = await bytesAt(file, end - PLACE_BYTES, PLACE_BYTES);
+      const [offset, length] = [place.readBigUInt64BE(0), place.readBigUInt64BE(8)].map(Number);
+      const json = inflateRawSync(await bytesAt(file, offset ?? 0, length ?? 0)).toString('utf8');
+      return new ArchiveFile(path, footer.parse(JSON.parse(json)), sha256);
+    } finally {
+      await file.close();
+    }
   }
 
   /** The rows of one plan block; undefined beyond the last. */
@@ -113,14 +123,18 @@ export class ArchiveFile {
       throw missing(this.path, error);
     });
     try {
-      const bytes = Buffer.alloc(length);
-      const { bytesRead } = await file.read(bytes, 0, length, offset);
-      if (bytesRead !== length) throw new Error('the archive is shorter than it was');
-      return decodeChunk(bytes);
+      return decodeChunk(await bytesAt(file, offset, length));
     } finally {
       await file.close();
     }
   }
+}
+
+async function bytesAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await file.read(bytes, 0, length, offset);
+  if (bytesRead !== length) throw new Error('the archive is shorter than it was');
+  return bytes;
 }
 
 function encodeChunk({ plan, records, details }: ArchiveChunk): Buffer {

@@ -40,6 +40,9 @@ export function storeSource({ ledger, no }: BatchPlace): BatchSource {
 /** Files that were read and checked by this process. An archive never changes. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 
+/** A scan reads some plan blocks at once and then asks for the records beside each. */
+const CHUNKS_KEPT = 16;
+
 async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchSource> {
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const known = opened.get(path) ?? ArchiveFile.open(path);
@@ -48,10 +51,11 @@ async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchS
     opened.delete(path);
     throw error;
   });
-  let last: { block: number; chunk: Promise<ArchiveChunk | undefined> } | undefined;
+  const chunks = new LRUCache<number, Promise<ArchiveChunk | undefined>>({ max: CHUNKS_KEPT });
   const chunk = (block: number) => {
-    if (last?.block !== block) last = { block, chunk: file.chunk(block) };
-    return last.chunk;
+    const kept = chunks.get(block) ?? file.chunk(block);
+    chunks.set(block, kept);
+    return kept;
   };
   const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
   const { audit, latency, run } = file.footer;

@@ -1,15 +1,7 @@
 import type { MemberId } from '../../core/ids.js';
-import {
-  type BatchRef,
-  everyBatch,
-  ordersTouching,
-  type RowView,
-  readBatch,
-  readRow,
-  type ScriptClient,
-} from '../../ledger/index.js';
+import type { BatchRef, RowView, ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import { contextOf } from './find-orders.js';
+import { placeOf, type SealedBatch, scanBatches, sealedBatches, wantMember } from './scan-rows.js';
 
 export type HistoryEntry = ReturnType<typeof entryOf>;
 
@@ -27,38 +19,26 @@ export async function memberHistory(
     readonly onScanned: (scanned: Scanned) => void;
   },
 ): Promise<HistoryEntry[]> {
-  const { since } = options;
-  const refs = (await everyBatch(scripts, options.realm)).filter(
-    ({ ledger }) => options.ledger === undefined || ledger.id === options.ledger,
-  );
-  const batches = await toScan(refs, since);
-  const ofRows = batches.reduce((sum, { rows }) => sum + rows, 0);
-  const entries: HistoryEntry[] = [];
-  let scanned = 0;
-  for (const { ref, rows, createdAt, source } of batches) {
-    const context = await contextOf(ref);
-    const tell = (done: number) => options.onScanned({ rows: scanned + done, ofRows });
-    for await (const index of ordersTouching(ref, rows, member, tell)) {
-      const row = await readRow(context, index);
+  const { since, ledger, onScanned } = options;
+  const isMeant = ({ ref, view: { finishedAt } }: SealedBatch) =>
+    (ledger ?? ref.ledger.id) === ref.ledger.id && (finishedAt ?? Number.POSITIVE_INFINITY) >= (since ?? 0);
+  const sealed = (await sealedBatches(scripts, options.realm)).filter(isMeant);
+  const manifests = new Map(sealed.map(({ ref, view }) => [placeOf(ref), view.manifest]));
+  const wanted = wantMember(member);
+  const { found } = await scanBatches(sealed, () => wanted, {
+    from: null,
+    limit: Number.POSITIVE_INFINITY,
+    untilMs: Number.POSITIVE_INFINITY,
+    onScanned: (rows, ofRows) => onScanned({ rows, ofRows }),
+  });
+  return found
+    .flatMap(({ ref, row }) => {
+      const { createdAt = 0, source = '' } = manifests.get(placeOf(ref)) ?? {};
       const at = row.sentAt ?? createdAt;
-      if (since === null || at >= since) entries.push(entryOf(ref, row, member, at, source));
-    }
-    scanned += rows;
-  }
-  return entries.sort((a, b) => a.at.localeCompare(b.at));
-}
-
-async function toScan(refs: readonly BatchRef[], since: number | null) {
-  const found = await Promise.all(
-    refs.map(async (ref) => {
-      const view = await readBatch(ref);
-      if (view === undefined) return [];
-      if (since !== null && view.finishedAt !== null && view.finishedAt < since) return [];
-      const { rows, createdAt, source } = view.manifest;
-      return [{ ref, rows, createdAt, source }];
-    }),
-  );
-  return found.flat();
+      return since === null || at >= since ? [entryOf(ref, row, member, at, source)] : [];
+    })
+    .reverse()
+    .sort((a, b) => a.at.localeCompare(b.at));
 }
 
 function entryOf(

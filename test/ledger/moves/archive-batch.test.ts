@@ -7,11 +7,12 @@ import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { feed } from '../../../src/ledger/moves/feed.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
-import { ordersTouching, PlanReader } from '../../../src/ledger/read/plan-reader.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.js';
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { scanRows, wantMember } from '../../../src/operations/batches/scan-rows.js';
 import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
 import { begun, settleAs } from '../../support/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -93,9 +94,9 @@ test('an archived batch reads as it did before, and only its summary, counters a
   expect(await readDetails(batch.ref, REFUSED)).toEqual(details);
   const context = await rowContext(batch.ref, new PlanReader(batch.ledger));
   expect(await readRow(context, REFUSED)).toMatchObject({ state: 'refused', error: 'ended as R' });
-  const touching = [];
-  for await (const index of ordersTouching(batch.ref, 300, String(9000 + 12))) touching.push(index);
-  expect(touching).toEqual([12]);
+  const bounds = { from: 1, limit: 9, untilMs: Number.POSITIVE_INFINITY };
+  const { found } = await scanRows(context, 300, wantMember(String(9000 + 12)), bounds);
+  expect(found.map(({ index }) => index)).toEqual([12]);
   // Again is nothing.
   expect(await archiveBatch(batch.ref, folder)).toMatchObject({ batch: batch.ref.id });
 });

@@ -28,6 +28,10 @@ import {
   DoubtSelection,
   DoubtsPage,
   DoubtsQuery,
+  FindOrdersPage,
+  FindOrdersQuery,
+  FindQuery,
+  FindReply,
   HistoryPage,
   HistoryQuery,
   MemberParams,
@@ -41,7 +45,7 @@ import {
 import { TaskReply } from '../../api/overview.js';
 import type { Desk } from '../../desk.js';
 import { sealedBatch } from '../../live/batch-reply.js';
-import { historyPage } from '../../orders/orders-page.js';
+import { findBatchesPage, findOrdersPage, historyPage } from '../../orders/orders-page.js';
 import { orderRow } from '../../orders/paging.js';
 import {
   type Chosen,
@@ -53,7 +57,7 @@ import {
 } from '../../orders/unsettled.js';
 import { type AuditFacts, route } from '../route.js';
 
-/** Single orders, dead letters, doubts, and everything about a member. */
+/** Single orders, dead letters, doubts, everything about a member, and the search. */
 export const ORDER_ROUTES = [
   route('GET /api/orders/:order', 'viewer', {
     summary: 'One order with all it met.',
@@ -199,6 +203,19 @@ export const ORDER_ROUTES = [
         resolve(desk, rulings, by, progress),
       );
     },
+  }),
+  route('GET /api/find', 'viewer', {
+    summary: 'The search over all batches: how a text is read, and the batches that match.',
+    query: FindQuery,
+    reply: FindReply,
+    handle: ({ app }, { query }) => findBatchesPage(app.scripts, query),
+  }),
+  route('GET /api/find/orders', 'viewer', {
+    summary:
+      'The orders that match, of all batches, archives included; asks again with `next` while it is not null.',
+    query: FindOrdersQuery,
+    reply: FindOrdersPage,
+    handle: ({ app }, { query }) => findOrdersPage(app.scripts, query),
   }),
   route('GET /api/members/:member/history', 'viewer', {
     summary: 'Every order that ever touched a member; asks again with `next` while it is not null.',

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { isMemberId, parseOrderId } from '../../../core/ids.js';
-import { everyBatch, findBatch } from '../../../ledger/index.js';
+import { findBatch } from '../../../ledger/index.js';
 import { paceOf, resetPace } from '../../../operations/services/pace.js';
 import { pickProfile } from '../../../runtime/config/config.js';
 import { SteerRequest } from '../../api/batches.js';
@@ -18,8 +17,6 @@ import {
   AuditPage,
   AuditQuery,
   EventsQuery,
-  FindQuery,
-  FindReply,
   Overview,
   PaceReply,
   RealmParams,
@@ -30,7 +27,7 @@ import {
 import { sealedBatch } from '../../live/batch-reply.js';
 import { Download, OpenLine, route } from '../route.js';
 
-/** The front page, what keeps it live, its search box, and the desk's own audit and tasks. */
+/** The front page, what keeps it live, and the desk's own audit and tasks. */
 export const OVERVIEW_ROUTES = [
   route('GET /api/overview', 'viewer', {
     summary: 'Realms, running batches, what wants attention, workers and the store.',
@@ -62,22 +59,6 @@ export const OVERVIEW_ROUTES = [
       const ref = await findBatch(app.scripts, batch, undefined, { lookingOnly: true });
       await sealedBatch(ref);
       return new OpenLine(ref.id);
-    },
-  }),
-  route('GET /api/find', 'viewer', {
-    summary: 'What a text may mean: a batch by its beginning, an order, a member.',
-    query: FindQuery,
-    reply: FindReply,
-    async handle({ app }, { query: { q } }) {
-      const refs = await everyBatch(app.scripts);
-      const wanted = parseOrderId(q);
-      const found: FindReply['found'][number][] = [];
-      for (const { id, ledger } of refs.filter(({ id }) => id.startsWith(q) && q.length >= 2).slice(-5))
-        found.push({ kind: 'batch', id, note: `realm ${ledger.realm.name}` });
-      const owner = refs.find(({ id }) => id === wanted?.batch);
-      if (owner !== undefined) found.push({ kind: 'order', id: q, note: `batch ${owner.id}` });
-      if (isMemberId(q)) found.push({ kind: 'member', id: q, note: 'everything that touched them' });
-      return { found };
     },
   }),
   route('GET /api/tasks', 'viewer', {

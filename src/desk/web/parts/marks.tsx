@@ -42,7 +42,11 @@ export function Marks({ marks }: { readonly marks: readonly OrderMark[] }) {
 }
 
 /** A batch with doubts has not come to its end, whatever its state is called. */
-export function BatchStateMark({ batch }: { readonly batch: BatchSummary }) {
+export function BatchStateMark({
+  batch,
+}: {
+  readonly batch: Pick<BatchSummary, 'state' | 'counts' | 'rows'>;
+}) {
   const { state, counts } = batch;
   const look = state === 'done' && (counts.doubt ?? 0) > 0 ? 'paused' : state;
   return (

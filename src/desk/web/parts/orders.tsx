@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { grouped, percent } from '../../../words/spelling.js';
-import type { OrderRow, OrdersPage } from '../../api/index.js';
+import type { FindOrdersPage, OrderRow, OrdersPage } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { useIsRehearsal } from '../live/stream.js';
 import { go, MemberLink, OrderLink, useAddress, withQuery } from '../shell/address.js';
@@ -12,7 +12,8 @@ import { Failure, Loading, Table } from './panel.js';
 
 type OrdersTableProps = {
   readonly label: string;
-  readonly found: OrdersFound;
+  /** In a search, with what of each matched. */
+  readonly found: OrdersFound<OrderRow & { readonly by?: readonly string[] }>;
   readonly empty: ComponentChildren;
   /** Rows come from several realms: those of a rehearsal say so. */
   readonly mixed?: boolean;
@@ -23,6 +24,7 @@ type OrdersTableProps = {
 export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
   const isRehearsal = useIsRehearsal();
   const withReference = found.orders.some(({ reference }) => reference !== null);
+  const withBy = found.orders.some(({ by }) => by !== undefined);
   const none = found.orders.length === 0;
   if (none && found.looking) return found.scanned === 0 ? <Loading rows={8} /> : null;
   return (
@@ -44,6 +46,7 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
             ...(withReference ? ['Reference'] : []),
             'Error, or balance after',
             'Settled',
+            ...(withBy ? ['Found by'] : []),
             'Order',
             ...(act === undefined ? [] : ['Do']),
           ]}
@@ -73,6 +76,7 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
               <td>
                 <Time at={order.settledAt} none="" />
               </td>
+              {withBy && <td class="o-by">{order.by?.join(', ')}</td>}
               <td>
                 {mixed && <RehearsalChip on={isRehearsal(order.realm)} />} <OrderLink order={order.order} />
               </td>
@@ -125,13 +129,21 @@ function wordsOf({ looking, orders, scanned, of }: OrdersFound<unknown>): string
 /** One screen of orders, and how far the search for them got. */
 export type OrdersFound<Row = OrderRow> = Omit<OrdersPage, 'orders'> & {
   readonly orders: readonly Row[];
+  /** Batches that a search could not look into. */
+  readonly unsearched: FindOrdersPage['unsearched'];
   /** Still looking: the server searches a bounded number of rows per request, so that nobody else waits. */
   readonly looking: boolean;
   readonly failure: CallFailed | null;
 };
 
 const NO_ROWS: OrdersPage = { orders: [], next: null, scanned: 0, of: 0 };
-export const NONE_FOUND: OrdersFound<never> = { ...NO_ROWS, orders: [], looking: true, failure: null };
+export const NONE_FOUND: OrdersFound<never> = {
+  ...NO_ROWS,
+  orders: [],
+  unsearched: [],
+  looking: true,
+  failure: null,
+};
 export const SCREEN_ROWS = 50;
 
 /**
@@ -171,13 +183,14 @@ async function collect<Row>(
       const joint = path.includes('?') ? '&' : '?';
       const from = found.next === null ? '' : `&cursor=${encodeURIComponent(found.next)}`;
       const limit = SCREEN_ROWS - found.orders.length;
-      const page = await read<Omit<OrdersPage, 'orders'> & { readonly orders: readonly Row[] }>(
-        `${path}${joint}limit=${limit}${from}`,
-        signal,
-      );
+      const page = await read<
+        Pick<OrdersFound<Row>, 'orders' | 'next' | 'scanned' | 'of'> &
+          Partial<Pick<OrdersFound<Row>, 'unsearched'>>
+      >(`${path}${joint}limit=${limit}${from}`, signal);
       const orders = [...found.orders, ...page.orders];
       const looking = page.next !== null && orders.length < SCREEN_ROWS;
-      found = { ...page, orders, looking, failure: null };
+      const unsearched = [...found.unsearched, ...(page.unsearched ?? [])];
+      found = { ...page, orders, unsearched, looking, failure: null };
       report(found);
     } while (found.looking && !signal.aborted);
   } catch (error) {

@@ -6,9 +6,8 @@ import { change, session } from '../live/call.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { Button } from '../parts/fields.js';
-import { Link } from './address.js';
+import { go, Link, pathWith, useAddress } from './address.js';
 import { Announcer } from './page.js';
-import { Search } from './search.js';
 import { ThemeChoice } from './theme.js';
 
 const PLACES = [
@@ -76,6 +75,40 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
       <LostBanner />
       <Announcer />
     </div>
+  );
+}
+
+/** The one search field, on every page; what it finds has an address of its own. */
+function Search() {
+  const { path, query } = useAddress();
+  const asked = path === '/find' ? (query.get('q') ?? '') : '';
+  const [text, setText] = useState(asked);
+  useEffect(() => setText(asked), [asked]);
+  const search = (event: Event) => {
+    event.preventDefault();
+    if (text.trim() !== '') go(pathWith('/find', { q: text.trim() }));
+  };
+  return (
+    <search>
+      <form class="search" onSubmit={search}>
+        <label class="unseen" for="find">
+          Find a reference, file, member, order, amount or day
+        </label>
+        <input
+          id="find"
+          type="search"
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={200}
+          placeholder="Reference, file, member, order, amount, day"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="quiet">
+          Find
+        </button>
+      </form>
+    </search>
   );
 }
 

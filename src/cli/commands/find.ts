@@ -1,0 +1,130 @@
+import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
+import { oneLine } from '../../core/one-line.js';
+import { type BatchHit, Find, type FoundOrders } from '../../operations/batches/find.js';
+import { deadLetter } from '../../operations/dead/dead-letters.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
+import { counted, grouped, utcMinute } from '../../words/spelling.js';
+import { standingWords } from '../../words/states.js';
+import { storeCommand } from '../frame/open-app.js';
+import { argument, choice, usage, wholeNumber } from '../frame/options.js';
+import { letterLine, slowProgress } from '../text/order-text.js';
+
+/** How long the scan looks before it can be stopped or says how far it is. */
+const LOOK_MS = 500;
+const LIMIT_USUAL = 50;
+
+type Order = FoundOrders['found'][number];
+
+/** The search of the desk, for a terminal. */
+export const find = storeCommand({
+  name: 'find',
+  description:
+    'Looks through all batches, archives included, newest first. TEXT is the beginning of a batch or order id, a part of a file’s name, a whole reference, a member id, an amount (also -5, or 1,000 as it is printed), or a day in UTC: 2026-11-03, 20261103, today, yesterday. Where it can mean several, all are looked for, and each hit says by what it was found. An order is of the day on which it was sent or settled, a batch of those on which it was made, started or finished.',
+  arguments: { TEXT: argument('what to look for') },
+  options: {
+    by: choice(FIND_BY, 'only this meaning'),
+    limit: wholeNumber('N', `how many batches and orders to list; ${LIMIT_USUAL} where nothing is said`, {
+      min: 1,
+      max: 10_000,
+    }),
+  },
+  examples: ['almoner find invoice-118', 'almoner find 2026-11-03 --by day', 'almoner find 1,000'],
+  run: ({ output, args, options, global }) => {
+    const text = args.TEXT.trim();
+    const { by, limit = LIMIT_USUAL } = options;
+    if (text === '' || text.length > FIND_TEXT_MAX)
+      throw usage(`expected a text of 1 to ${FIND_TEXT_MAX} characters to look for`);
+    return (app) =>
+      withStopSignals(async (stop) => {
+        const search = await Find.open(app.scripts, text, { by, realm: global.realm });
+        const batches = search.batches();
+        const seen = await collect(search, limit, stop, output.note);
+        const { member, day } = search.meanings;
+        const shown = batches.slice(0, limit);
+        const isMore = seen.more || shown.length < batches.length;
+        output.print({
+          json: {
+            text,
+            day: day?.name ?? null,
+            batches: shown,
+            orders: seen.orders.map(({ ref, row, by: found }) => ({ ...deadLetter(ref, row), by: found })),
+            more: isMore,
+            stopped: seen.stopped,
+            unsearched: seen.unsearched,
+            rows: { scanned: seen.scanned, of: seen.of },
+          },
+          text: [
+            ...headLines(text, batches.length, seen),
+            ...shown.map(batchLine),
+            ...(shown.length < batches.length
+              ? [`  … and ${counted(batches.length - shown.length, 'more batch', 'more batches')}`]
+              : []),
+            ...seen.orders.map(
+              ({ ref, row, by: found }) => `${letterLine(deadLetter(ref, row))}  by ${found.join(', ')}`,
+            ),
+            ...(seen.more ? [`  More matched: only the first ${counted(limit, 'order')} are listed.`] : []),
+            ...seen.unsearched.map(({ message }) => `Not searched: ${message}`),
+          ],
+          next: isMore
+            ? `--limit ${limit * 10} lists more; --by ${FIND_BY.join('|')} and --realm NAME narrow it`
+            : nextOf(batches, seen.orders, member),
+        });
+        return seen.stopped ? 130 : 0;
+      });
+  },
+});
+
+/** Piece by piece up to the limit; whether more matched is known only once one more was found. */
+async function collect(search: Find, limit: number, stop: AbortSignal, note: (text: string) => void) {
+  const tell = slowProgress(note, (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`);
+  const orders: Order[] = [];
+  const unsearched = new Map<string, FoundOrders['unsearched'][number]>();
+  let [scanned, of] = [0, 0];
+  let from: FoundOrders['next'] = null;
+  do {
+    const untilMs = performance.now() + LOOK_MS;
+    const page: FoundOrders = await search.orders({
+      from,
+      limit: limit + 1 - orders.length,
+      untilMs,
+      onScanned: tell,
+    });
+    orders.push(...page.found);
+    for (const one of page.unsearched) unsearched.set(one.batch, one);
+    ({ next: from, scanned, of } = page);
+  } while (from !== null && orders.length <= limit && !stop.aborted);
+  const more = orders.length > limit;
+  const stopped = stop.aborted && from !== null && !more;
+  return { orders: orders.slice(0, limit), more, stopped, unsearched: [...unsearched.values()], scanned, of };
+}
+
+type Seen = Awaited<ReturnType<typeof collect>>;
+
+function headLines(text: string, batches: number, { orders, more, stopped, scanned, of }: Seen): string[] {
+  const quoted = JSON.stringify(text);
+  const rows = `${grouped(scanned)} of ${counted(of, 'row')}`;
+  const found = `${counted(batches, 'batch', 'batches')} and ${more ? 'more than ' : ''}${counted(orders.length, 'order')}`;
+  if (stopped) return [`Stopped after ${rows}: ${found} matched ${quoted} so far.`];
+  if (batches + orders.length === 0) return [`Nothing in these books matches ${quoted}.`];
+  return [`${found} matched ${quoted}, newest batch first:`];
+}
+
+function batchLine(hit: BatchHit): string {
+  const where = hit.rehearsal ? 'REHEARSAL' : hit.realm;
+  const standing = `${standingWords(hit)}${hit.archived ? ', archived' : ''}`;
+  const made = `made ${utcMinute(Date.parse(hit.createdAt))}`;
+  return `  ${hit.batch}  ${where}  ${oneLine(hit.source)}  ${counted(hit.rows, 'row')}  ${standing}  ${made}  by ${hit.by.join(', ')}`;
+}
+
+function nextOf(
+  batches: readonly BatchHit[],
+  orders: readonly Order[],
+  member: string | null,
+): string | null {
+  if (member !== null && orders.some(({ by }) => by.includes('member')))
+    return `almoner history ${member} tells all that touched the member`;
+  const [order] = orders;
+  if (order !== undefined) return `almoner dead show ${order.row.order} tells what it met`;
+  const [batch] = batches;
+  return batch === undefined ? null : `almoner status ${batch.batch}`;
+}

@@ -1,0 +1,194 @@
+import { isAlmonerError } from '../../core/errors/error.js';
+import { FIND_BY, type FindBy, type Meanings, meaningsOf } from '../../core/find-meanings.js';
+import {
+  type BatchRef,
+  findSpent,
+  mayAmountTo,
+  mayMention,
+  type OrderRecord,
+  type PlanRow,
+  type RowView,
+  readRow,
+  type ScriptClient,
+} from '../../ledger/index.js';
+import { isoTime } from '../../words/spelling.js';
+import { contextOf } from './find-orders.js';
+import {
+  type BatchesBounds,
+  isOfArchive,
+  type ScanPlace,
+  type SealedBatch,
+  scanBatches,
+  sealedBatches,
+  type Wanted,
+} from './scan-rows.js';
+
+/**
+ * The one search of all faces, over all batches of the books, archives included, newest first. Batches, an order's id
+ * and a reference that is spent are found at once; everything else is a scan, asked for piece by piece.
+ */
+export class Find {
+  private constructor(
+    readonly meanings: Meanings,
+    private readonly sealed: readonly SealedBatch[],
+  ) {}
+
+  static async open(
+    scripts: ScriptClient,
+    text: string,
+    wish: { readonly by?: FindBy | undefined; readonly realm?: string | undefined },
+  ): Promise<Find> {
+    const meanings = meaningsOf(text, wish.by ?? null, Date.now());
+    return new Find(meanings, await sealedBatches(scripts, wish.realm));
+  }
+
+  /** The batches that match as a whole. */
+  batches() {
+    return this.sealed.flatMap((batch) => {
+      const by = batchMatches(batch, this.meanings);
+      return by.length === 0 ? [] : [batchHit(batch, by)];
+    });
+  }
+
+  /** The next orders that match. Those found at once come first, and are not told again by the scan. */
+  async orders(bounds: Omit<BatchesBounds, 'onUnread'>): Promise<FoundOrders> {
+    const unsearched: FoundOrders['unsearched'][number][] = [];
+    const onUnread = ({ id }: BatchRef, error: Error) =>
+      unsearched.push({ batch: id, message: error.message });
+    const named = await this.named();
+    const first: Hit[] = [];
+    for (const { ref, index } of bounds.from === null ? named : [])
+      try {
+        const row = await readRow(await contextOf(ref), index);
+        first.push({ ref, row, by: rowMatches(ref, row, this.meanings) });
+      } catch (error) {
+        if (!isAlmonerError(error) || !isOfArchive(error)) throw error;
+        onUnread(ref, error);
+      }
+    const isTold = (ref: BatchRef, index: number) =>
+      named.some(
+        (one) => one.ref.no === ref.no && one.index === index && one.ref.ledger.id === ref.ledger.id,
+      );
+    const wanted = (batch: SealedBatch) => wantedOf(batch, this.meanings);
+    const limit = Math.max(1, bounds.limit - first.length);
+    const scan = await scanBatches(this.sealed, wanted, { ...bounds, limit, onUnread });
+    const scanned = scan.found
+      .filter(({ ref, row }) => !isTold(ref, row.index))
+      .map(({ ref, row }) => ({ ref, row, by: rowMatches(ref, row, this.meanings) }));
+    const batches = new Map(unsearched.map((one) => [one.batch, one]));
+    return { ...scan, found: [...first, ...scanned], unsearched: [...batches.values()] };
+  }
+
+  /** Orders that the books name without a scan. */
+  private async named(): Promise<{ ref: BatchRef; index: number }[]> {
+    const { order, reference } = this.meanings;
+    const found = new Map<string, { ref: BatchRef; index: number }>();
+    const add = (ref: BatchRef, index: number) =>
+      found.set(`${ref.ledger.id} ${ref.no} ${index}`, { ref, index });
+    for (const { ref, view } of this.sealed)
+      if (order !== null && ref.id.startsWith(order.batch) && order.index <= view.manifest.rows)
+        add(ref, order.index);
+    const ledgers = new Map(this.sealed.map(({ ref: { ledger } }) => [ledger.id, ledger]));
+    if (reference !== null)
+      for (const ledger of ledgers.values()) {
+        const holder = (await findSpent(ledger, [reference])).get(reference);
+        const owner = this.sealed.find(({ ref }) => ref.ledger.id === ledger.id && ref.no === holder?.no);
+        if (holder !== undefined && owner !== undefined) add(owner.ref, holder.index);
+      }
+    return [...found.values()];
+  }
+}
+
+type Hit = { readonly ref: BatchRef; readonly row: RowView; readonly by: readonly FindBy[] };
+
+export type FoundOrders = {
+  readonly found: readonly Hit[];
+  readonly next: ScanPlace | null;
+  readonly scanned: number;
+  readonly of: number;
+  /** Batches whose rows could not be read: what they hold is not among the hits. */
+  readonly unsearched: readonly { readonly batch: string; readonly message: string }[];
+};
+
+export type BatchHit = ReturnType<typeof batchHit>;
+
+function batchHit({ ref, view }: SealedBatch, by: readonly FindBy[]) {
+  const { realm, rehearsal, source, rows, createdAt } = view.manifest;
+  const { state, counts, archived } = view;
+  return {
+    batch: ref.id,
+    by,
+    realm,
+    rehearsal,
+    source,
+    state,
+    counts,
+    rows,
+    createdAt: isoTime(createdAt),
+    archived,
+  };
+}
+
+function batchMatches({ ref, view }: SealedBatch, { batch, file, day }: Meanings): FindBy[] {
+  const { source, createdAt } = view.manifest;
+  const times = [createdAt, view.startedAt, view.finishedAt];
+  const is: Partial<Record<FindBy, boolean>> = {
+    batch: batch !== null && ref.id.startsWith(batch),
+    file: file !== null && source.toLowerCase().includes(file),
+    day: times.some((at) => isOn(day, at)),
+  };
+  return FIND_BY.filter((by) => is[by] === true);
+}
+
+function isOn(day: Meanings['day'], at: number | null): boolean {
+  return day !== null && at !== null && at >= day.fromMs && at < day.toMs;
+}
+
+type Amount = { readonly op: string | null; readonly tokens: number | null };
+
+function isAmount({ amount }: Meanings, { op, tokens }: Amount): boolean {
+  return amount !== null && amount.tokens === tokens && (amount.op ?? op) === op;
+}
+
+/** As the scan judges a row's plan and record, said of the row it makes of them. */
+function rowMatches({ id }: BatchRef, row: RowView, meanings: Meanings): FindBy[] {
+  const { order, reference, member, day } = meanings;
+  const is: Partial<Record<FindBy, boolean>> = {
+    order: order !== null && order.index === row.index && id.startsWith(order.batch),
+    reference: reference !== null && row.reference === reference,
+    member: member !== null && (row.member === member || row.recipient === member),
+    amount: isAmount(meanings, row),
+    day: isOn(day, row.sentAt) || isOn(day, row.settledAt),
+  };
+  return FIND_BY.filter((by) => is[by] === true);
+}
+
+/** Null where no row of the batch can match. */
+function wantedOf({ view }: SealedBatch, meanings: Meanings): Wanted | null {
+  const { reference, member, amount, day } = meanings;
+  // Nothing is sent before its batch is made, nor after it has finished.
+  const sentThen =
+    day !== null &&
+    view.manifest.createdAt < day.toMs &&
+    (view.finishedAt ?? Number.POSITIVE_INFINITY) >= day.fromMs;
+  const inPlan =
+    reference === null && member === null && amount === null
+      ? null
+      : {
+          mayHold: (block: Buffer) =>
+            (reference !== null && mayMention(block, reference)) ||
+            (member !== null && mayMention(block, member)) ||
+            (amount !== null && mayAmountTo(block, amount.tokens)),
+          has: ({ order, reference: of }: PlanRow) =>
+            (reference !== null && of === reference) ||
+            (order !== null &&
+              ((member !== null && (order.member === member || order.recipient === member)) ||
+                isAmount(meanings, order))),
+        };
+  const inRecord = sentThen
+    ? ({ sentAt, tookMs }: OrderRecord) =>
+        isOn(day, sentAt) || isOn(day, sentAt === null || tookMs === null ? null : sentAt + tookMs)
+    : null;
+  if (inPlan === null && inRecord === null) return null;
+  return { state: null, class: null, search: { inPlan, inRecord, inErrors: null } };
+}
