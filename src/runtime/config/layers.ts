@@ -39,11 +39,14 @@ const REALM_VARIABLES = {
 } as const;
 
 export const CONFIG_VARIABLE = 'ALMONER_CONFIG';
-const KNOWN = [
-  ...SETTINGS.map((setting) => setting.name),
-  ...Object.values(REALM_VARIABLES),
-  CONFIG_VARIABLE,
+
+/** All of them with the setting that each makes, whose words are theirs; two have none. */
+export const VARIABLES: readonly { readonly name: string; readonly setting: string }[] = [
+  ...SETTINGS,
+  ...Object.entries(REALM_VARIABLES).map(([key, name]) => ({ name, setting: `realms.NAME.${key}` })),
+  { name: CONFIG_VARIABLE, setting: 'config' },
 ];
+const KNOWN = VARIABLES.map(({ name }) => name);
 
 export function layer(
   file: ConfigFile,

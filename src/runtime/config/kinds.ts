@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+/** The kinds of setting. Each one's message starts with `expected`; what was got is added with the place. */
+
+/**
+ * What docs/configuration.md says of a setting. It stands last in the setting's chain, and is the one home of these
+ * words; the unit is the end of the setting's name.
+ */
+export function said(description: string, example?: unknown) {
+  return { description, examples: example === undefined ? [] : [example] };
+}
+
+export function wholeNumber(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
+
+export function choice<const T extends readonly string[]>(values: T) {
+  return z.enum(values, { error: `expected one of ${values.join(', ')}` });
+}
+
+export function pattern(what: string, shape: RegExp) {
+  const error = `expected ${what}`;
+  return z.string({ error }).regex(shape, { error });
+}
+
+/** Text that is printed in logs, CSV files and pages: no line ends, no control characters. */
+export function printable(what: string, lengthMax: number) {
+  const error = `expected ${what} of 1 to ${lengthMax} printable characters`;
+  return z
+    .string({ error })
+    .refine((text) => text.trim() !== '' && text.length <= lengthMax && !/\p{C}/u.test(text), { error });
+}
+
+export function path(what: string) {
+  const error = `expected the path of ${what}`;
+  // `~name` is another user's home in a shell and would be a folder of that very name here.
+  return z.string({ error }).refine((text) => text.trim() !== '' && !/\0|^~[^/]/.test(text), { error });
+}
+
+/** Text that a parser turns into a value, with the parser's own fault as the message. */
+export function parsed<T>(what: string, parse: (text: string) => { value: T } | { fault: string }) {
+  return z.string({ error: `expected ${what}` }).transform((text, context): T => {
+    const result = parse(text);
+    if ('value' in result) return result.value;
+    context.addIssue({ code: 'custom', message: result.fault });
+    return z.NEVER;
+  });
+}
+
+/** A block that refuses names it does not know. */
+export function block<const T extends z.core.$ZodShape>(shape: T) {
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'expected a block of settings' : undefined),
+  });
+}
+
+/** An address without a secret in it. */
+export function webUrl() {
+  const error = 'expected a URL that starts with https:// or http://, without user name and password';
+  return z.string({ error }).refine(isPlainWebUrl, { error });
+}
+
+function isPlainWebUrl(text: string): boolean {
+  if (!/^https?:\/\/\S+$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
