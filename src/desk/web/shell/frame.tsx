@@ -100,7 +100,7 @@ function Search() {
           autocomplete="off"
           spellcheck={false}
           maxLength={200}
-          placeholder="Reference, file, member, order, amount, day"
+          placeholder="Reference, file, member, amount, day"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />

@@ -1,0 +1,281 @@
+// Takes the pictures of docs/desk.md: `npm run build`, then `node scripts/desk-pictures.mjs`. A realm service, a desk
+// with a worker and headless Chromium are started on loopback, in a folder that is removed again; members, files and
+// rules are the same every time. CHROMIUM_PATH names another browser.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(import.meta.url);
+const ROOT = join(dirname(here), '..');
+const PICTURES = join(ROOT, 'docs', 'images');
+const MAIN = join(ROOT, 'dist', 'cli', 'main.js');
+const SIZE = { width: 1200, height: 800 };
+const QUALITY = 70;
+
+/** Every page of the desk, by the component that src/desk/web shows; a test holds the list, the page and the files equal. */
+export const PAGES = [
+  { page: 'Login', picture: 'login', path: () => '/login' },
+  { page: 'OverviewPage', picture: 'overview', path: () => '/' },
+  { page: 'BatchesPage', picture: 'batches', path: () => '/batches' },
+  { page: 'BatchPage', picture: 'batch', path: ({ mixed }) => `/batches/${mixed}` },
+  { page: 'OrderPage', picture: 'order', path: ({ refused }) => `/orders/${refused}` },
+  { page: 'MemberPage', picture: 'member', path: () => `/members/${MEMBERS[1]}` },
+  { page: 'FindPage', picture: 'find', path: () => `/find?q=${MEMBERS[1]}` },
+  { page: 'DeadPage', picture: 'dead', path: () => '/dead' },
+  { page: 'DoubtsPage', picture: 'doubts', path: () => '/doubts' },
+  { page: 'DoubtPage', picture: 'doubt', path: ({ doubt }) => `/doubts/${doubt}` },
+  { page: 'ImportPage', picture: 'import', path: () => '/import', before: offerFile },
+  { page: 'RulesPage', picture: 'rules', path: () => '/rules' },
+  { page: 'RulePlanPage', picture: 'rule-plan', path: ({ plan }) => `/rules/plans/${plan}` },
+  { page: 'NoticesPage', picture: 'notices', path: () => '/notices' },
+  { page: 'AuditPage', picture: 'audit', path: () => '/audit' },
+];
+
+export const pictureFile = ({ picture }) => `desk-${picture}.webp`;
+
+const MEMBERS = Array.from({ length: 240 }, (_, at) => String(119_837_460_192_837_465n + BigInt(at * 7919)));
+const STRANGERS = ['119000000000000001', '119000000000000002', '119000000000000003'];
+
+const csv = (rows) => `member,tokens,reference,reason\n${rows.map((row) => row.join(',')).join('\n')}\n`;
+const FILES = [
+  {
+    name: 'spring-gift.csv',
+    realm: 'town',
+    rows: MEMBERS.map((id, at) => [id, 10 + (at % 5) * 10, `spring/${at}`, 'Spring gift']),
+  },
+  {
+    name: 'raffle.csv',
+    realm: 'harbour',
+    rows: MEMBERS.slice(0, 60).map((id, at) => [id, 25, `raffle/${at}`, 'Raffle']),
+  },
+  {
+    name: 'helpers.csv',
+    realm: 'town',
+    rows: [...MEMBERS.slice(0, 20), ...STRANGERS].map((id, at) => [id, 40, `helpers/${at}`, 'Thank you']),
+  },
+];
+const LONG = {
+  name: 'season-end.csv',
+  realm: 'town',
+  rows: MEMBERS.flatMap((id, at) =>
+    [0, 1, 2, 3].map((part) => [id, 5 + part, `season/${at}/${part}`, 'Season']),
+  ),
+};
+
+const RULE = `name: weekly-thanks
+description: Fifty points for everybody who helped three times
+realm: town
+period: week
+schedule:
+  cron: 0 9 * * 1
+  timezone: Europe/Berlin
+  missed: once
+audience:
+  members: [${MEMBERS.slice(0, 30).join(', ')}]
+condition: int(member.attributes.helped) >= 3
+award:
+  tokens: 50
+limits:
+  perMember: 50
+  perRun: 2000
+reason: Helped this week
+`;
+
+async function offerFile(page, folder) {
+  await page.locator('input[type=file]').setInputFiles(join(folder, LONG.name));
+  await page
+    .getByLabel('Realm')
+    .selectOption('town')
+    .catch(() => {});
+  await page
+    .getByRole('button', { name: /^Plan/ })
+    .first()
+    .click({ timeout: 5_000 })
+    .catch(() => {});
+  await page
+    .getByLabel(/confirm/i)
+    .first()
+    .waitFor({ timeout: 15_000 })
+    .catch(() => {});
+}
+
+class Stage {
+  children = [];
+
+  constructor(folder) {
+    this.folder = folder;
+  }
+
+  /** A service of almoner; resolves with what it says when it is ready. */
+  async start(args, env) {
+    const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
+      cwd: this.folder,
+      env: { PATH: process.env.PATH, HOME: this.folder, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.children.push(child);
+    const [line] = await Promise.race([
+      once(createInterface({ input: child.stdout }), 'line'),
+      once(child, 'exit').then(() => {
+        throw new Error(`almoner ${args.join(' ')} ended before it was ready`);
+      }),
+    ]);
+    return JSON.parse(line);
+  }
+
+  async end() {
+    for (const child of this.children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+  }
+}
+
+class Api {
+  constructor({ url, token }) {
+    this.url = url;
+    this.token = token;
+  }
+
+  async ask(path, body, type = 'application/json') {
+    const reply = await fetch(`${this.url}${path}`, {
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(body === undefined ? {} : { 'content-type': type }),
+      },
+      ...(body === undefined
+        ? {}
+        : { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const told = await reply.json();
+    if (!reply.ok) throw new Error(`${path}: ${reply.status} ${JSON.stringify(told)}`);
+    return told;
+  }
+
+  async import({ name, realm, rows }) {
+    const { upload } = await this.ask(`/api/uploads?name=${name}`, csv(rows), 'text/csv');
+    const plan = await this.ask(`/api/uploads/${upload}/plan`, { realm });
+    const sure = { realm, rows: plan.rows, tokens: plan.payable.tokens };
+    return (await this.ask(`/api/uploads/${upload}/start`, sure)).summary.batch;
+  }
+
+  async until(path, isSo) {
+    for (;;) {
+      const told = await this.ask(path);
+      if (isSo(told)) return told;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
+async function stageBooks(stage) {
+  const { folder } = stage;
+  const members = [
+    'member,tokens,attributes',
+    ...MEMBERS.map((id, at) => `${id},1000,"{""helped"":${at % 6}}"`),
+  ];
+  await writeFile(join(folder, 'members.csv'), `${members.join('\n')}\n`);
+  const realm = async (realmId, ...faults) =>
+    stage.start(
+      ['realm', 'serve', '--port', '0', '--realm-id', realmId, '--members', 'members.csv', ...faults],
+      {
+        ALMONER_DATA: join(folder, `realm-${realmId}`),
+      },
+    );
+  const town = await realm('town');
+  const harbour = await realm('harbour', '--fault', 'reset-after:0.15');
+  const profile = ({ url }, realmId, certainty, rate) => ({
+    baseUrl: url,
+    realmId,
+    keyEnv: `${realmId.toUpperCase()}_KEY`,
+    certainty,
+    rate,
+  });
+  // JSON is YAML.
+  const config = {
+    dataFolder: join(folder, 'data'),
+    realms: {
+      town: profile(town, 'town', 'idempotent', '1200/min'),
+      harbour: profile(harbour, 'harbour', 'manual', '1200/min'),
+    },
+  };
+  await writeFile(join(folder, 'almoner.config.yaml'), JSON.stringify(config));
+  await mkdir(join(folder, 'jobs'));
+  await writeFile(join(folder, 'jobs', 'weekly-thanks.yaml'), RULE);
+  await writeFile(join(folder, LONG.name), csv(LONG.rows));
+  const keys = { TOWN_KEY: town.key, HARBOUR_KEY: harbour.key, ALMONER_OPERATOR: 'olga' };
+  const desk = await stage.start(['serve', '--port', '0', '--with-worker'], keys);
+  const api = new Api(desk);
+  const batches = [];
+  for (const file of FILES) batches.push(await api.import(file));
+  for (const batch of batches)
+    await api.until(`/api/batches/${batch}`, ({ summary }) => summary.state === 'done');
+  const { task } = await api.ask('/api/rules/weekly-thanks/plan', {});
+  const planned = await api.until(`/api/tasks/${task}`, ({ state }) => state !== 'running');
+  const [doubt] = (await api.ask('/api/doubts')).orders;
+  const mixed = batches.at(-1);
+  const [refused] = (await api.ask(`/api/batches/${mixed}/orders?state=refused`)).orders;
+  return {
+    desk,
+    api,
+    seen: { mixed, plan: planned.result.plan, doubt: doubt.order, refused: refused.order },
+  };
+}
+
+async function takePictures(stage) {
+  const { chromium } = await import('playwright-core');
+  const { desk, api, seen } = await stageBooks(stage);
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  try {
+    const context = await browser.newContext({
+      viewport: SIZE,
+      colorScheme: 'light',
+      reducedMotion: 'reduce',
+    });
+    const page = await context.newPage();
+    const camera = await context.newCDPSession(page);
+    await mkdir(PICTURES, { recursive: true });
+    const take = async (one) => {
+      await page.goto(`${desk.url}${one.path(seen)}`);
+      await page.locator('h1').first().waitFor();
+      await one.before?.(page, stage.folder);
+      // What is still coming has bones in its place; the live stream never rests.
+      await page.waitForFunction('document.querySelector(".bone") === null').catch(() => {});
+      await page.evaluate('document.fonts.ready.then(() => new Promise((so) => setTimeout(so, 400)))');
+      const { data } = await camera.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+      await writeFile(join(PICTURES, pictureFile(one)), Buffer.from(data, 'base64'));
+      process.stdout.write(`docs/images/${pictureFile(one)}\n`);
+    };
+    const [login, ...others] = PAGES;
+    await take(login);
+    // Another fragment alone would load nothing.
+    await page.goto('about:blank');
+    await page.goto(`${desk.url}/login#token=${desk.token}`);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    for (const one of others.filter(({ page: name }) => name !== 'OverviewPage')) await take(one);
+    // Last, with a batch under way.
+    await api.import(LONG);
+    await page.waitForTimeout(4_000);
+    await take(PAGES.find(({ page: name }) => name === 'OverviewPage'));
+  } finally {
+    await browser.close();
+  }
+}
+
+if (process.argv[1] !== undefined && (await realpath(process.argv[1])) === here) {
+  const stage = new Stage(await mkdtemp(join(tmpdir(), 'almoner-pictures-')));
+  try {
+    await takePictures(stage);
+  } finally {
+    await stage.end();
+    await rm(stage.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
