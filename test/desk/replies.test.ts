@@ -132,6 +132,8 @@ test('every route answers what the document of the API says, and no field more',
   const { awarded, tokens } = shown.parse(await get(`/api/rule-plans/${plan}`));
   await settle('/api/rules/gift/run', { plan, members: awarded, tokens });
   await get(`/api/rule-runs/${plan}/explain?member=100001`);
+  for (const step of ['pause', 'resume', 'skip', 'revoke'])
+    await post(`/api/rules/gift/${step}`, { reason: 'why not' });
   await get('/api/tasks');
   await get('/api/audit');
   await desk.call('/api/audit.csv');

@@ -81,7 +81,7 @@ export const RULE_ROUTES = [
     body: RuleRunRequest,
     reply: TaskReply,
     audit: ({ params, body }) => ({ what: `ran rule ${params.rule}, plan ${body.plan}`, batch: null }),
-    async handle({ app, tasks }, { params: { rule }, body, visitor }) {
+    async handle({ app, tasks }, { params: { rule }, body, visitor, note }) {
       const { realm, meta } = await findPlan(app, body.plan);
       if (meta.rule !== rule || meta.awards !== body.members || meta.tokens !== body.tokens)
         throw new AlmonerError(
@@ -89,6 +89,7 @@ export const RULE_ROUTES = [
           `The plan awards ${meta.tokens} tokens to ${counted(meta.awards, 'member')}, which is not what was confirmed. Nothing was done.`,
         );
       const who = visitor.identity.name;
+      note({ batches: [], orders: meta.awards, tokens: meta.tokens });
       return tasks.start(`run rule ${rule}`, who, meta.awards, async () => {
         await refuseUnsafeStore(app);
         if (await isEdited(meta))
