@@ -31,7 +31,7 @@ import { shortId } from './identity.js';
 import { denial } from './judge-earlier.js';
 import { passAddresses, whyMoved } from './looks-paid.js';
 import { type Plan, toPay } from './plan.js';
-import { sliceMsOf } from './slices.js';
+import { sliceMsOf } from './preview.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two

@@ -186,7 +186,7 @@ describe('files left in tabs that were closed', () => {
     await page.getByRole('button', { name: 'Pay 3 orders' }).waitFor();
     await page.getByRole('button', { name: 'Another file' }).click();
     await page.getByText('Drop a CSV here').waitFor();
-    await expect.poll(() => left.count()).toBe(0);
+    await page.getByText('left-two.csv').waitFor({ state: 'detached' });
   });
 
   test('the hidden field for files is no stop on the way through the page by Tab', async () => {

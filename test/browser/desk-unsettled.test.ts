@@ -87,7 +87,9 @@ describe('doubts', () => {
     const rows = looking.locator('table.orders tbody tr');
     await rows.nth(49).waitFor();
     await badge(looking, 'Doubts').waitFor();
-    await expect.poll(async () => String(await counted())).toBe(await badge(looking, 'Doubts').textContent());
+    await expect
+      .poll(async () => String(await counted()), { timeout: 15_000 })
+      .toBe(await badge(looking, 'Doubts').textContent());
     expect(await counted()).toBeGreaterThan(50);
     expect(await rows.count()).toBe(50);
     // Read after the doubt arose, and of some not at all: the realm cuts these lines as well.

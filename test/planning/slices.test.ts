@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { busyMs } from '../../src/ledger/read/batches.js';
-import { sliceMsOf } from '../../src/planning/slices.js';
+import { sliceMsOf } from '../../src/planning/preview.js';
 
 test('slices fit the run: fine where it is over in seconds, never so fine that each holds one order', () => {
   expect(sliceMsOf(0, 40)).toBe(50);

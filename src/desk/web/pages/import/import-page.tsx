@@ -36,14 +36,15 @@ export function ImportPage() {
   useStore(live);
   const realms = configuredRealms();
 
-  const giveUp = () => {
+  const giveUp = async () => {
     sending.current?.abort();
-    // The server drops uploads by itself after a while; this is only tidier.
-    if (held.current !== null)
-      change(`/api/uploads/${encodeURIComponent(held.current)}`, {}, 'DELETE').catch(() => {});
+    const { current } = held;
     held.current = null;
+    // The server drops uploads by itself after a while; this is only tidier.
+    if (current !== null)
+      await change(`/api/uploads/${encodeURIComponent(current)}`, {}, 'DELETE').catch(() => {});
   };
-  useEffect(() => giveUp, []);
+  useEffect(() => () => void giveUp(), []);
 
   const plan = async (file: UploadReply, said: Draft, before: PlanReply | null) => {
     const wanted = requestOf(said);
@@ -75,7 +76,7 @@ export function ImportPage() {
   };
 
   const choose = async (file: File) => {
-    giveUp();
+    void giveUp();
     setFailure(null);
     const stop = new AbortController();
     sending.current = stop;
@@ -93,8 +94,9 @@ export function ImportPage() {
     }
   };
 
-  const again = () => {
-    giveUp();
+  const again = async () => {
+    // What lies there is listed next, and this one must not be among it.
+    await giveUp();
     setFailure(null);
     setStage({ at: 'choosing' });
   };
