@@ -86,7 +86,7 @@ describe('nearly right names', () => {
 describe('columns of our own reports', () => {
   it('leave the sheet, and almoner_order says what a row replaces', async () => {
     const reading = await readBytes(
-      'almoner_state,member,almoner_order,tokens,almoner_error_code,name,almoner_error\nrefused,119,b7k2m9-3,5,X,Ann,no\n',
+      'almoner_state,member,almoner_order,tokens,almoner_error_code,name,almoner_error,almoner_sent_at,almoner_key\nrefused,119,b7k2m9-3,5,X,Ann,no,2026-03-01,k\n',
     );
     expect(reading.sheet?.header).toEqual(['member', 'tokens', 'name']);
     expect(reading.rows).toMatchObject([{ kind: 'order', replaces: 'b7k2m9-3', cells: ['119', '5', 'Ann'] }]);

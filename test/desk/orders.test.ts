@@ -253,6 +253,29 @@ describe('doubts', () => {
     expect(refused.json()).toMatchObject({ error: { code: 'ALM_DESK_ROLE' } });
   });
 
+  test('a decision is bound to the orders that were counted: with others nothing is done', async () => {
+    const shape = z.object({ count: z.number(), tokens: z.string(), which: z.string() });
+    const count = async (body: unknown) =>
+      shape.parse((await desk.call('/api/doubts/count', { method: 'POST', body })).json());
+    const all = await count({});
+    expect(all).toMatchObject({ count: 2, tokens: '16' });
+    const one = await count({ orders: [`${batch}-21`] });
+    const asked = { decision: 'paid', reason: 'x' };
+    const resolve = async (body: unknown) =>
+      (await desk.call('/api/doubts/resolve', { method: 'POST', body })).json();
+    for (const body of [
+      { ...asked, expect: 1, which: one.which },
+      { ...asked, expect: 2, which: one.which },
+      { ...asked, orders: [`${batch}-304`], expect: 1, which: one.which },
+    ])
+      expect(await resolve(body)).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
+    expect(await resolve({ ...asked, expect: 2 })).toMatchObject({ error: { code: 'ALM_DESK_BAD_REQUEST' } });
+    expect(await resolve({ ...asked, orders: [`${batch}-1`], expect: 1 })).toMatchObject({
+      error: { code: 'ALM_BATCH_DECISIONS' },
+    });
+    expect((await orders({}, '/api/doubts')).found).toHaveLength(2);
+  });
+
   test('end by an operator’s word with a reason, and nothing is sent', async () => {
     const sent = realm.writes.length;
     const body = { orders: [`${batch}-21`], decision: 'paid', expect: 1 };

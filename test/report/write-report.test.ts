@@ -78,6 +78,32 @@ describe('the report of a batch', () => {
     expect((await readRows(folder, 'doubt.csv'))[0]?.at(-1)).toBe('decision');
   });
 
+  test('doubt.csv tells what to look for upstream: when, key, request id and the balances seen', async () => {
+    const traces = {
+      sentAt: Date.parse('2026-03-01T10:00:00Z'),
+      key: 'spring-2.1',
+      requestId: 'req-7',
+      before: { member: '100', recipient: '5' },
+      inDoubt: { member: '90', recipient: '15' },
+    };
+    const { folder } = await writeReport(recordOf([rowOf('doubt', 7, { traces })]), {
+      folder: await tempFolder(),
+      now,
+    });
+    const [header = [], row = []] = await readRows(folder, 'doubt.csv');
+    const told = Object.fromEntries(header.map((name, at) => [name, row[at]]).slice(8));
+    expect(told).toEqual({
+      almoner_sent_at: '2026-03-01T10:00:00.000Z',
+      almoner_key: 'spring-2.1',
+      almoner_request_id: 'req-7',
+      almoner_balance_before: '100',
+      almoner_balance_in_doubt: '90',
+      almoner_recipient_before: '5',
+      almoner_recipient_in_doubt: '15',
+      decision: '',
+    });
+  });
+
   test.each([';', '\t'] as const)('the input delimiter %j is used in every CSV file', async (delimiter) => {
     const record = recordOf([rowOf('paid', 1), rowOf('doubt', 2)], { manifest: { delimiter } });
     const { folder } = await writeReport(record, { folder: await tempFolder(), now });
