@@ -10,7 +10,7 @@ import { argument, choice, usage, wholeNumber } from '../frame/options.js';
 import { letterLine, slowProgress } from '../text/order-text.js';
 
 /** How long the scan looks before it can be stopped or says how far it is. */
-const LOOK_MS = 500;
+const LOOK_MS = 50;
 const LIMIT_USUAL = 50;
 
 type Order = FoundOrders['found'][number];
