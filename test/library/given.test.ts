@@ -137,7 +137,7 @@ describe('what the operations say is told in the words of the library', () => {
     expect(refusal).toBeInstanceOf(PlanRefused);
     expect(refusal).toMatchObject({
       code: 'ALM_PLAN_NOT_EXPECTED',
-      message: expect.stringContaining('The input has 1 rows, expectRows says 2.'),
+      message: expect.stringContaining('The input has 1 row, expectRows says 2.'),
     });
     const faulty = await refusalOf(almoner.pay({ rows: [{ member: 'x', tokens: 1 }] }));
     expect(faulty).toMatchObject({ next: expect.stringContaining('pass skipInvalid') });
