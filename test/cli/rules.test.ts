@@ -68,7 +68,7 @@ describe('a rule on a realm', () => {
       MEMBERS.map(({ member }) => `GET /web3/members/${member}`).sort(),
     );
     const words = await world.run('plan', 'planned');
-    expect(words.stdout).toMatch(/Awards +8 members, 580 tokens/);
+    expect(words.stdout).toMatch(/Awards +8 members: give 580 · net \+580 tokens/);
     expect(words.stdout).toMatch(/a fact is missing: 106 \(web3\.held\)/);
     expect(words.stdout).toMatch(/Next: almoner rules run --plan/);
   });
