@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { counted, grouped } from '../../../words/spelling.js';
+import { counted } from '../../../words/spelling.js';
 import type { Delivery, Matter, NoticesPage as Notices } from '../../api/index.js';
 import { change, useIsOperator } from '../live/call.js';
 import { useChange, useResource } from '../live/resource.js';
@@ -145,7 +145,7 @@ function Deliveries({ deliveries, onSent }: { deliveries: Notices['deliveries'];
       <Failure failure={failure} />
       <Table
         label="Notices"
-        heads={['When', 'What', 'To', 'State', ['Tries', 'n'], 'Last answer', ['Actions', 'unseen']]}
+        heads={['When', 'What', 'To', 'State', 'Tries', 'Last answer', ['Actions', 'unseen']]}
       >
         {deliveries.map((one) => (
           <tr key={one.id}>
@@ -167,7 +167,7 @@ function Deliveries({ deliveries, onSent }: { deliveries: Notices['deliveries'];
             <td>
               <span class={STATE_PILLS[one.state]}>{one.state}</span>
             </td>
-            <td class="n">{grouped(one.tries)}</td>
+            <td>{counted(one.tries, 'try', 'tries')}</td>
             <td class="what soft">
               {one.why ?? (one.status === null ? '' : `status ${one.status}`)}
               {one.nextAt !== null && one.tries > 0 && (
