@@ -72,7 +72,7 @@ export function openDesk(app: App, options: DeskOptions) {
     wrongTokens,
     board,
     tasks,
-    notices: openNotices(app, { env: options.env ?? {} }),
+    notices: openNotices(looking, { env: options.env ?? {} }),
     uploads: new Uploads(join(app.config.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),
     live: new Live(
       {

@@ -53,6 +53,7 @@ export async function planPage(
     at: isoTime(meta.at),
     members: meta.members,
     awarded: meta.awards,
+    op: meta.op,
     tokens: meta.tokens,
     stops: meta.stops.map(({ message }) => message),
     edited: await isEdited(meta),

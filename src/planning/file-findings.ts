@@ -77,7 +77,7 @@ export function fileFindings(
   if (gainsAndLoses.count > 0)
     warn(
       'ALM_PLAN_MEMBER_GAINS_AND_LOSES',
-      `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Pass --in-order if it matters.`,
+      `${count(gainsAndLoses.count, 'member both gains and loses', 'members both gain and lose')}, and order between rows is not promised: ${gainsAndLoses.examples}. Have them sent strictly in order if it matters (--in-order).`,
     );
   if (swallowing.length > 0)
     warn(

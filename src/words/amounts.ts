@@ -15,9 +15,16 @@ const DONE: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', tr
 /** `give 5,769 · take 100 · move 20 · net +5,669`; what is moved between members changes no net. */
 export function amountsWords(sums: Sums, when: 'would' | 'did' = 'would'): string {
   const ops = opsIn(sums);
-  if (ops.length === 0) return 'nothing';
+  if (ops.length === 0) return '0';
   const net = signed(BigInt(sums.credit) - BigInt(sums.debit));
   return [...ops.map((op) => `${VERBS[op][when]} ${grouped(sums[op])}`), `net ${net}`].join(' · ');
+}
+
+/** What a rule does to so many members: `give 580 tokens to 8 members`. */
+export function ruleWords(op: Op, tokens: string, members: string): string {
+  const what = counted(BigInt(tokens), 'token');
+  if (op === 'credit') return `give ${what} to ${members}`;
+  return op === 'debit' ? `take ${what} from ${members}` : `move ${what} from or to ${members}`;
 }
 
 /** What the one number is that a person types: the amounts together, whatever they do. */

@@ -156,7 +156,7 @@ describe.each(VIEWPORTS)('an operator at $name', ({ name, viewport, tokens }) =>
     await operator.goTo('Rules');
     await page.getByRole('button', { name: `Plan and run award-${tokens}` }).click();
     await page.getByRole('heading', { level: 1, name: `Plan of award-${tokens}` }).waitFor();
-    await page.getByRole('heading', { name: '5 members of 12 would get 50 tokens' }).waitFor();
+    await page.getByRole('heading', { name: 'Would give 50 tokens to 5 members of 12' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run now' }).click();
     const dialog = page.getByRole('dialog');

@@ -311,7 +311,7 @@ describe('doubts', () => {
     expect(all).toContainEqual(
       expect.objectContaining({
         who: 'olga',
-        what: 'resolve 1 doubt as unpaid',
+        what: 'asked to resolve 1 doubt as unpaid',
         why: 'not there',
         batch,
         orders: 1,
@@ -319,7 +319,12 @@ describe('doubts', () => {
       }),
     );
     expect(all).toContainEqual(
-      expect.objectContaining({ what: 'discard 1 dead letter', batch, orders: 1, tokens: expect.anything() }),
+      expect.objectContaining({
+        what: 'asked to discard 1 dead letter',
+        batch,
+        orders: 1,
+        tokens: expect.anything(),
+      }),
     );
   });
 });

@@ -58,7 +58,7 @@ test('a retry stops where the realm was paid under another address since, until 
     {
       error: {
         code: 'ALM_PLAN_OTHER_ADDRESS',
-        message: expect.stringMatching(/localhost:\d+ \(1 orders paid.*Nothing was enqueued/),
+        message: expect.stringMatching(/localhost:\d+ \(1 order paid.*Nothing was enqueued/),
       },
     },
   ]);

@@ -27,7 +27,7 @@ let world: RulesWorld;
 let desk: TestDesk;
 const running: { stop(): Promise<void> }[] = [];
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 beforeEach(async () => {
   world = await startRulesWorld({ members: MEMBERS, rate: '20/s' });
   await world.file('jobs/audience.csv', `member\n${MEMBERS.map(({ member }) => member).join('\n')}\n`);
@@ -156,7 +156,7 @@ describe('what becomes of a time is told', () => {
     await command('sync');
     await told('waits-for-go', false, /waits for a go/);
     await command('sync', '--approve', 'daily');
-    await told('missed', false, /waited for the go/);
+    await told('missed', false, /It waited: .* A go came later/);
     expect(await batches()).toEqual([]);
   });
 
@@ -239,6 +239,48 @@ describe('a schedule that a person holds back', () => {
     await told('paused', true, /at the last moment/);
     expect(seals).toBe(1);
     expect(await batches()).toEqual([]);
+  });
+
+  test('removed, or another text has the go, while its run is being planned: the old one pays nothing', async () => {
+    const { rule } = await due(0, { award: 'award: { tokens: web3.held, rounding: floor }' });
+    const app = await world.app();
+    const seal = app.scripts.script.bind(app.scripts);
+    let seals = 0;
+    app.scripts.script = async (...call) => {
+      if (call[0] === 'seal-batch' && seals++ === 0) {
+        await world.file('jobs/daily.yaml', rule.replace('web3.held,', '1,'));
+        await syncRules(await world.app(), { cwd: world.folder, approve: ['daily'], prune: false });
+      }
+      return seal(...call);
+    };
+    running.push(await startSchedules(app, { stop: new AbortController().signal, lookEveryMs: 50 }));
+    await told('missed', false, /A go came later and counts for the times after it/);
+    expect(seals).toBe(1);
+    expect(await batches()).toEqual([]);
+  });
+
+  test('a time that waits when a changed text gets its go is told as missed, whatever it waited for', async () => {
+    const { rule } = await due();
+    await world.file('jobs/daily.yaml', rule.replace('Daily', 'Every day'));
+    await syncRules(await world.app(), { cwd: world.folder, approve: ['daily'], prune: false });
+    await told('missed', false, /Nobody had seen to it\. A go came later/);
+  });
+
+  test('nothing new to pay while the period’s own batch stands still is not “nothing”', async () => {
+    const { at } = await due();
+    await serve();
+    await told('no-worker', false, /no worker runs/);
+    const books = booksOf(desk.app);
+    const key = `${books.keyPrefix}:rules:last`;
+    const noted = JSON.parse((await desk.app.scripts.redis.hget(key, 'daily')) ?? '{}');
+    // As if that had been an earlier time, and the next one has come.
+    await desk.app.scripts.redis.hset(key, 'daily', JSON.stringify({ ...noted, at: at - 1_000 }));
+    await until('the time to be dealt with again', async () => {
+      const now = JSON.parse((await desk.app.scripts.redis.hget(key, 'daily')) ?? '{}');
+      return now.at === at && now;
+    });
+    await told('no-worker', false, /no worker runs.*Nobody is missing but whom it pays/);
+    expect(await batches()).toHaveLength(1);
   });
 
   test('skipped: one time passes, and the one after it is next', async () => {

@@ -124,7 +124,7 @@ test('what is given, taken and moved is told apart, with the net', () => {
   expect(amountsWords(sums(5_769n, 100n, 20n))).toBe('give 5,769 · take 100 · move 20 · net +5,669');
   expect(amountsWords(sums(50n, 50n, 0n), 'did')).toBe('gave 50 · took 50 · net 0');
   expect(amountsWords(sums(0n, 7n, 0n))).toBe('take 7 · net −7');
-  expect(amountsWords(sums(0n, 0n, 0n))).toBe('nothing');
+  expect(amountsWords(sums(0n, 0n, 0n))).toBe('0');
   expect(totalWords(sums(1n, 1n, 1n))).toBe('the amounts given, taken and moved together');
   expect(totalWords(sums(0n, 1n, 0n))).toBe('all that is taken');
   expect(sumWords('100', sums(50n, 50n, 0n), true)).toBe('100 tokens, absolute');

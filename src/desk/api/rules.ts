@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OUTCOME_NAMES } from '../../core/schedule-outcomes.js';
-import { count, digits, limit, member, name, next, type Of, reason, sum, time } from './values.js';
+import { count, digits, limit, member, name, next, type Of, op, reason, sum, time } from './values.js';
 
 /** Reward rules: listed, approved, planned, run and explained. */
 
@@ -91,6 +91,7 @@ export const RulePlanPage = z.strictObject({
   at: time,
   members: count,
   awarded: count,
+  op,
   tokens: sum,
   stops: z.array(z.string()).describe('Why no batch can be made of it; empty where one can.'),
   edited: z

@@ -112,9 +112,10 @@ export class Uploads {
     for (const { id } of this.of(who).slice(this.limits.filesMax - coming)) await this.remove(id);
   }
 
-  find(id: string): Upload {
+  /** `owner`: another's is as good as none. */
+  find(id: string, owner?: string): Upload {
     const upload = this.uploads.get(id);
-    if (upload === undefined)
+    if (upload === undefined || upload.who !== (owner ?? upload.who))
       throw new AlmonerError('ALM_DESK_UPLOAD_UNKNOWN', 'There is no such upload. Nothing was done.');
     return upload;
   }

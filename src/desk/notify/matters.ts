@@ -12,7 +12,7 @@ export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
 
 /** What there is to tell about one thing, and what was told of it: what is news follows from the two. */
 export type Standing = Matter & {
-  /** News when it changes; a number only when it grows. */
+  /** News when it changes; a number only when it grows. With `since` it tells two occurrences apart. */
   readonly mark: string | number;
   /** The batch it is about, to be told whole. */
   readonly batchSeen?: ToldBatch;
@@ -20,8 +20,6 @@ export type Standing = Matter & {
 
 /** Kept in the store, by subject: a restarted desk neither repeats nor forgets. */
 export const storedTold = z.object({
-  /** How often something of it was told: two occurrences of the same are told apart by it. */
-  seq: z.number().default(0),
   marks: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
 });
 export type Told = z.infer<typeof storedTold>;
@@ -140,7 +138,9 @@ export function isBatch(subject: string): boolean {
   return !subject.includes(' ');
 }
 
-export const STORE = 'the store';
+const STORE = 'the store';
+/** Noted at the first look: what ended long before it is history, and what ended since is news however late. */
+export const BEGUN = 'the desk';
 
 export function storeAway(sinceMs: number, untilMs: number | null): Matter {
   const lasted = untilMs === null ? 'does not answer' : `did not answer until ${isoTime(untilMs)}`;
@@ -170,8 +170,11 @@ export function marksOf(standings: readonly Standing[]): Told['marks'] {
 }
 
 /** The same for every desk that sees the same occurrence, and after a kill in between: who receives it can tell. */
-export function noticeId(target: string, subject: string, event: NoticeEvent, occurrence: number): string {
-  const parts = JSON.stringify([target, subject, event, occurrence]);
+export function noticeId(
+  target: string,
+  { subject, event, mark, since }: Pick<Standing, 'subject' | 'event' | 'mark' | 'since'>,
+): string {
+  const parts = JSON.stringify([target, subject, event, mark, since]);
   return `msg_${createHash('sha256').update(parts).digest('hex').slice(0, 32)}`;
 }
 

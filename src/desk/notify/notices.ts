@@ -41,9 +41,9 @@ export function openNotices(app: App, options: { readonly env: NodeJS.ProcessEnv
     outbox,
     /** To be told of by those who are meant: a realm without a place of its own has the common one. */
     async test(target: Target, who: string): Promise<string> {
-      const id = noticeId(target.name, randomUUID(), 'test', 0);
       const matter = { event: 'test', subject: 'a test', realm: null, batch: null, rule: null } as const;
       const at = isoTime(Date.now());
+      const id = noticeId(target.name, { ...matter, mark: randomUUID(), since: at });
       const said = { message: `${who} sent this test from the desk.`, next: null, since: at };
       const notice = { at, matter: { ...matter, ...said }, summary: null, link: null };
       await outbox.put({ ...letterOf(target, notice), id, thread: null });

@@ -5,13 +5,13 @@ import { deskMessages, deskNotes, type ScriptClient, takeTurn } from '../../ledg
 import { isoTime } from '../../words/spelling.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
 import {
+  BEGUN,
   batchSubject,
   isBatch,
   marksOf,
   matterOf,
   newsOf,
   noticeId,
-  STORE,
   type Standing,
   storeAway,
   storedTold,
@@ -118,9 +118,12 @@ export class Notifier {
       subjects.set(subject, [...(subjects.get(subject) ?? []), standing]);
     }
     const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
+    const isFirst = !known.has(BEGUN);
+    subjects.delete(BEGUN);
     for (const [subject, each] of subjects)
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
-      else await this.tell(subject, each, known.get(subject) ?? null);
+      else await this.tell(subject, each, known.get(subject) ?? null, isFirst);
+    if (isFirst) await this.told.subjects.put(BEGUN, { marks: {} });
   }
 
   private async forget(subject: string): Promise<void> {
@@ -130,26 +133,25 @@ export class Notifier {
   }
 
   /** First into the outbox, then noted as told: killed in between, the next look finds the same ids. */
-  private async tell(subject: string, standings: readonly Standing[], told: Told | null): Promise<void> {
+  private async tell(
+    subject: string,
+    standings: readonly Standing[],
+    told: Told | null,
+    isFirst: boolean,
+  ): Promise<void> {
     const marks = marksOf(standings);
     if (told !== null && JSON.stringify(told.marks) === JSON.stringify(marks)) return;
-    let seq = told?.seq ?? 0;
-    for (const standing of newsOf(standings, told)) {
-      if (told === null && isHistory(standing)) continue;
-      // What was never told of begins at its own time, so that a subject that was forgotten meets no old id.
-      const occurrence = (told?.seq ?? Date.parse(standing.since)) + 1;
-      seq = Math.max(seq, occurrence);
-      await this.write(standing, occurrence);
-    }
-    await this.told.subjects.put(subject, { seq, marks });
+    for (const standing of newsOf(standings, told))
+      if (!isFirst || !isHistory(standing)) await this.write(standing);
+    await this.told.subjects.put(subject, { marks });
   }
 
-  private async write(standing: Standing, occurrence: number): Promise<void> {
+  private async write(standing: Standing): Promise<void> {
     const { event, subject, realm, batch } = standing;
     const notice = await this.notice(standing);
     for (const target of this.options.targets(realm)) {
       if (!target.wants.includes(event)) continue;
-      const id = noticeId(target.name, subject, event, occurrence);
+      const id = noticeId(target.name, standing);
       await this.options.outbox.put({
         ...letterOf(target, notice),
         id,
@@ -200,7 +202,7 @@ export class Notifier {
     await Promise.all(
       wanting.map(async (target) => {
         const letter = letterOf(target, this.awayNotice(since, null));
-        const id = noticeId(target.name, STORE, 'store.away', since);
+        const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
         if ((await target.send({ ...letter, id, thread: null }, stop)).ok) told.add(target);
       }),
     );
@@ -213,7 +215,7 @@ export class Notifier {
     if (Date.now() - since >= (this.options.awayMs ?? AWAY_MS))
       for (const target of this.options.targets(null)) {
         if (!target.wants.includes('store.away')) continue;
-        const id = noticeId(target.name, STORE, 'store.away', since);
+        const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
         const letter = letterOf(target, this.awayNotice(since, Date.now()));
         await this.options.outbox.put({ ...letter, id, thread: null }, told.has(target));
       }

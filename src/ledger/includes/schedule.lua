@@ -16,11 +16,12 @@ local function noteScheduled(T, rule, last)
   return true
 end
 
--- A person has taken the go back, paused the schedule, or said that this time is to be skipped.
-local function isHeldBack(T, rule, last)
+-- A person has taken the schedule or its go away, given another text its go since, paused it, or said that this time is
+-- to be skipped. A go counts for the times after it.
+local function isHeldBack(T, rule, hash, last)
   local text = redis.call('HGET', T .. ':rules:schedules', rule)
-  if not text then return false end
-  local entry = cjson.decode(text)
-  local skip = type(entry.skip) == 'table' and entry.skip.time
-  return type(entry.approved) ~= 'table' or type(entry.paused) == 'table' or skip == cjson.decode(last).at
+  if not text then return true end
+  local entry, at = cjson.decode(text), cjson.decode(last).at
+  if entry.hash ~= hash or type(entry.approved) ~= 'table' or entry.approved.at >= at then return true end
+  return type(entry.paused) == 'table' or type(entry.skip) == 'table' and entry.skip.time == at
 end

@@ -57,7 +57,12 @@ export type SealedRun = {
   /** The run as it is from then on, and what became of the schedule's time, as JSON. */
   readonly record: string;
   /** `only`: nothing is sealed where somebody else has dealt with that time. */
-  readonly schedule: { readonly rule: string; readonly last: string; readonly only: boolean } | null;
+  readonly schedule: {
+    readonly rule: string;
+    readonly hash: string;
+    readonly last: string;
+    readonly only: boolean;
+  } | null;
 };
 
 export type Sealed = z.infer<typeof sealReply> | OverLimit;

@@ -62,7 +62,7 @@ for account, tokens in pairs(taken) do
 end
 if run then
   local schedule = type(run.schedule) == 'table' and run.schedule
-  if schedule and schedule.only and isHeldBack(T, schedule.rule, schedule.last) then return { 'noted' } end
+  if schedule and schedule.only and isHeldBack(T, schedule.rule, schedule.hash, schedule.last) then return { 'noted' } end
   if schedule and not noteScheduled(T, schedule.rule, schedule.last) and schedule.only then return { 'noted' } end
   local limit = limitNow(run.account)
   if limit then redis.call('HSET', T .. ':limits', run.account, limit) else redis.call('HDEL', T .. ':limits', run.account) end

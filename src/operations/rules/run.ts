@@ -116,7 +116,8 @@ async function makingBatch<T extends { existing: boolean }>(
       number: run.scheduled ? null : plan.run,
       id: run.id,
       record: JSON.stringify(record),
-      schedule: note === null ? null : { rule: run.rule, last: note, only: scheduled !== null },
+      schedule:
+        note === null ? null : { rule: run.rule, hash: run.ruleHash, last: note, only: scheduled !== null },
     });
   } catch (error) {
     await takeBatchBack(ledger, begun);

@@ -23,8 +23,12 @@ export const RULE_STEP_DONE = {
 } as const;
 export type RuleStep = keyof typeof RULE_STEP_DONE;
 
-/** Returns what is so now, for people. `why` stands with it, and in the audit. */
+/**
+ * Returns what is so now, for people. `why` stands with it, and in the audit. A rule that was moved to another realm has
+ * an entry in each until somebody prunes: none of them may go on as if nothing had been said.
+ */
 export async function steerRule(app: App, rule: string, step: RuleStep, why: string | null): Promise<string> {
+  const words: string[] = [];
   for (const profile of app.config.profiles) {
     const ledger = app.ledger(profile);
     const entry = (await scheduledRules(ledger)).find((one) => one.rule === rule);
@@ -33,8 +37,9 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
     // Times that passed while it was paused are noted first: they are not made up for.
     if (step === 'resume' && entry.paused !== null) await notePause(ledger, entry, entry.paused, said.at);
     const { after } = await changeScheduledRule(ledger, rule, (known) => known && STEPS[step](known, said));
-    if (after !== null) return wordsOf(step, after);
+    if (after !== null) words.push(`${profile.name}: ${wordsOf(step, after)}`);
   }
+  if (words.length > 0) return words.join('\n');
   throw new AlmonerError(
     'ALM_RULE_NOT_FOUND',
     `The store knows no schedule of a rule called ${JSON.stringify(rule)}. Nothing was done.`,

@@ -6,7 +6,9 @@ import { noteLastRun, type RealmLedger, registerRealm, storeNowMs } from '../../
 import {
   approvedTexts,
   changeScheduledRule,
+  dealtWithUntil,
   lastRunOf,
+  lastRuns,
   type ScheduledRule,
   scheduledRules,
   waitingRuns,
@@ -14,7 +16,7 @@ import {
 import type { RuleFault } from '../../rules/fault.js';
 import { hashOf } from '../../rules/load-rule.js';
 import type { Rule } from '../../rules/rule.js';
-import type { Schedule } from '../../rules/schedule.js';
+import { newestTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { findRules, profileOrNull } from './files.js';
 
@@ -124,7 +126,7 @@ async function syncRealm(
         `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
         { next: 'Look at the rule as it stands now, then approve it again.' },
       );
-    if (entry.approved === go) await keepGo(ledger, rule, at);
+    if (entry.approved === go) await keepGo(ledger, rule, before, at);
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -173,12 +175,21 @@ function entryOf(
   };
 }
 
-/** The text is kept for the difference to the next one. A time that waited for this go is over: it counts for later ones. */
-async function keepGo(ledger: RealmLedger, { name, path, hash }: TimedRule, at: number): Promise<void> {
+/** The text is kept for the difference to the next one. A time that has come is over: the go counts for later ones. */
+async function keepGo(
+  ledger: RealmLedger,
+  { name, path, hash }: TimedRule,
+  before: ScheduledRule | null,
+  at: number,
+): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
+  if (before === null) return;
+  const last = (await lastRuns(ledger)).get(name) ?? null;
+  const due = newestTime(before, dealtWithUntil(before, last), at);
+  if (due === null) return;
   const waited = (await waitingRuns(ledger)).get(name);
-  if (waited === undefined || waited.why !== 'go' || waited.at > at) return;
-  const message = 'It waited for the go, which came later and counts for the times after it.';
-  await noteLastRun(ledger, name, lastRunOf({ at: waited.at, result: 'missed', skipped: 1, message }, at));
+  const why = waited?.at === due ? `It waited: ${waited.message}` : 'Nobody had seen to it.';
+  const message = `${why} A go came later and counts for the times after it.`;
+  await noteLastRun(ledger, name, lastRunOf({ at: due, result: 'missed', skipped: 1, message }, at));
 }

@@ -36,6 +36,20 @@ export async function unfinishedRun(
   return undefined;
 }
 
+/** The newest run of the period whose batch is not over, whoever works it. */
+export async function openRunOf(
+  ledger: RealmLedger,
+  rule: string,
+  period: string,
+): Promise<{ readonly run: string; readonly batch: string } | undefined> {
+  for (const { id, rule: of, period: when, batch } of (await listRuns(ledger)).reverse()) {
+    if (of !== rule || when !== period || batch === null) continue;
+    const view = await batchOf(ledger, { batch });
+    if (view !== undefined && !isOver(view)) return { run: id, batch };
+  }
+  return undefined;
+}
+
 /** The batch that was made of a run, where the store has it. */
 export async function batchOf(
   ledger: RealmLedger,

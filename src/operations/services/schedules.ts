@@ -27,7 +27,7 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import { planRule } from '../rules/plan.js';
 import { makeBatchApart } from '../rules/run.js';
 import { scheduleStandings } from '../rules/standings.js';
-import { runToGoOnWith } from '../rules/unfinished-runs.js';
+import { openRunOf, runToGoOnWith } from '../rules/unfinished-runs.js';
 import { deadManPing } from './dead-man.js';
 
 /** What became of a scheduled run. */
@@ -266,7 +266,12 @@ class RealmWatch {
       return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
     const last = await became({ result: 'enqueued', run: run.id, message: givenUp });
     const made = await makeBatchApart(app, realm, run, last, await this.now());
-    if (made === null) return became({ result: 'nothing', run: run.id, message: givenUp });
+    if (made === null) {
+      const message = 'Nobody is missing but whom it pays.';
+      const payer = await openRunOf(realm.ledger, rule.name, period);
+      if (payer !== undefined) return became({ result: 'enqueued', ...payer, message });
+      return became({ result: 'nothing', run: run.id, message: givenUp });
+    }
     return made.existing ? skipped(run, made.ref.id, 'was made meanwhile') : { ...last, batch: made.ref.id };
   }
 

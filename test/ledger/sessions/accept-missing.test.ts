@@ -56,7 +56,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     expect((await readRecord(batch.ref, 2)).nonce).toBe('nonce-2');
     expect((await readAudit(batch.ref)).at(-1)).toMatchObject({
       who: 'ada',
-      what: `accepted session ${lost.id} as lost: 1 orders are unknown`,
+      what: `accepted session ${lost.id} as lost: 1 order is unknown`,
     });
     expect(await listSessions(batch.ledger)).toEqual([]);
     expect(await readFence(batch.ledger)).toMatchObject({ armed: true });

@@ -112,8 +112,8 @@ export const IMPORT_ROUTES = [
     params: UploadParams,
     reply: Done,
     audit: null,
-    async handle({ uploads }, { params }) {
-      await uploads.remove(params.upload);
+    async handle({ uploads }, { params, visitor }) {
+      await uploads.remove(uploads.find(params.upload, visitor.identity.name).id);
       return { done: true as const };
     },
   }),

@@ -102,7 +102,7 @@ export const ORDER_ROUTES = [
     body: RetryRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
-      what: `retry ${counted(body.expect, 'dead letter')}`,
+      what: `asked to retry ${counted(body.expect, 'dead letter')}`,
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor, note }) {
@@ -119,7 +119,7 @@ export const ORDER_ROUTES = [
     body: DiscardRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
-      what: `discard ${counted(body.expect, 'dead letter')}`,
+      what: `asked to discard ${counted(body.expect, 'dead letter')}`,
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor, note }) {
@@ -180,7 +180,7 @@ export const ORDER_ROUTES = [
     body: ResolveRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
-      what: `resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
+      what: `asked to resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor, note }) {

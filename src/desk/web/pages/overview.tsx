@@ -127,12 +127,14 @@ function Schedules({ overview: { schedules } }: { readonly overview: Overview })
 /** What wants a person, before everything else; the room is there also when nothing does. */
 function Attention({ overview }: { readonly overview: Overview }) {
   const sum = (field: 'dead' | 'doubts') => overview.realms.reduce((total, realm) => total + realm[field], 0);
-  const halted = overview.batches.filter(({ state }) => state === 'halted' || state === 'paused').length;
+  const still = overview.batches.filter(({ waiting }) =>
+    waiting.some(({ why, next }) => why !== 'doubt' && next !== null),
+  ).length;
   const { workers } = overview;
   const tiles = [
     ['Doubts', '/doubts', sum('doubts'), 'none to decide', 'wait for your decision'],
     ['Dead letters', '/dead', sum('dead'), 'none', 'ended unpaid'],
-    ['Standing still', '/batches?state=halted', halted, 'no batch', 'halted or paused'],
+    ['Standing still', '/notices', still, 'no batch', 'until somebody acts'],
   ] as const;
   return (
     <ul class="tiles">

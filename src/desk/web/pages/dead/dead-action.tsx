@@ -79,7 +79,7 @@ export function DeadAction({ asking: [verb, selection, what], onStarted, onClose
       )}
       <p>
         {verb === 'retry'
-          ? 'They are definitely not applied. Each is sent again at the realm’s pace and may be paid now.'
+          ? 'Each is sent again at the realm’s pace and may be paid now. One that a person called unpaid is left as it is while its request may still arrive; the result says which.'
           : 'They keep their state and are marked discarded: they leave this list and are not sent again.'}{' '}
         Doubts are never touched.
       </p>

@@ -33,7 +33,7 @@ export function DeadPage() {
   return (
     <Page
       title="Dead letters"
-      lead="Refused or exhausted: definitely not applied. Doubts have their own page."
+      lead="Refused by the realm, used up, or called unpaid by a person. Doubts have their own page."
       actions={
         operator &&
         isFiltered &&

@@ -21,7 +21,7 @@ type ResolveDoubtsProps = {
 const DOES: Readonly<Record<Decision, string>> = {
   paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
   unpaid:
-    'Ends as exhausted: definitely not applied. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
+    'Ends as exhausted, as not applied, by your word. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
 };
 
 /**

@@ -139,8 +139,9 @@ function SaidBy({ said: { who, at, why } }: { readonly said: NonNullable<RuleRow
   );
 }
 
-function NextRuns({ rule: { nextRuns, standing } }: { readonly rule: RuleRow }) {
-  const first = standing?.nextAt ?? null;
+function NextRuns({ rule: { nextRuns, standing, state } }: { readonly rule: RuleRow }) {
+  // A text that waits for its go runs at no time, whatever the one before it was allowed.
+  const first = state === 'ready' ? (standing?.nextAt ?? null) : null;
   const runs = nextRuns.filter(({ at }) => first !== null && at >= first);
   if (runs.length === 0) return <span class="soft">none</span>;
   return (

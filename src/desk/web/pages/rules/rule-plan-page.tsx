@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { ruleWords } from '../../../../words/amounts.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { RulePlanPage as Plan, RuleRunRequest, TaskReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
@@ -73,7 +74,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
       />
       {value !== null && (
         <Panel
-          title={`${counted(value.awarded, 'member')} of ${grouped(value.members)} would get ${grouped(value.tokens)} tokens`}
+          title={`Would ${ruleWords(value.op, value.tokens, `${counted(value.awarded, 'member')} of ${grouped(value.members)}`)}`}
           flush
         >
           <Awards plan={value} />
@@ -83,7 +84,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
       {asking && value !== null && (
         <Confirm
           title={`Run ${value.rule} now?`}
-          verb={`Pay ${counted(value.awarded, 'member')}`}
+          verb={VERBS[value.op](counted(value.awarded, 'member'))}
           reason="may"
           ready={typedDigits(typed) === value.tokens}
           act={async (said) => {
@@ -94,7 +95,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
           onClose={() => setAsking(false)}
         >
           <p class="n">
-            <b>{counted(value.awarded, 'member')}</b> get <b>{grouped(value.tokens)} tokens</b> in realm{' '}
+            This will <b>{ruleWords(value.op, value.tokens, counted(value.awarded, 'member'))}</b> in realm{' '}
             <b>{value.realm}</b>, exactly as planned here.
           </p>
           <TextField
@@ -109,6 +110,12 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
     </Page>
   );
 }
+
+const VERBS = {
+  credit: (members: string) => `Pay ${members}`,
+  debit: (members: string) => `Take from ${members}`,
+  transfer: (members: string) => `Move for ${members}`,
+} as const;
 
 function Awards({ plan }: { readonly plan: Plan }) {
   if (plan.awards.length === 0) return <Empty title="Nobody is in the audience." />;

@@ -72,7 +72,7 @@ function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: 
   return (
     <>
       <p>
-        From now on it pays by itself at every scheduled time, within its limits, until it is changed, paused
+        From now on it runs by itself at every scheduled time, within its limits, until it is changed, paused
         or the go is taken back. The go is for exactly this text.
       </p>
       <ul class="bullets">
