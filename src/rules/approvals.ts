@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAlmonerError } from '../core/errors/error.js';
 import { type RealmLedger, ruleNotes } from '../ledger/index.js';
 
 /** What a person said of a rule's schedule. */
@@ -105,4 +106,11 @@ export function lastRunOf(
   finishedAt: number,
 ): LastRun {
   return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };
+}
+
+/** What a run that came to nothing waits for. */
+export function whyWaiting(error: unknown): WaitingRun['why'] {
+  const code = isAlmonerError(error) ? error.code : '';
+  if (/^ALM_(STORE|LEDGER)_/.test(code)) return 'store';
+  return /^ALM_(REALM|SEND|KEY|PROXY)_/.test(code) ? 'realm' : 'trouble';
 }

@@ -15,6 +15,7 @@ import {
   scheduledRules,
   type WaitingRun,
   waitingRuns,
+  whyWaiting,
 } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import type { PackedRule } from '../../rules/rule.js';
@@ -201,7 +202,7 @@ class RealmWatch {
       if (isAlmonerError(error, 'ALM_RULE_ALREADY_RUN')) return;
       // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
       if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) {
-        if (!this.options.stop.aborted) await this.wait(entry, at, whyOf(error), messageOf(error));
+        if (!this.options.stop.aborted) await this.wait(entry, at, whyWaiting(error), messageOf(error));
         throw error;
       }
       await failed(error.message);
@@ -296,10 +297,4 @@ class RealmWatch {
   private async now(): Promise<number> {
     return this.options.now?.() ?? storeNowMs(this.realm.ledger);
   }
-}
-
-function whyOf(error: unknown): WaitingRun['why'] {
-  const code = isAlmonerError(error) ? error.code : '';
-  if (/^ALM_(STORE|LEDGER)_/.test(code)) return 'store';
-  return /^ALM_(REALM|SEND|KEY|PROXY)_/.test(code) ? 'realm' : 'trouble';
 }
