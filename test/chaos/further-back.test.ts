@@ -67,7 +67,7 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   expect(said.stdout).not.toContain('safe to send');
   expect(said.stdout).toMatch(
     new RegExp(
-      `recover --accept-missing removed: every order .* doubt: up to ${ROWS - 3} orders \\(\\d+ tokens\\)`,
+      `recover --accept-missing removed: every order .* doubt: up to ${ROWS - 3} orders \\(\\d+ tokens, absolute\\)`,
     ),
   );
   const again = await world.run(...RUN);
