@@ -172,7 +172,7 @@ function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
       <Failure failure={found.failure} />
       <Table
         label="Orders in doubt"
-        css="orders"
+        css="orders wide"
         heads={[
           ...(choose === undefined ? [] : [['Choose', 'unseen'] as const]),
           'Order',
