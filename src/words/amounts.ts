@@ -27,6 +27,21 @@ export function ruleWords(op: Op, tokens: string, members: string): string {
   return op === 'debit' ? `take ${what} from ${members}` : `move ${what} from or to ${members}`;
 }
 
+type Effect = {
+  readonly op: Op | null;
+  readonly tokens: number | string | null;
+  readonly role: 'member' | 'recipient';
+  readonly counterpart: string | null;
+};
+
+/** What an order does to one of its members, and in which direction: `take 5 from 7`, `move 5 from 7 to 8`. */
+export function effectWords({ op, tokens, role, counterpart }: Effect, member: string): string {
+  if (op === null) return 'no order';
+  const [from, to] = role === 'member' ? [member, counterpart] : [counterpart, member];
+  const sides = { credit: `to ${member}`, debit: `from ${member}`, transfer: `from ${from} to ${to}` };
+  return `${VERBS[op].would} ${grouped(tokens ?? 0)} ${sides[op]}`;
+}
+
 /** What the one number is that a person types: the amounts together, whatever they do. */
 export function totalWords(sums: Sums): string {
   const [op, ...more] = opsIn(sums);

@@ -138,7 +138,10 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     ]);
     // The same file once more: it is all as asked.
     const again = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
-    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('no doubt to resolve')]);
+    expect([again.status, again.stderr]).toEqual([
+      2,
+      expect.stringContaining('2 orders were decided so before, 2 rows have no decision in the file.'),
+    ]);
     const other = await world.run('doubt', 'resolve', order(1), '--unpaid', '--reason', 'x');
     expect([other.status, other.stderr]).toEqual([3, expect.stringContaining('is paid, not in doubt')]);
   });
@@ -205,6 +208,12 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     await settleWithin(3_600_000);
     await world.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
     const young = textField(await world.run('run', 'young.csv', '--yes', '--json'), 'batch');
+    await world.file('told.csv', 'member,tokens,reference\n1,5,t1\n2,6,t2\n');
+    const told = textField(await world.run('run', 'told.csv', '--yes', '--in-order', '--json'), 'batch');
+    const said = await world.run('doubt', 'resolve', '--batch', told, '--unpaid', '--reason', 'x', '--yes');
+    expect(said.stdout).toMatch(
+      /2 unpaid orders may still arrive: each cannot .* its own time, the first \S+Z, the last \S+Z\.\n/,
+    );
     const applied = await world.appliedCount();
     const resolve = (...more: string[]) =>
       world.run('doubt', 'resolve', '--batch', young, '--unpaid', '--reason', 'gone', '--json', ...more);

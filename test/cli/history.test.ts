@@ -43,7 +43,7 @@ it('tells every order that touched a member, as giver and as recipient, newest l
   ]);
   const person = await world.run('history', '12');
   expect(person.stdout).toMatch(/^3 orders touched member 12:\n/);
-  expect(person.stdout).toMatch(/transfer to 404 8 {2}refused/);
+  expect(person.stdout).toMatch(/move 8 from 12 to 404 {2}refused/);
   expect(person.stdout).toContain('Next:');
 
   expect(field(await world.run('history', '1', '--since', '2099-01-01', '--json'), 'orders')).toEqual([]);

@@ -20,6 +20,7 @@ import {
   rulingsOnOrders,
   type Verdict,
 } from '../../operations/doubts/resolve.js';
+import { effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { confirmRisk } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -110,13 +111,13 @@ function memberLines(member: DoubtEvidence['members'][number], notRead: string |
 }
 
 function laterLines({ later }: DoubtEvidence): string[] {
-  if (later.length === 0) return ['No later order of these books touches them.'];
+  if (later.length === 0) return ['No later order of these books moves them.'];
   const more = later.length - LATER_SHOWN;
   return [
-    'Later orders on them, which move the balance too:',
+    'Later orders on them, which moved the balance too, or may:',
     ...later
       .slice(0, LATER_SHOWN)
-      .map(({ at, order, op, tokens, state }) => `  ${at}  ${order}  ${op} ${tokens}  ${state}`),
+      .map((each) => `  ${each.at}  ${each.order}  ${effectWords(each, each.touched)}  ${each.state}`),
     ...(more > 0 ? [`  … and ${grouped(more)} more`] : []),
   ];
 }
@@ -176,11 +177,12 @@ export const resolve = storeCommand({
     const asked = readAsked(args.ORDER, options);
     const why = needReason(options.reason);
     return async (app) => {
-      const rulings = await checkRulings(await rulingsOf(app.scripts, asked, cwd, global.realm));
+      const { given, undecided } = await rulingsOf(app.scripts, asked, cwd, global.realm);
+      const rulings = await checkRulings(given);
       if (rulings.length === 0)
         throw usage(
-          'There is no doubt to resolve. Nothing was done.',
-          'List them with `almoner doubt list`.',
+          `${whyNothing(given.length, undecided)} Nothing was done.`,
+          'List what is in doubt with `almoner doubt list`.',
         );
       const arriving = await mayArrive(app, rulings);
       if (arriving.length > 0) await confirmRisk(context, arrivingError(arriving), options.yes);
@@ -228,25 +230,43 @@ async function rulingsOf(
   { orders, batch, file, verdict }: Asked,
   cwd: string,
   realm: string | undefined,
-): Promise<Ruling[]> {
+): Promise<{ given: Ruling[]; undecided: number }> {
   if (file !== undefined) {
     // Loaded here: the other commands of this module read no CSV.
     const { readDecisions } = await import('../../csv/decisions.js');
-    return rulingsOfFile(scripts, await readDecisions(resolvePath(cwd, file)), verdict, realm);
+    const lines = await readDecisions(resolvePath(cwd, file));
+    const given = await rulingsOfFile(scripts, lines, verdict, realm);
+    return { given, undecided: lines.length - given.length };
   }
   if (verdict === null) throw new Error('only a file may leave the verdict open');
-  if (batch !== undefined) return rulingsOnBatch(scripts, batch, verdict, realm);
-  return rulingsOnOrders(scripts, orders, verdict, realm);
+  const given =
+    batch === undefined
+      ? await rulingsOnOrders(scripts, orders, verdict, realm)
+      : await rulingsOnBatch(scripts, batch, verdict, realm);
+  return { given, undecided: 0 };
+}
+
+/** Why nothing is left to be resolved of what was asked for. */
+function whyNothing(before: number, undecided: number): string {
+  const parts = [
+    ...(before > 0 ? [`${counted(before, 'order was', 'orders were')} decided so before`] : []),
+    ...(undecided > 0 ? [`${counted(undecided, 'row has', 'rows have')} no decision in the file`] : []),
+  ];
+  return parts.length === 0 ? 'There is no doubt to resolve.' : `${parts.join(', ')}.`;
 }
 
 function arrivingLines(arriving: readonly Arriving[]): string[] {
-  const last = arriving
-    .map(({ until }) => until)
-    .sort()
-    .at(-1);
-  if (last === undefined) return [];
-  const which = counted(arriving.length, 'unpaid order');
-  return [`${which} may still arrive: they keep their references and cannot be paid again before ${last}.`];
+  const untils = arriving.map(({ until }) => until).sort();
+  const [first, last] = [untils[0], untils.at(-1)];
+  if (first === last)
+    return first === undefined
+      ? []
+      : [
+          `${counted(untils.length, 'unpaid order')} may still arrive, and cannot be paid again before ${first}.`,
+        ];
+  return [
+    `${counted(untils.length, 'unpaid order')} may still arrive: each cannot be paid again before its own time, the first ${first}, the last ${last}.`,
+  ];
 }
 
 function nextOfResolve(statuses: readonly BatchStatus[], unpaid: number): string {

@@ -7,7 +7,7 @@ import { type HistoryEntry, memberHistory } from '../../operations/batches/membe
 import { reportBatch } from '../../operations/batches/report.js';
 import { type Undo, writeUndo } from '../../operations/batches/undo.js';
 import { writeRows } from '../../report/whole-file.js';
-import { amountsWords } from '../../words/amounts.js';
+import { amountsWords, effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, BATCH, flag, notAMemberId, text, usage } from '../frame/options.js';
@@ -69,7 +69,7 @@ export const history = storeCommand({
           orders.length === 0
             ? `No order in these books touched member ${member}${since === null ? '' : ' since then'}.`
             : `${counted(orders.length, 'order')} touched member ${member}:`,
-          ...orders.map(entryLine),
+          ...orders.map((entry) => entryLine(entry, member)),
         ],
         next: orders.length === 0 ? null : 'almoner dead show ORDER tells what one of them met',
       });
@@ -77,25 +77,19 @@ export const history = storeCommand({
   },
 });
 
-function entryLine(entry: HistoryEntry): string {
+function entryLine(entry: HistoryEntry, member: string): string {
   const when = entry.at.slice(0, 19).replace('T', ' ');
-  const tokens = grouped(entry.tokens ?? 0);
   return [
     `  ${when}`,
     entry.rehearsal ? 'REHEARSAL' : entry.realm,
     entry.order,
-    `${effect(entry)} ${tokens}`,
+    effectWords(entry, member),
     [entry.state, ...entry.marks].join(', '),
     entry.reason === null ? '' : oneLine(entry.reason),
     entry.reference === null ? '' : `[${oneLine(entry.reference)}]`,
   ]
     .filter((cell) => cell !== '')
     .join('  ');
-}
-
-function effect({ op, role, counterpart }: HistoryEntry): string {
-  if (op !== 'transfer') return op ?? 'no order';
-  return role === 'member' ? `transfer to ${counterpart}` : `transfer from ${counterpart}`;
 }
 
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;

@@ -253,7 +253,7 @@ export const DoubtReply = z.strictObject({
   ),
   later: z
     .array(OrderRow)
-    .describe('Orders that touched the same members afterwards: they blur the balances.'),
+    .describe('Orders that moved the same members afterwards, or may: they blur the balances.'),
   key: z.string().nullable(),
   requestId: z.string().nullable(),
   sentAt: time.nullable(),

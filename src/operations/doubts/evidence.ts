@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
+import { SPENDING_STATES } from '../../core/states.js';
 import {
   type Balances,
   balancesSeen,
@@ -93,13 +94,19 @@ export function sidesSeen(order: Order | null, traces: Traces | null) {
   return { sides, looksLike: verdictOf(stories) };
 }
 
-/** Orders on the same members that were sent later, or in the same moment, or are still to be sent. */
+/**
+ * Orders on the same members that were sent later, or in the same moment, or are still to be sent. One that ended
+ * unpaid moved nothing and blurs nothing.
+ */
 export function laterOrders<T extends Pick<Touching, 'at' | 'state'>>(
   others: readonly T[],
   sentAt: number,
 ): T[] {
   const open = ['planned', 'sending', 'unknown'];
-  return others.filter(({ at, state }) => at >= isoTime(sentAt) || open.includes(state));
+  const moves: readonly string[] = SPENDING_STATES;
+  return others.filter(
+    ({ at, state }) => moves.includes(state) && (at >= isoTime(sentAt) || open.includes(state)),
+  );
 }
 
 /** All other orders of the realm that touch the members of this one. */

@@ -94,7 +94,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
           </div>
           {value.later.length > 0 && (
             <Panel title="Later orders on the same members" flush>
-              <p class="panel-note soft">They moved the same balances afterwards, so compare with care.</p>
+              <p class="panel-note soft">They moved the same balances too, or may: compare with care.</p>
               <OrdersTable
                 label="Later orders"
                 mixed
