@@ -29,7 +29,7 @@ export type RealmStanding = {
   /** The store's time. */
   readonly nowMs: number;
   readonly signs: readonly Sign[];
-  /** When the last session left in order; 0: never. */
+  /** When the last worker left in order; 0: never. */
   readonly leftMs: number;
   /** When the realm was halted or disarmed, where it is. */
   readonly haltedMs: number | null;
@@ -48,7 +48,7 @@ export type BatchStanding = {
   readonly owner: string;
   readonly certainty: Certainty;
   readonly inOrder: boolean;
-  /** When it was made, begun, and paused or halted last; 0: never. */
+  /** When it was made, begun or given to the workers, and paused or halted last; 0: never. */
   readonly createdMs: number;
   readonly startedMs: number;
   readonly stoodMs: number;

@@ -41,7 +41,7 @@ const manifest = z.object({
   sha256: z.string(),
   again: z.string().nullable(),
   inOrder: z.boolean(),
-  /** `run`: worked by the process that made it; `import`: by the workers. */
+  /** How it was made: `run` by a process that works it, at first; `import` for the workers. */
   mode: z.enum(['run', 'import']),
   /** Width of a slice in the chart of the run, chosen from the expected duration so that charts stay small. */
   sliceMs: z.number(),

@@ -125,6 +125,15 @@ describe('almoner dead', { timeout: 120_000 }, () => {
     const retried = await world.run('dead', 'retry', '--batch', batch, '--class', 'ALM_REFUSED_NOT_FOUND');
     expect([retried.status, retried.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
     expect(retried.stdout).toContain('1 order is back to work');
+    // It waits since it was handed over, whoever else comes and goes.
+    const since = async () => textField(await world.run('status', batch, '--json'), 'waiting.0.since');
+    const handed = await since();
+    expect(Date.parse(handed)).toBeGreaterThan(
+      Date.parse(textField(await world.run('status', batch, '--json'), 'startedAt')),
+    );
+    await pay('other.csv', ['1,1,b3']);
+    await world.run('recover');
+    expect(await since()).toBe(handed);
     const again = await world.run('dead', 'retry', `${batch}-2`);
     expect([again.status, again.stdout]).toEqual([
       4,

@@ -27,7 +27,7 @@ const summary: BatchSummary = {
   etaSeconds: 6,
   waiting: [],
   notes: [],
-  mode: 'import',
+  worker: 'workers',
   createdAt: '2026-01-01T00:00:00.000Z',
   createdBy: 'olga',
   startedAt: '2026-01-01T00:00:01.000Z',

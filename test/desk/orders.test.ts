@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { findBatch } from '../../src/ledger/read/batches.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
 import { until } from '../support/until.js';
@@ -191,12 +192,21 @@ describe('dead letters', () => {
   });
 
   test('a retry tells what became of each order, and is not over before they have ended', async () => {
+    const worker = async () =>
+      z
+        .object({ summary: z.object({ worker: z.string() }) })
+        .parse((await desk.call(`/api/batches/${batch}`)).json()).summary.worker;
+    // As if a run had worked it: a retry gives its orders to the workers, and that is said.
+    const { ledger, no } = await findBatch(desk.app.scripts, batch);
+    await ledger.scripts.redis.hset(`${ledger.keyPrefix}:b:${no}`, { owner: 'a-run', version: 1e6 });
+    expect(await worker()).toBe('run');
     const ended = await settle('/api/dead/retry', { orders: [`${batch}-11`], expect: 1 });
     expect(ended).toMatchObject({ done: 1, refusedCount: 0 });
     const became = await until('it to be refused again', async () => {
       const now = task.parse((await desk.call(`/api/tasks/${ended.task}`)).json());
       return now.became?.counts.refused === 1 && now.became;
     });
+    await until('the batch to say so', async () => (await worker()) === 'workers');
     expect(became).toEqual({
       counts: { refused: 1 },
       unpaid: [{ order: `${batch}-11`, state: 'refused', why: expect.stringContaining('not found') }],

@@ -65,7 +65,11 @@ export const BatchSummary = z.strictObject({
     .describe(
       'What must be known beside the numbers: read-back ended, orders that may have been paid twice.',
     ),
-  mode: z.enum(['run', 'import']),
+  worker: z
+    .enum(['run', 'workers'])
+    .describe(
+      'Who works it, or did last: the workers, or a run of its own. A retry hands a run to the workers.',
+    ),
   createdAt: time,
   createdBy: z.string(),
   startedAt: time.nullable(),

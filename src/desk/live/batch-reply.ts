@@ -2,7 +2,8 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import { type BatchRef, type BatchView, type Manifest, readBatch } from '../../ledger/index.js';
+import { type BatchRef, type Manifest, readBatch } from '../../ledger/index.js';
+import type { OwnedBatch } from '../../operations/batches/batch-realm.js';
 import { digitsOf, isOver, type Standing, toldOf } from '../../operations/batches/batch-status.js';
 import type { BatchReply, BatchSummary } from '../api/index.js';
 
@@ -43,7 +44,7 @@ export function actionsOn({ state, counts }: BatchSummary): BatchReply['can'] {
 
 /** A batch in the few numbers that a list shows. */
 export function batchSummary(
-  view: BatchView,
+  view: OwnedBatch,
   more: {
     readonly perSecond: number | null;
     readonly profile: RealmProfile | undefined;
@@ -62,7 +63,7 @@ export function batchSummary(
     allowed: more.profile?.rate ?? null,
     etaSeconds: etaSeconds({ state, open: openCount(view.counts), perSecond, waiting, nowMs }),
     waiting,
-    mode: view.manifest.mode,
+    worker: view.owner === '' ? 'workers' : 'run',
     createdBy: view.manifest.createdBy,
   };
 }

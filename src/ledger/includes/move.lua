@@ -100,7 +100,8 @@ local function reopen(T, no)
   local state = redis.call('HGET', B, 'state')
   if state ~= 'done' and state ~= 'cancelled' then return end
   if redis.call('SADD', T .. ':open', no) == 0 then return end
-  redis.call('HSET', B, 'owner', '')
+  -- Since then it is the workers'.
+  redis.call('HSET', B, 'owner', '', 'handedAt', nowMs())
   if state == 'done' then
     redis.call('HSET', B, 'state', 'running')
     redis.call('HDEL', B, 'finishedAt')

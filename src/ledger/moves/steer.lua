@@ -54,6 +54,7 @@ elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
   redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
+  if ARGV[5] == '' then redis.call('HSET', B, 'handedAt', now) end
   redis.call('HSETNX', B, 'startedAt', now)
   redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass')
   -- What was confirmed for the first so many is not confirmed for all when the program itself lets it go on.

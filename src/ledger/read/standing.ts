@@ -62,9 +62,9 @@ export async function readBatchStanding(
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
   const { manifest } = view;
-  const [[stoodAt], parked] = await scripts.ask('read batch', (redis) =>
+  const [[stoodAt, handedAt], parked] = await scripts.ask('read batch', (redis) =>
     Promise.all([
-      redis.hmget(batchKeys(key, ref.no).meta, 'stillAt'),
+      redis.hmget(batchKeys(key, ref.no).meta, 'stillAt', 'handedAt'),
       redis.hexists(`${key}:parked`, ref.id),
     ]),
   );
@@ -77,7 +77,7 @@ export async function readBatchStanding(
     certainty: manifest.certainty,
     inOrder: manifest.inOrder,
     createdMs: manifest.createdAt,
-    startedMs: view.startedAt ?? 0,
+    startedMs: Math.max(view.startedAt ?? 0, toMs(handedAt) ?? 0),
     stoodMs: toMs(stoodAt) ?? 0,
     parked: parked === 1,
     planned: look.all('planned'),

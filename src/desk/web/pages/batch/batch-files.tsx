@@ -89,7 +89,7 @@ function isRecent(at: string | null): boolean {
   return at !== null && Date.now() - Date.parse(at) < AWAITED_MS;
 }
 
-/** Written when the batch was sealed, and never changed since. */
+/** Written when the batch was sealed, and never changed since; but who works it does. */
 export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
   const { summary, manifest } = reply;
   return (
@@ -105,7 +105,7 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           ['Invalid', grouped(manifest.invalid)],
           ['Certainty', manifest.certainty],
           ['Currency', manifest.currency ?? 'the default one'],
-          ['Worked by', summary.mode === 'run' ? 'the process that made it' : 'the workers'],
+          ['Worked by', summary.worker === 'run' ? 'a run of its own' : 'the workers'],
           manifest.inOrder && ['Order', 'strictly in file order'],
           manifest.again !== null && ['Again', manifest.again],
           ['Made', <Time at={summary.createdAt} />],
