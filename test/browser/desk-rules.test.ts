@@ -118,6 +118,12 @@ describe.each([
     await card()
       .getByText(/is skipped\..*holiday/)
       .waitFor();
+    // One run skipped is no reason why the ones after it could not be stopped.
+    await press('Pause');
+    await answer('Pause', 'and the rest too');
+    await card()
+      .getByText(/and the rest too/)
+      .waitFor();
     await press('Resume');
     await answer('Resume');
     await press('Take the go back');

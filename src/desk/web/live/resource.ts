@@ -41,6 +41,19 @@ export function useResource<Value>(path: string | null, ask = read<Value>): Reso
   return { value, failure, loading, reload };
 }
 
+const RELOAD_MS = 4_000;
+
+/** One of which the stream tells nothing: files are edited, times come and letters leave while somebody looks. */
+export function useFreshResource<Value>(path: string): Resource<Value> {
+  const resource = useResource<Value>(path);
+  const { reload } = resource;
+  useEffect(() => {
+    const timer = setInterval(reload, RELOAD_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return resource;
+}
+
 /** A change that a person asked for: whether it is under way, and with what it was refused. */
 export function useChange() {
   const [busy, setBusy] = useState(false);

@@ -1,8 +1,7 @@
-import { useEffect } from 'preact/hooks';
 import { counted } from '../../../words/spelling.js';
 import type { Delivery, Matter, NoticesPage as Notices } from '../../api/index.js';
 import { change, useIsOperator } from '../live/call.js';
-import { useChange, useResource } from '../live/resource.js';
+import { useChange, useFreshResource } from '../live/resource.js';
 import { useStore } from '../live/store.js';
 import { live } from '../live/stream.js';
 import { Button } from '../parts/fields.js';
@@ -13,16 +12,11 @@ import { BatchLink, Link, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 /** How often the list is asked for while somebody looks: letters leave within seconds. */
-const RELOAD_MS = 3_000;
 
 export function NoticesPage() {
   const { overview } = useStore(live);
   const { query } = useAddress();
-  const notices = useResource<Notices>(pathWith('/api/notices', { cursor: query.get('cursor') }));
-  useEffect(() => {
-    const timer = setInterval(notices.reload, RELOAD_MS);
-    return () => clearInterval(timer);
-  }, [notices.reload]);
+  const notices = useFreshResource<Notices>(pathWith('/api/notices', { cursor: query.get('cursor') }));
   const { value } = notices;
   return (
     <Page title="Notices" lead="What waits for a person, who is told of it, and what became of each notice.">

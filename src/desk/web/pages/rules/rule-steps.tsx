@@ -61,9 +61,9 @@ export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 export function stepsOf({ text, approved, standing }: RuleRow): RuleStepName[] {
   if (text !== null) return ['approve'];
   if (approved === null || standing === null) return [];
-  const held: RuleStepName[] =
-    standing.paused !== null || standing.skip !== null ? ['resume'] : ['pause', 'skip'];
-  return [...held, 'revoke'];
+  const { paused, skip } = standing;
+  const held: RuleStepName[] = paused === null && skip === null ? ['skip'] : ['resume'];
+  return [...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
 }
 
 /** Everything that the go is for. */

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api/index.js';
 import { change, useIsOperator } from '../../live/call.js';
-import { useChange, useResource } from '../../live/resource.js';
+import { useChange, useFreshResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty, Failure, Pending } from '../../parts/panel.js';
 import { TaskProgress } from '../../parts/task-progress.js';
@@ -10,17 +10,10 @@ import { Page } from '../../shell/page.js';
 import { ExplainMember, RuleCard } from './rule-card.js';
 import { type RuleAsked, STEPS } from './rule-steps.js';
 
-const RELOAD_MS = 5_000;
-
 /** Reward rules: when they run next, what they did last, and a plan before anything is paid. */
 export function RulesPage() {
-  const rules = useResource<RulesReply>('/api/rules');
+  const rules = useFreshResource<RulesReply>('/api/rules');
   const { value, reload } = rules;
-  // Files are edited and times come while somebody looks.
-  useEffect(() => {
-    const timer = setInterval(reload, RELOAD_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
   const [task, setTask] = useState<TaskReply | null>(null);
   const planning = useChange();
   const [asked, setAsked] = useState<RuleAsked | null>(null);
