@@ -9,8 +9,9 @@ export function opSums(of: (op: Op) => bigint): OpSums {
   return { credit: of('credit'), debit: of('debit'), transfer: of('transfer') };
 }
 
-export function sumOf(op: Op, tokens: number | bigint): OpSums {
-  return { ...NO_SUMS, [op]: BigInt(tokens) };
+/** Of one row; one that is no order does nothing. */
+export function sumOf(op: Op | null, tokens: number | bigint | null): OpSums {
+  return op === null ? NO_SUMS : { ...NO_SUMS, [op]: BigInt(tokens ?? 0) };
 }
 
 export function plus(a: OpSums, b: OpSums): OpSums {

@@ -161,10 +161,10 @@ describe('doubts', () => {
       .getByLabel(/^Choose order/)
       .nth(0)
       .check();
-    await looking.getByText(/^3 chosen, [\d,]+ tokens/).waitFor();
+    await looking.getByText(/^3 chosen, give [\d,]+ · net \+[\d,]+ tokens/).waitFor();
     await looking.getByRole('button', { name: 'Chosen were paid' }).click();
     const dialog = looking.getByRole('dialog', { name: 'Settle 3 orders as paid?' });
-    await dialog.getByText(/^3 orders, [\d,]+ tokens/).waitFor();
+    await dialog.getByText(/^3 orders: give [\d,]+ · net \+[\d,]+ tokens/).waitFor();
     await dialog.getByRole('button', { name: 'Go back' }).click();
   });
 
@@ -183,7 +183,7 @@ describe('doubts', () => {
     await looking.getByRole('button', { name: `Choose all ${all}` }).click();
     await looking.getByRole('button', { name: 'Chosen were paid' }).click();
     const dialog = looking.getByRole('dialog', { name: `Settle ${all} orders as paid?` });
-    await dialog.getByText(/^\d+ orders, [\d,]+ tokens/).waitFor();
+    await dialog.getByText(/^\d+ orders: give [\d,]+ · net \+[\d,]+ tokens/).waitFor();
     expect(await seriousFindings(looking)).toEqual([]);
     await dialog.getByLabel(/^Reason/).fill('seen in the log');
     await dialog.getByRole('button', { name: `Settle ${all} orders as paid` }).click();

@@ -221,7 +221,10 @@ describe('dead letters', () => {
     const [group] = groups.parse((await desk.call(`/api/dead?batch=${batch}`)).json()).groups;
     const selection = { batch, class: group?.class, message: group?.message };
     const count = await desk.call('/api/dead/count', { method: 'POST', body: selection });
-    expect(count.json()).toEqual({ count: 2, tokens: '11', which: expect.any(String) });
+    expect(count.json()).toEqual({
+      ...{ count: 2, tokens: '11', which: expect.any(String) },
+      amounts: { credit: '11', debit: '0', transfer: '0' },
+    });
     realm.forgive('9');
     expect(await settle('/api/dead/retry', { ...selection, expect: 2 })).toMatchObject({
       done: 2,

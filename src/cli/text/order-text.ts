@@ -21,7 +21,7 @@ export class LetterSummary {
 
   add(letter: DeadLetter): void {
     this.count += 1;
-    const sum = letter.op === null ? NO_SUMS : sumOf(letter.op, letter.tokens ?? 0);
+    const sum = sumOf(letter.op, letter.tokens);
     this.tokens = plus(this.tokens, sum);
     this.batches.add(letter.batch);
     if (this.shown.length < SHOWN_MAX) this.shown.push(letter);

@@ -4,6 +4,7 @@ import { orderEvent } from '../../ledger/index.js';
 import {
   batch,
   batchState,
+  byOp,
   count,
   cursor,
   decision,
@@ -193,9 +194,10 @@ export const DeadSelection = z
   .object({ ...filter, orders: orders.optional() })
   .describe('Either these very orders, or all that meet the filter; an empty filter is refused.');
 export type DeadSelection = Of<typeof DeadSelection>;
+const sums = { tokens: sum.describe('All amounts together.'), amounts: byOp(sum) };
 export const SelectionCount = z.strictObject({
   count,
-  tokens: sum,
+  ...sums,
   which: z.string().describe('Equal only for the very same orders.'),
 });
 export type SelectionCount = Of<typeof SelectionCount>;
@@ -215,7 +217,7 @@ export const DeadGroups = z.strictObject({
       message: z.string(),
       state: z.enum(['refused', 'exhausted']),
       count,
-      tokens: sum,
+      ...sums,
       batches: z.array(z.string()),
       realms: z.array(z.string()),
       example: OrderRow,

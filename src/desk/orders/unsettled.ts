@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AlmonerError } from '../../core/errors/error.js';
+import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import {
   attentionRows,
   type BatchRef,
@@ -10,6 +11,7 @@ import {
   readRow,
   type ScriptClient,
 } from '../../ledger/index.js';
+import { digitsOf } from '../../operations/batches/batch-status.js';
 import { contextOf, idOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
 import { placeOf } from '../../operations/batches/scan-rows.js';
 import { chooseDead as chooseNamed } from '../../operations/dead/dead-letters.js';
@@ -35,7 +37,7 @@ type PageQuery = Where & { readonly cursor?: string | undefined; readonly limit?
 
 type Group = Pick<DeadGroups['groups'][number], 'class' | 'message' | 'state' | 'example'> & {
   count: number;
-  sum: bigint;
+  sums: OpSums;
   readonly batches: Set<string>;
   readonly realms: Set<string>;
 };
@@ -61,13 +63,13 @@ export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Pro
         message,
         state,
         count: 0,
-        sum: 0n,
+        sums: NO_SUMS,
         batches: new Set(),
         realms: new Set(),
         example: orderRow(ref, row),
       };
       group.count += 1;
-      group.sum += BigInt(row.tokens ?? 0);
+      group.sums = plus(group.sums, sumOf(row.op, row.tokens));
       group.batches.add(ref.id);
       group.realms.add(ref.ledger.realm.name);
       groups.set(key, group);
@@ -76,9 +78,9 @@ export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Pro
   }
   const list = [...groups.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS_MAX);
   return {
-    groups: list.map(({ sum, batches, realms, ...group }) => ({
+    groups: list.map(({ sums, batches, realms, ...group }) => ({
       ...group,
-      tokens: String(sum),
+      ...sumsReply(sums),
       batches: [...batches],
       realms: [...realms],
     })),
@@ -156,10 +158,10 @@ async function choose(
   accept: (row: RowView) => boolean,
 ): Promise<Chosen> {
   const places: OrderPlace[] = [];
-  let tokens = 0n;
+  let sums = NO_SUMS;
   const take = (ref: BatchRef, row: RowView) => {
     places.push({ ref, index: row.index });
-    tokens += BigInt(row.tokens ?? 0);
+    sums = plus(sums, sumOf(row.op, row.tokens));
   };
   if (orders !== undefined) {
     const context = sharedContexts();
@@ -172,7 +174,11 @@ async function choose(
     }
   const names = places.map((place) => `${place.ref.ledger.id} ${idOf(place)}`).sort();
   const which = createHash('sha256').update(names.join('\n')).digest('base64url');
-  return { places, count: places.length, tokens: String(tokens), which: which.slice(0, 22) };
+  return { places, count: places.length, ...sumsReply(sums), which: which.slice(0, 22) };
+}
+
+function sumsReply(sums: OpSums) {
+  return { tokens: String(absoluteOf(sums)), amounts: digitsOf(sums) };
 }
 
 /** A person is done with those that were discarded or put into another file. */

@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks';
-import { absoluteWords } from '../../../../words/amounts.js';
-import { counted } from '../../../../words/spelling.js';
-import type { DeadSelection, SelectionCount, TaskReply } from '../../../api/index.js';
+import type { DeadSelection, TaskReply } from '../../../api/index.js';
 import { asFailure, change } from '../../live/call.js';
-import { useResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
+import { useCountedOrders } from '../../parts/counted-orders.js';
 import { Button, Check } from '../../parts/fields.js';
-import { Pending } from '../../parts/panel.js';
 
 const VERBS = { retry: 'Retry', discard: 'Discard' } as const;
 export type DeadVerb = keyof typeof VERBS;
@@ -40,43 +37,31 @@ type DeadActionProps = {
   readonly onClose: () => void;
 };
 
-/**
- * Counts first and hands the count back with the change: when dead letters came or went meanwhile, the server
- * refuses instead of doing more than the person agreed to.
- */
 export function DeadAction({ asking: [verb, selection, what], onStarted, onClose }: DeadActionProps) {
-  const counting = useResource('/api/dead/count', (path) => change<SelectionCount>(path, selection));
-  const count = counting.value;
+  const { many, shown, seen, ready, reload } = useCountedOrders('/api/dead/count', selection);
   const [moved, setMoved] = useState<'asked' | 'meant' | null>(null);
   const act = async (said: { readonly reason?: string }) => {
     try {
       const newAddress = moved === 'meant' ? { newAddress: true } : {};
-      const body = { ...selection, ...said, expect: count?.count ?? 0, ...newAddress };
+      const body = { ...selection, ...said, ...seen, ...newAddress };
       onStarted(await change<TaskReply>(`/api/dead/${verb}`, body));
     } catch (error) {
       if (asFailure(error).code === 'ALM_PLAN_OTHER_ADDRESS') setMoved('asked');
-      // The number was another one by now: show the new one beside the refusal.
-      counting.reload();
+      reload();
       throw error;
     }
   };
-  const many = count === null ? 'orders' : counted(count.count, 'order');
   return (
     <Confirm
       title={`${VERBS[verb]} ${what}?`}
-      verb={`${VERBS[verb]} ${count === null ? '' : many}`}
+      verb={`${VERBS[verb]} ${many}`}
       danger={verb === 'discard'}
       reason={verb === 'retry' ? 'may' : 'must'}
-      ready={count !== null && count.count > 0}
+      ready={ready}
       act={act}
       onClose={onClose}
     >
-      <Pending of={counting} rows={1} />
-      {count !== null && (
-        <p class="n">
-          <b>{many}</b>, {absoluteWords(count.tokens)}.
-        </p>
-      )}
+      {shown}
       <p>
         {verb === 'retry'
           ? 'Each is sent again at the realm’s pace and may be paid now. One that a person called unpaid is left as it is while its request may still arrive; the result says which.'

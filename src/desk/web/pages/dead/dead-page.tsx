@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { absoluteWords } from '../../../../words/amounts.js';
+import { amountsWords } from '../../../../words/amounts.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DeadGroups, DeadSelection, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
@@ -143,7 +143,7 @@ function DeadGroup(props: DeadGroupProps) {
         </div>
         <p class="dead-count n">
           <b>{grouped(group.count)}</b>{' '}
-          <span class="dead-tokens soft small">{absoluteWords(group.tokens)}</span>
+          <span class="dead-tokens soft small">{amountsWords(group.amounts)} tokens</span>
         </p>
         <div class="actions">
           {operator && <DeadButtons ask={ask} selection={selection} what={what} />}

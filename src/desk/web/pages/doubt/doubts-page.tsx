@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { absoluteWords } from '../../../../words/amounts.js';
+import { NO_SUMS, type OpSums, plus, sumOf } from '../../../../core/op-sums.js';
+import { amountsWords } from '../../../../words/amounts.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { DoubtRow, DoubtSelection, TaskReply } from '../../../api/index.js';
 import { useIsOperator } from '../../live/call.js';
@@ -102,10 +103,10 @@ export function DoubtsPage() {
  * all were chosen, nothing is chosen any more: what came later was not looked at.
  */
 function useChoice(path: string, found: OrdersFound<DoubtRow>) {
-  const [single, setSingle] = useState<ReadonlyMap<string, number>>(new Map());
+  const [single, setSingle] = useState<ReadonlyMap<string, OpSums>>(new Map());
   const [all, setAll] = useState<number | null>(null);
   const [changed, setChanged] = useState(false);
-  const set = (orders: ReadonlyMap<string, number>, whole: typeof all) => {
+  const set = (orders: ReadonlyMap<string, OpSums>, whole: typeof all) => {
     setSingle(orders);
     setAll(whole);
     setChanged(false);
@@ -119,7 +120,7 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
     setChanged(true);
   }, [found]);
   const count = all ?? single.size;
-  const sum = [...single.values()].reduce((total, tokens) => total + tokens, 0);
+  const sums = [...single.values()].reduce(plus, NO_SUMS);
   return {
     count,
     all: all !== null,
@@ -130,13 +131,13 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
         ? `All ${grouped(all)} chosen`
         : single.size === 0
           ? 'None chosen'
-          : `${grouped(single.size)} chosen, ${absoluteWords(sum)}`,
+          : `${grouped(single.size)} chosen, ${amountsWords(sums)} tokens`,
     none,
     chooseAll: () => set(new Map(), found.of),
     has: ({ order }: DoubtRow) => all !== null || single.has(order),
-    toggle: ({ order, tokens }: DoubtRow) => {
+    toggle: ({ order, op, tokens }: DoubtRow) => {
       const next = new Map(single);
-      if (!next.delete(order)) next.set(order, tokens ?? 0);
+      if (!next.delete(order)) next.set(order, sumOf(op, tokens));
       set(next, null);
     },
   };
