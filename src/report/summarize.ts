@@ -85,7 +85,8 @@ export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
 
 /**
  * The time a run was at work is the slices that saw a request, cut to the span between first and last
- * request: a run of 300 ms must not be measured against a slice of ten seconds.
+ * request: a run of 300 ms must not be measured against a slice of ten seconds. Nor does it have a rate: two requests
+ * in 30 ms are not 4,000 a minute.
  */
 export function paceUsed(
   batch: BatchView,
@@ -97,7 +98,9 @@ export function paceUsed(
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
   const allowed = batch.rate === null ? null : perMinute(batch.rate);
-  const used = activeMs > 0 ? (batch.requests * 60_000) / activeMs : null;
+  // From the first request to the last there is one pause less than there are requests.
+  const steps = activeMs === wall ? batch.requests - 1 : batch.requests;
+  const used = activeMs >= RATE_FROM_MS && steps > 1 ? (steps * 60_000) / activeMs : null;
   return {
     allowed: batch.rate,
     allowedPerMinute: allowed === null ? null : rounded(allowed),
@@ -106,6 +109,8 @@ export function paceUsed(
     activeMs: activeMs > 0 ? activeMs : null,
   };
 }
+
+const RATE_FROM_MS = 1_000;
 
 function perMinute(rate: Rate): number {
   return (rate.requests * 60_000) / rate.windowMs;

@@ -69,6 +69,7 @@ export const Summary = z.object({
   pace: z.object({
     allowed: z.object({ requests: z.number(), windowMs: z.number() }).nullable(),
     allowedPerMinute: z.number().nullable(),
+    /** Null where the run was too short to have a rate. */
     usedPerMinute: z.number().nullable(),
     /** Used ÷ allowed; 1 is the whole rate. */
     share: z.number().nullable(),

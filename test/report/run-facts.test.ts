@@ -78,6 +78,10 @@ test('the pace counts the time at work, not the pauses', () => {
     share: 0.5,
   });
   expect(paceUsed(batch, { sliceMs: 10_000, slices: [] }, null).usedPerMinute).toBeNull();
+  // Evenly at ten a second, 21 requests take two seconds from the first to the last: the whole rate, and not 105 %.
+  expect(paceUsed({ ...batch, requests: 21 }, series, { from: 0, to: 2_000 })).toMatchObject({ share: 1 });
+  const short = paceUsed({ ...batch, requests: 2 }, series, { from: 0, to: 30 });
+  expect(short).toMatchObject({ usedPerMinute: null, share: null, activeMs: 30 });
 });
 
 test('values put into markup are text, and hidden characters show', () => {

@@ -103,9 +103,9 @@ export class Progress extends LiveLine {
     const at = performance.now();
     this.recent.push({ at, settled, requests });
     while (this.recent.length > 2 && at - (this.recent[0]?.at ?? at) > RECENT_MS) this.recent.shift();
-    const first = this.recent[0];
-    const seconds = first === undefined ? 0 : (at - first.at) / 1000;
-    if (first === undefined || seconds <= 0) return { perSecond: 0, requestsPerSecond: 0 };
+    const [first = { at, settled, requests }] = this.recent;
+    // Two requests in a moment are not a hundred a second.
+    const seconds = Math.max(1, (at - first.at) / 1000);
     return {
       perSecond: (settled - first.settled) / seconds,
       requestsPerSecond: (requests - first.requests) / seconds,

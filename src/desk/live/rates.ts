@@ -6,6 +6,8 @@ import { isoTime } from '../../words/spelling.js';
 /** How many orders a batch settles per second of late, from what was seen in the last minute. */
 const WINDOW_MS = 60_000;
 const BATCHES_MAX = 500;
+/** What was settled in less time is no rate. */
+const RATE_FROM_S = 2;
 
 type Sample = { readonly at: number; readonly settled: number };
 
@@ -29,7 +31,7 @@ export class SettleRates {
     const since =
       first !== undefined && now - first.at > 5_000 ? first : { at: view.startedAt ?? now, settled: 0 };
     const seconds = (now - since.at) / 1000;
-    return seconds <= 0 ? null : Math.max(0, (settled - since.settled) / seconds);
+    return seconds < RATE_FROM_S ? null : Math.max(0, (settled - since.settled) / seconds);
   }
 }
 

@@ -35,7 +35,7 @@ function verdict(summary: Summary): string {
 }
 
 export function tiles(record: BatchRecord, summary: Summary): Html {
-  const { counts, tokens, pace, manifest } = summary;
+  const { counts, tokens, manifest } = summary;
   const failed = unpaid(counts);
   const failedPoints = BigInt(tokens.refused) + BigInt(tokens.exhausted);
   const points = (sum: bigint | string) => sumWords(sum, manifest.tokens).replace('token', 'point');
@@ -46,7 +46,7 @@ ${tile('Net of points', signed(summary.net), amountsWords(paidSums(summary), 'di
 ${tile('Not paid', grouped(failed), failed === 0 ? 'nothing failed' : points(failedPoints), failed === 0 ? '' : 'bad')}
 ${tile('In doubt', grouped(counts.doubt), counts.doubt === 0 ? 'everything is proven' : points(tokens.doubt), counts.doubt === 0 ? '' : 'bad')}
 ${tile('Time', took === null ? '–' : duration(took), activeNote(summary))}
-${tile('Pace', pace.usedPerMinute === null ? '–' : `${trimmed(pace.usedPerMinute)}/min`, paceNote(record, summary))}
+${paceTile(record, summary)}
 </dl>`;
 }
 
@@ -101,8 +101,13 @@ function activeNote({ durationMs, activeMs }: Summary): string {
   return durationMs === null ? 'at work so far' : `${duration(activeMs)} of it sending`;
 }
 
-function paceNote(record: BatchRecord, { pace }: Summary): string {
-  if (record.batch.rate === null) return 'no limit was set';
-  const share = pace.share === null ? '' : `${Math.round(pace.share * 100)} % of `;
-  return `${share}${allowedWords(record.batch.rate)}`;
+/** A run that is too short for a rate has its requests and their time instead. */
+function paceTile({ batch: { rate } }: BatchRecord, { pace, requests, activeMs }: Summary): Html {
+  const allowed = rate === null ? 'no limit was set' : allowedWords(rate);
+  if (pace.usedPerMinute !== null) {
+    const share = pace.share === null ? '' : `${Math.round(pace.share * 100)} % of `;
+    return tile('Pace', `${trimmed(pace.usedPerMinute)}/min`, `${share}${allowed}`);
+  }
+  const within = activeMs === null ? '' : `in ${duration(activeMs)}, `;
+  return tile('Requests', grouped(requests), `${within}${rate === null ? allowed : `${allowed} allowed`}`);
 }
