@@ -24,7 +24,7 @@ export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
   if (doubt.orders > 0)
     causes.push({
       why: 'doubt',
-      message: 'Nobody can prove whether they were paid; an operator decides.',
+      message: 'Paid or not, nobody can prove it; an operator decides.',
       groups: [doubt],
       sinceMs: doubt.sinceMs,
       untilMs: null,
@@ -137,7 +137,7 @@ function lostSession(
       {
         ...cause,
         why: 'missing-session',
-        message: `Session ${group.session} was sending them and is not registered any more.`,
+        message: `Session ${group.session}, which was sending, is not registered any more.`,
         next: 'almoner recover',
       },
     ];
@@ -160,10 +160,10 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
     const { sinceMs, untilMs } = times;
     return { why, message, groups: [group], sinceMs, untilMs, next: null };
   };
-  const heldBack = `They wait for members that ${held.holder} holds, whose outcome is not known yet.`;
+  const heldBack = `Waiting for members that ${held.holder} holds, whose outcome is not known yet.`;
   const causes = [
     waits('settle-time', RESOLVED[batch.certainty], unknown, unknown),
-    waits('retry', 'Their last attempt came to nothing; they are tried again then.', retry, retry),
+    waits('retry', 'The last attempt came to nothing; the next one is then.', retry, retry),
     waits('member-held', heldBack, held, held),
   ];
   const behind = [...sent, ...causes].filter(({ groups }) => groups.some(({ orders }) => orders > 0));
@@ -186,13 +186,13 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
 
 type Times = Pick<Cause, 'sinceMs' | 'untilMs'>;
 
-const IN_ORDER = 'They go strictly one after the other (--in-order), and the one before is not settled.';
+const IN_ORDER = 'Orders go strictly one after the other (--in-order), and the one before is not settled.';
 const HOLD = 'The realm asked to wait (Retry-After), and everybody waits until then.';
 const RESOLVED: Readonly<Record<Certainty, string>> = {
-  idempotent: 'Their answer was lost; they are sent again with the same key.',
+  idempotent: 'The answer was lost; the same key is sent again.',
   readback:
-    'Their answer was lost; their members are read again, and unmoved proves nothing before the settle time is over.',
-  manual: 'Their answer was lost, and this realm gives no way to prove it: they become doubts.',
+    'The answer was lost; the members are read again, and unmoved proves nothing before the settle time is over.',
+  manual: 'The answer was lost, and this realm gives no way to prove it: it becomes a doubt.',
 };
 
 export function isAtWork(sign: Sign, nowMs: number): boolean {

@@ -166,7 +166,8 @@ export async function denial(
   order: OrderId,
   why: EarlierWhy,
 ): Promise<Denial> {
-  const state = typeof why === 'object' && 'state' in why ? why.state : 'not in the books of this realm';
+  const known = typeof why === 'object' && 'state' in why ? why.state : 'not in the books of this realm';
+  const state = known === 'doubt' ? 'in doubt' : known;
   if (kind === 'undoes')
     return {
       column: 'reference',

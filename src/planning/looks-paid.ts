@@ -128,7 +128,7 @@ export function addressFinding(
       `${baseUrl} (${[
         `${counted(paid, 'order')} paid`,
         ...(open === 0 ? [] : [`${open} that may still be`]),
-        ...(lastAt === null ? [] : [`last on ${utcMinute(lastAt)}`]),
+        ...(lastAt === null ? [] : [`the last batch begun on ${utcMinute(lastAt)}`]),
       ].join('; ')})`,
   );
   return ofFile(

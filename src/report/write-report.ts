@@ -1,3 +1,4 @@
+import { openCount } from '../core/states.js';
 import type { BatchRecord, RowView } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
 import {
@@ -132,8 +133,15 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
     tokens: String(facts.paid[op].tokens),
   });
   const totals = { given: sums('credit'), taken: sums('debit'), passedOn: sums('transfer') };
-  await staging.write('public.html', publicPage({ rehearsal: manifest.rehearsal, totals, shown }));
-  const document = { ...(manifest.rehearsal ? { rehearsal: true } : {}), sums: totals };
+  const { rehearsal } = manifest;
+  const { batch, audit, series } = record;
+  const unfinishedAt = openCount(batch.counts) === 0 ? null : facts.asOf(batch, audit, series);
+  await staging.write('public.html', publicPage({ rehearsal, unfinishedAt, totals, shown }));
+  const document = {
+    ...(rehearsal ? { rehearsal } : {}),
+    ...(unfinishedAt === null ? {} : { unfinishedAt: isoTime(unfinishedAt) }),
+    sums: totals,
+  };
   await staging.write('public.json', `${JSON.stringify(document, null, 2)}\n`);
 }
 

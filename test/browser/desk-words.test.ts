@@ -46,6 +46,14 @@ test('a fault of the whole file offers no good rows', async () => {
   expect(await text()).toContain('or take only the good rows with the switch above');
 });
 
+test('a warning names the switch of the page, not the option of a command', async () => {
+  await offer('both.csv', ['1,50', '1,-20']);
+  const warned = await text();
+  expect(warned).toContain('if it matters (“Strictly in file order”, below).');
+  expect(warned).not.toContain('--in-order');
+  await page.getByRole('button', { name: 'Another file' }).click();
+});
+
 test('a file that takes is not confirmed as a payment, and that no worker runs is said before and after', async () => {
   await offer('mixed.csv', ['1,50', '2,-20']);
   const asked = await text();

@@ -125,6 +125,11 @@ describe('almoner dead', { timeout: 120_000 }, () => {
     const retried = await world.run('dead', 'retry', '--batch', batch, '--class', 'ALM_REFUSED_NOT_FOUND');
     expect([retried.status, retried.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
     expect(retried.stdout).toContain('1 order is back to work');
+    const undo = await world.run('undo', batch);
+    expect([undo.status, undo.stderr]).toEqual([
+      2,
+      expect.stringMatching(/NO WORKER IS RUNNING for realm \w+.* Get it on: almoner worker, or stop it/),
+    ]);
     // It waits since it was handed over, whoever else comes and goes.
     const since = async () => textField(await world.run('status', batch, '--json'), 'waiting.0.since');
     const handed = await since();

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RedisKey } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AuditTrail } from '../../src/desk/audit-trail.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
 
@@ -26,6 +27,12 @@ const RULE = (name: string, tokens = 5) =>
 const listed = async () => JSON.parse((await world.run('list', '--json')).stdout).rules;
 
 test('sync makes the store equal to the files, shows the difference, and a go counts for one text only', async () => {
+  await world.file('jobs/a.yaml', 'name: alpha\n');
+  const faulty = await world.run('sync');
+  expect([faulty.status, faulty.stdout]).toEqual([
+    3,
+    expect.stringMatching(/^No rule that can be read has a schedule\.$/m),
+  ]);
   await world.file('jobs/a.yaml', RULE('alpha'));
   await world.file('jobs/b.yaml', RULE('beta'));
   expect(await listed()).toMatchObject([
@@ -53,6 +60,9 @@ test('sync makes the store equal to the files, shows the difference, and a go co
   expect((await world.run('sync')).stdout).toMatch(/^- beta .*is gone; it does not run$/m);
   expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'beta', state: 'gone' }]);
   expect((await world.run('sync', '--prune')).stdout).toMatch(/^- beta .*: removed$/m);
+  expect(await new AuditTrail((await world.app()).scripts).page(undefined, 1, {})).toMatchObject({
+    entries: [{ who: 'ada', what: 'removed the schedule of rule beta, whose file or schedule is gone' }],
+  });
   expect(await listed()).toMatchObject([{ rule: 'alpha' }]);
 });
 

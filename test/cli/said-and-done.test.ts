@@ -174,11 +174,11 @@ test('numbers are in words that fit them, and only batches that paid are counted
   expect(paid.stdout).toMatch(/: 1 request, (about|less than)/);
   expect(paid.stdout).toMatch(/^ {2}1 request, 0 retries$/m);
   expect((await run('member,tokens\n99,5\n')).stdout).toContain(
-    '1 order paid to this realm in 1 batch, last',
+    '1 order paid to this realm in 1 batch, the last begun on ',
   );
   const two = 'member,tokens\n2,5\n3,1\n';
   const some = await run(two, '--first', '1');
-  expect(some.stdout).toContain('1 order paid to this realm in 1 batch, last');
+  expect(some.stdout).toContain('1 order paid to this realm in 1 batch, the last begun on ');
   expect(some.stdout).toContain('The first order is through');
   expect((await run(two)).stdout).toContain('a batch already; it went on, and nobody is paid twice');
   expect((await run('member,tokens\n1,7\n2,7\n')).stdout).toContain(

@@ -128,6 +128,13 @@ describe('rules at the desk', () => {
     const { batch } = made.result;
     const shown = (await desk.call(`/api/batches/${batch}`)).json();
     expect(shown).toMatchObject({ summary: { createdBy: 'olga', counts: { planned: preview.awarded } } });
+    const sums = { orders: preview.awarded, tokens: preview.tokens };
+    expect((await desk.call('/api/audit?limit=2')).json()).toMatchObject({
+      entries: [
+        { who: 'olga', what: `ran rule missed-days, plan ${plan}`, batch, ...sums },
+        { what: `asked to run rule missed-days, plan ${plan}`, ...sums },
+      ],
+    });
     const [first] = preview.awards.filter(({ awarded }) => awarded);
     const told = await desk.call(`/api/rule-runs/${plan}/explain?member=${first?.member}`);
     expect(told.json()).toMatchObject({ rule: 'missed-days', awarded: true, facts: { row: {} } });

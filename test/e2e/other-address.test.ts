@@ -45,7 +45,7 @@ test('localhost for 127.0.0.1 pays nobody twice: every command stops and names t
     const ran = await there(...command);
     expect(ran.status, `${command.join(' ')}\n${ran.stdout}${ran.stderr}`).toBe(3);
     expect(`${ran.stdout}${ran.stderr}`).toContain('ALM_PLAN_OTHER_ADDRESS');
-    expect(`${ran.stdout}${ran.stderr}`).toContain(`${usual} (5 orders paid; last on `);
+    expect(`${ran.stdout}${ran.stderr}`).toContain(`${usual} (5 orders paid; the last batch begun on `);
   }
   const told = await there('run', 'more.csv', '--yes');
   expect(`${told.stdout}${told.stderr}`).toMatch(/Next: .*--new-address/);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { orderId } from '../../src/core/ids.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
 import { putBlock } from '../../src/ledger/moves/put-block.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
@@ -7,6 +8,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
+import { denial } from '../../src/planning/judge-earlier.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
 import { ledgersOnRedis, START, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
@@ -97,6 +99,9 @@ describe('a row that stands in for an order', () => {
       message: expect.stringContaining('Line 2: '),
     });
     expect((await readRecord(first.ref, 1)).marks).toEqual([]);
+    expect(await denial(ledger, 'replaces', orderId(first.ref.id, 1), { state: 'doubt' })).toMatchObject({
+      message: expect.stringContaining('is in doubt: it was paid or may still be paid'),
+    });
     const others = await bench.ledger();
     const second = await refused(others);
     await put(others, await plan(others, mended(second)));

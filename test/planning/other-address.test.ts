@@ -78,7 +78,7 @@ describe('a realm id that was paid under another address', () => {
         column: null,
         code: 'ALM_PLAN_OTHER_ADDRESS',
         message: expect.stringMatching(
-          /http:\/\/127\.0\.0\.1:1 \(0 orders paid; 1 that may still be; last on 2026-03-01 09:00 UTC\).*http:\/\/localhost:1 know nothing/,
+          /http:\/\/127\.0\.0\.1:1 \(0 orders paid; 1 that may still be; the last batch begun on 2026-03-01 09:00 UTC\).*http:\/\/localhost:1 know nothing/,
         ),
       },
     ]);

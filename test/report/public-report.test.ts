@@ -67,6 +67,15 @@ test('a public rehearsal says REHEARSAL', async () => {
   expect(await readFile(join(folder, 'public.json'), 'utf8')).toContain('"rehearsal": true');
 });
 
+test('a public report of a batch that is half-way says so, and of which moment it is true', async () => {
+  const half = recordOf([...rows, rowOf('planned', 11, { index: 6 })], { batch: { state: 'running' } });
+  const { folder } = await writeReport(half, { folder: await tempFolder(), now: START, public: true });
+  expect(await readFile(join(folder, 'public.html'), 'utf8')).toMatch(
+    /As of 2026-03-01 \d\d:\d\d:\d\d UTC: not finished yet, more entries may follow\./,
+  );
+  expect(await readFile(join(folder, 'public.json'), 'utf8')).toMatch(/"unfinishedAt": "2026-03-01T/);
+});
+
 test('public and full report live side by side, whichever is written first', async () => {
   const [one, two] = [await tempFolder(), await tempFolder()];
   const record = recordOf(rows);

@@ -158,11 +158,13 @@ export const sync = storeCommand({
     const gone = rules.some(({ change }) => change === 'gone');
     for (const { rule } of rules.filter(({ approvedNow }) => approvedNow))
       await audit(app, `approved rule ${rule}`, why ?? null);
+    for (const { rule } of rules.filter(({ change }) => change === 'removed'))
+      await audit(app, `removed the schedule of rule ${rule}, whose file or schedule is gone`, why ?? null);
     output.print({
       json: { rules, faults },
       text: [
         ...(rules.length === 0
-          ? ['No rule has a schedule.']
+          ? [`No rule ${faults.length > 0 ? 'that can be read ' : ''}has a schedule.`]
           : rules.flatMap((one) => [
               syncedLine(one),
               ...listed

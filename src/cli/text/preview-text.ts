@@ -128,6 +128,6 @@ function duplicateWords(spent: Planned['plan']['spent'], count: number): string 
 
 function pastWords(past: BooksPast): string {
   if (past.paid === 0) return 'NEW: they never paid this realm';
-  const last = past.lastAt === null ? '' : `, last on ${utcMinute(past.lastAt)}`;
+  const last = past.lastAt === null ? '' : `, the last begun on ${utcMinute(past.lastAt)}`;
   return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
 }

@@ -15,6 +15,7 @@ import {
 } from '../../ledger/index.js';
 import { Find } from '../../operations/batches/find.js';
 import {
+  fits,
   includes,
   type ScanBounds,
   type Scanned,
@@ -72,10 +73,9 @@ async function linePage(context: RowContext, rows: number, query: OrdersQuery): 
   const line = /^[0-9]{1,9}$/.test(query.search ?? '') ? Number(query.search) : 0;
   const index = await findLine(context, rows, line);
   const row = index === null ? null : await readRow(context, index);
-  const { state, class: code } = wantedOf(query);
-  const fits =
-    row !== null && (state ?? row.state) === row.state && (code ?? row.errorCode) === row.errorCode;
-  return page(context, { found: fits ? [row] : [], next: null }, rows, rows);
+  const wanted = { ...wantedOf(query), search: null };
+  const isMeant = row !== null && (wanted.state ?? row.state) === row.state && fits(row, wanted);
+  return page(context, { found: isMeant ? [row] : [], next: null }, rows, rows);
 }
 
 async function attentionList(
@@ -93,13 +93,6 @@ async function attentionList(
     if (fits(row, wanted)) found.push(row);
   }
   return { found, next: null, after };
-}
-
-function fits(row: RowView, { class: code, search }: Wanted): boolean {
-  return (
-    (code === null || row.errorCode === code) &&
-    (search === null || includes(row.error, search.inErrors ?? ''))
-  );
 }
 
 function page({ ref }: RowContext, { found, next }: Scanned, scanned: number, of: number): OrdersPage {

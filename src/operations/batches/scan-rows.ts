@@ -132,9 +132,10 @@ async function matchesIn(
   context: RowContext,
   source: BatchSource,
   { block, plan, from, to }: InBlock,
-  { state, class: code, search }: Wanted,
+  wanted: Wanted,
   limit: number,
 ): Promise<RowView[]> {
+  const { state, class: code, search } = wanted;
   const hits = search?.inPlan == null || plan === null ? null : planHits(plan, block, search.inPlan);
   const onlyPlan = search !== null && search.inErrors === null && search.inRecord === null;
   if (onlyPlan && hits?.size === 0) return [];
@@ -152,12 +153,18 @@ async function matchesIn(
   while (candidates.length > 0 && found.length < limit) {
     const some = candidates.splice(0, Math.min(VIEWS_AT_ONCE, limit - found.length));
     const views = await Promise.all(some.map(({ index, record }) => view(context, index, record)));
-    for (const [i, row] of views.entries()) {
-      if (code !== null && row.errorCode !== code) continue;
-      if (some[i]?.certain || includes(row.error, search?.inErrors ?? '')) found.push(row);
-    }
+    found.push(...views.filter((row, i) => fits(row, wanted, some[i]?.certain)));
   }
   return found;
+}
+
+/** `certain`: what is searched for was found in its plan or record, or nothing is. */
+export function fits(
+  { errorCode, error }: RowView,
+  { class: code, search }: Wanted,
+  certain = search === null,
+): boolean {
+  return (code === null || errorCode === code) && (certain || includes(error, search?.inErrors ?? ''));
 }
 
 async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView> {

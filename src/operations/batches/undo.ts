@@ -29,7 +29,7 @@ type Undoing = 'undone' | 'undoing' | 'undo-in-doubt' | 'undo-may-arrive';
 type WhyLeftOut = Exclude<OrderState, 'paid'> | 'is-undo' | Undoing;
 
 const WORDS: Readonly<Record<WhyLeftOut, string>> = {
-  doubt: 'in doubt: nobody knows whether they were paid; resolve them first',
+  doubt: 'in doubt, paid or not: to be resolved first',
   undone: 'undone already',
   undoing: 'about to be undone: an undo of them waits or is being sent',
   'undo-in-doubt': 'with an undo that is in doubt: resolve that one first',
@@ -125,18 +125,19 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
 
 /** What is not settled yet would be missing from the file, and be paid after all. */
 async function refuseWhileMoving(ref: BatchRef): Promise<void> {
-  const { state, counts } = await batchStatus(ref);
+  const { state, counts, waiting } = await batchStatus(ref);
   const { sending = 0, unknown = 0 } = counts;
   if (state !== 'running' && state !== 'planned' && sending + unknown === 0) return;
   const moving =
     sending + unknown === 0
       ? ''
       : `; ${counted(sending, 'order is', 'orders are')} being sent and ${unknown} resolved`;
+  const still = waiting.find(({ why, next }) => why !== 'doubt' && next !== null);
   throw new AlmonerError(
     'ALM_BATCH_CANNOT',
     `Batch ${ref.id} is ${state}${moving}: what it paid is not certain yet. No undo file was written.`,
     {
-      next: `Wait until it is done, or stop it with \`almoner pause ${ref.id}\` or \`almoner cancel ${ref.id}\`.`,
+      next: `${still === undefined ? 'Wait until it is done' : `${still.message} Get it on: ${still.next}`}, or stop it with \`almoner pause ${ref.id}\` or \`almoner cancel ${ref.id}\`.`,
     },
   );
 }

@@ -44,12 +44,14 @@ export type PublicSums = { readonly orders: number; readonly tokens: string };
 
 type PublicFacts = {
   readonly rehearsal: boolean;
+  /** The moment it is true of, where it was written half-way. */
+  readonly unfinishedAt: number | null;
   readonly totals: Readonly<Record<'given' | 'taken' | 'passedOn', PublicSums>>;
   readonly shown: readonly PublicLine[];
 };
 
 /** public.html: what a community may see. It gets nothing else to show, so it cannot show anything else. */
-export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
+export function publicPage({ rehearsal, unfinishedAt, totals, shown }: PublicFacts): string {
   const count = totals.given.orders + totals.taken.orders + totals.passedOn.orders;
   const tile = (name: string, { orders, tokens }: PublicSums): Html | null =>
     orders === 0
@@ -61,7 +63,7 @@ export function publicPage({ rehearsal, totals, shown }: PublicFacts): string {
     line.reason,
     line.time === null ? null : utcTime(Date.parse(line.time)),
   ]);
-  const body = html`<header class="top"><h1>Points of our members</h1></header>
+  const body = html`<header class="top"><h1>Points of our members</h1>${unfinishedAt === null ? null : html`<p class="lead soft">As of ${utcTime(unfinishedAt)}: not finished yet, more entries may follow.</p>`}</header>
 <main>
 <dl class="tiles">
 ${tile('Given', totals.given)}${tile('Taken', totals.taken)}${tile('Passed on', totals.passedOn)}</dl>

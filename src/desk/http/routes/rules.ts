@@ -80,8 +80,11 @@ export const RULE_ROUTES = [
     params: RuleParams,
     body: RuleRunRequest,
     reply: TaskReply,
-    audit: ({ params, body }) => ({ what: `ran rule ${params.rule}, plan ${body.plan}`, batch: null }),
-    async handle({ app, tasks }, { params: { rule }, body, visitor, note }) {
+    audit: ({ params, body }) => ({
+      what: `asked to run rule ${params.rule}, plan ${body.plan}`,
+      batch: null,
+    }),
+    async handle({ app, tasks, audit }, { params: { rule }, body, visitor, note }) {
       const { realm, meta } = await findPlan(app, body.plan);
       if (meta.rule !== rule || meta.awards !== body.members || meta.tokens !== body.tokens)
         throw new AlmonerError(
@@ -101,7 +104,13 @@ export const RULE_ROUTES = [
             },
           );
         const made = await makeBatchApart(app.as(who), realm, meta, null, Date.now());
-        return { done: meta.awards, batch: made?.ref.id ?? null };
+        const batch = made?.ref.id ?? null;
+        const sums = { orders: meta.awards, tokens: meta.tokens };
+        await audit.write(
+          { who, what: `ran rule ${rule}, plan ${meta.id}`, why: body.reason ?? null, batch, ...sums },
+          'operator',
+        );
+        return { done: meta.awards, batch };
       });
     },
   }),

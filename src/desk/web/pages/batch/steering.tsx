@@ -16,7 +16,7 @@ const ACTIONS = {
   resume: {
     verb: 'Resume',
     asks: 'Resume this batch?',
-    does: 'Orders that wait are sent again, at the realm’s pace. A run that was interrupted is handed to the workers.',
+    does: 'Orders that wait go on being sent, at the realm’s pace. A run that was interrupted is handed to the workers.',
   },
   cancel: {
     verb: 'Cancel the rest',

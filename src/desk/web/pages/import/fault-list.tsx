@@ -58,7 +58,9 @@ function Findings({ findings, label }: FindingsProps) {
 function inWordsOfThePage(message: string): string {
   return message
     .replaceAll('--new-rows-only', '“Only new rows”')
-    .replaceAll('--again LABEL', 'a label under “Again on purpose”');
+    .replaceAll('--again LABEL', 'a label under “Again on purpose”')
+    .replaceAll('--new-address', '“The new address is meant”')
+    .replaceAll('--in-order', '“Strictly in file order”, below');
 }
 
 type StoppedProps = {

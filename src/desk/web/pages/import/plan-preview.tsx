@@ -39,7 +39,8 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
               ) : (
                 <>
                   {counted(plan.books.paid, 'order')} paid in{' '}
-                  {counted(plan.books.batches, 'batch', 'batches')}; last <Time at={plan.books.lastAt} />
+                  {counted(plan.books.batches, 'batch', 'batches')}; the last began{' '}
+                  <Time at={plan.books.lastAt} />
                 </>
               ),
             ],
