@@ -133,8 +133,8 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
     tokens: String(facts.paid[op].tokens),
   });
   const totals = { given: sums('credit'), taken: sums('debit'), passedOn: sums('transfer') };
-  const { rehearsal } = manifest;
   const { batch, audit, series } = record;
+  const { rehearsal } = manifest;
   const unfinishedAt = openCount(batch.counts) === 0 ? null : facts.asOf(batch, audit, series);
   await staging.write('public.html', publicPage({ rehearsal, unfinishedAt, totals, shown }));
   const document = {

@@ -69,7 +69,7 @@ function places(value: number): string {
 const COLUMNS_MAX = 90;
 
 /** How an order may come to its end in a slice of a run, in the order in which columns are stacked. */
-export const SETTLED_AS = [
+const SETTLED_AS = [
   { field: 'paid', css: 'paid', words: 'paid' },
   { field: 'failed', css: 'refused', words: 'not paid' },
   // Nobody can say that these were not paid.
@@ -128,7 +128,7 @@ export function runCharts(series: Series, rate: Rate | null, spellTime: (at: num
       ],
     })),
   };
-  return { slice, settled, requests };
+  return { slice, settled, settledAs: SETTLED_AS, requests };
 }
 
 function settledWords(counts: readonly number[]): string {

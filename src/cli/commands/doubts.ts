@@ -248,25 +248,19 @@ async function rulingsOf(
 
 /** Why nothing is left to be resolved of what was asked for. */
 function whyNothing(before: number, undecided: number): string {
-  const parts = [
-    ...(before > 0 ? [`${counted(before, 'order was', 'orders were')} decided so before`] : []),
-    ...(undecided > 0 ? [`${counted(undecided, 'row has', 'rows have')} no decision in the file`] : []),
-  ];
-  return parts.length === 0 ? 'There is no doubt to resolve.' : `${parts.join(', ')}.`;
+  const decided = `${counted(before, 'order was', 'orders were')} decided so before`;
+  if (undecided > 0)
+    return `${decided}, ${counted(undecided, 'row has', 'rows have')} no decision in the file.`;
+  return before > 0 ? `${decided}.` : 'There is no doubt to resolve.';
 }
 
 function arrivingLines(arriving: readonly Arriving[]): string[] {
   const untils = arriving.map(({ until }) => until).sort();
   const [first, last] = [untils[0], untils.at(-1)];
-  if (first === last)
-    return first === undefined
-      ? []
-      : [
-          `${counted(untils.length, 'unpaid order')} may still arrive, and cannot be paid again before ${first}.`,
-        ];
-  return [
-    `${counted(untils.length, 'unpaid order')} may still arrive: each cannot be paid again before its own time, the first ${first}, the last ${last}.`,
-  ];
+  if (first === undefined) return [];
+  const when = first === last ? first : `its own time, the first ${first}, the last ${last}`;
+  const many = counted(untils.length, 'unpaid order');
+  return [`${many} may still arrive, none to be paid again before ${when}.`];
 }
 
 function nextOfResolve(statuses: readonly BatchStatus[], unpaid: number): string {

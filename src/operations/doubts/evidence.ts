@@ -1,6 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
-import { SPENDING_STATES } from '../../core/states.js';
 import {
   type Balances,
   balancesSeen,
@@ -94,19 +93,14 @@ export function sidesSeen(order: Order | null, traces: Traces | null) {
   return { sides, looksLike: verdictOf(stories) };
 }
 
-/**
- * Orders on the same members that were sent later, or in the same moment, or are still to be sent. One that ended
- * unpaid moved nothing and blurs nothing.
- */
-export function laterOrders<T extends Pick<Touching, 'at' | 'state'>>(
+/** Orders that moved the same members later, or in the same moment, or may yet; one on both members is one order. */
+export function laterOrders<T extends Pick<Touching, 'at' | 'state' | 'order'>>(
   others: readonly T[],
   sentAt: number,
 ): T[] {
-  const open = ['planned', 'sending', 'unknown'];
-  const moves: readonly string[] = SPENDING_STATES;
-  return others.filter(
-    ({ at, state }) => moves.includes(state) && (at >= isoTime(sentAt) || open.includes(state)),
-  );
+  const [open, moved] = [new Set(['planned', 'sending', 'unknown']), new Set(['paid', 'doubt'])];
+  const isLater = ({ at, state }: T) => open.has(state) || (moved.has(state) && at >= isoTime(sentAt));
+  return [...new Map(others.filter(isLater).map((one) => [one.order, one])).values()];
 }
 
 /** All other orders of the realm that touch the members of this one. */

@@ -1,13 +1,6 @@
 import type { Rate } from '../../core/profile.js';
 import type { LatencyHistogram, RunSeries } from '../../ledger/index.js';
-import {
-  type Columns,
-  drawColumns,
-  drawStates,
-  latencyChart,
-  runCharts,
-  SETTLED_AS,
-} from '../../words/charts.js';
+import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '../../words/charts.js';
 import { allowedWords, utcTime } from '../../words/spelling.js';
 import type { Summary } from '../summary.js';
 import { type Html, html } from './markup.js';
@@ -25,7 +18,7 @@ ${columns(charts.requests)}
 <ul class="legend"><li><span class="key b-requests"></span>answered</li><li><span class="key b-limited"></span>told to slow down (429)</li>${allowedKey}</ul>
 <h3>Settled per ${charts.slice}</h3>
 ${columns(charts.settled)}
-<ul class="legend">${SETTLED_AS.map(({ css, words }) => html`<li><span class="key b-${css}"></span>${words}</li>`)}</ul>`;
+<ul class="legend">${charts.settledAs.map(({ css, words }) => html`<li><span class="key b-${css}"></span>${words}</li>`)}</ul>`;
 }
 
 export function answersByTime(latency: LatencyHistogram): Html | null {

@@ -92,7 +92,8 @@ export const RULE_ROUTES = [
           `The plan awards ${meta.tokens} tokens to ${counted(meta.awards, 'member')}, which is not what was confirmed. Nothing was done.`,
         );
       const who = visitor.identity.name;
-      note({ batches: [], orders: meta.awards, tokens: meta.tokens });
+      const sums = { orders: meta.awards, tokens: meta.tokens };
+      note({ batches: [], ...sums });
       return tasks.start(`run rule ${rule}`, who, meta.awards, async () => {
         await refuseUnsafeStore(app);
         if (await isEdited(meta))
@@ -105,11 +106,8 @@ export const RULE_ROUTES = [
           );
         const made = await makeBatchApart(app.as(who), realm, meta, null, Date.now());
         const batch = made?.ref.id ?? null;
-        const sums = { orders: meta.awards, tokens: meta.tokens };
-        await audit.write(
-          { who, what: `ran rule ${rule}, plan ${meta.id}`, why: body.reason ?? null, batch, ...sums },
-          'operator',
-        );
+        const line = { who, what: `ran rule ${rule}, plan ${meta.id}`, why: body.reason ?? null, batch };
+        await audit.write({ ...line, ...sums }, 'operator');
         return { done: meta.awards, batch };
       });
     },

@@ -1,13 +1,6 @@
 import type { Rate } from '../../../core/profile.js';
 import type { StateCounts } from '../../../core/states.js';
-import {
-  type Columns,
-  drawColumns,
-  drawStates,
-  latencyChart,
-  runCharts,
-  SETTLED_AS,
-} from '../../../words/charts.js';
+import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '../../../words/charts.js';
 import { clockTime, counted, dayAndClock, duration, grouped } from '../../../words/spelling.js';
 import type { BatchReply, RealmCard } from '../../api/index.js';
 
@@ -64,7 +57,7 @@ export function RunChart({ series, rate }: RunChartProps) {
         <figcaption>
           Settled per {charts.slice}
           <span class="legend">
-            {SETTLED_AS.map(({ css, words }) => (
+            {charts.settledAs.map(({ css, words }) => (
               <span key={css}>
                 <i class={`key k-${css}`} /> {words}
               </span>
