@@ -175,6 +175,8 @@ describe('doubts', () => {
     await importDoubts('later.csv', 400, 20);
     await looking.getByText('Other doubts match than when all were chosen').waitFor();
     await looking.getByText('None chosen').waitFor();
+    // They come one after the other, and what is counted next is to be all of them.
+    await expect.poll(counted, { timeout: 30_000 }).toBe(all + 20);
   });
 
   test('all that match are ended at once, after their number and sum were shown', async () => {
