@@ -10,15 +10,7 @@ import { cancel, pause, resume } from '../../../operations/batches/steer.js';
 import { writeUndo } from '../../../operations/batches/undo.js';
 import type { App } from '../../../runtime/app.js';
 import { counted, isoTime } from '../../../words/spelling.js';
-import {
-  BatchesPage,
-  BatchesQuery,
-  BatchParams,
-  BatchReply,
-  FileParams,
-  FilesReply,
-  SteerRequest,
-} from '../../api/batches.js';
+import * as api from '../../api/batches.js';
 import { OrdersPage, OrdersQuery } from '../../api/orders.js';
 import { AuditPage } from '../../api/overview.js';
 import { sealedBatch } from '../../live/batch-reply.js';
@@ -29,9 +21,9 @@ import { Download, route } from '../route.js';
 const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
   route(`POST /api/batches/:batch/${verb}`, 'operator', {
     summary: `${verb[0]?.toUpperCase()}${verb.slice(1)} a batch; what is being sent finishes.`,
-    params: BatchParams,
-    body: SteerRequest,
-    reply: BatchReply,
+    params: api.BatchParams,
+    body: api.SteerRequest,
+    reply: api.BatchReply,
     audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
     async handle({ app, board }, { params, body, visitor, note }) {
       const ref = await findBatch(app.scripts, params.batch);
@@ -47,8 +39,8 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
 export const BATCH_ROUTES = [
   route('GET /api/batches', 'viewer', {
     summary: 'All batches, newest first.',
-    query: BatchesQuery,
-    reply: BatchesPage,
+    query: api.BatchesQuery,
+    reply: api.BatchesPage,
     async handle({ board }, { query }) {
       const { seen } = await board.look();
       const fitting = seen
@@ -63,13 +55,13 @@ export const BATCH_ROUTES = [
   }),
   route('GET /api/batches/:batch', 'viewer', {
     summary: 'One batch: manifest, counts and sums, charts of its run, what can be done to it.',
-    params: BatchParams,
-    reply: BatchReply,
+    params: api.BatchParams,
+    reply: api.BatchReply,
     handle: async ({ app, board }, { params }) => board.describe(await shownBatch(app, params.batch)),
   }),
   route('GET /api/batches/:batch/orders', 'viewer', {
     summary: 'Its orders, by state, class or search; asks again with `next` while it is not null.',
-    params: BatchParams,
+    params: api.BatchParams,
     query: OrdersQuery,
     reply: OrdersPage,
     async handle({ app }, { params, query }) {
@@ -79,7 +71,7 @@ export const BATCH_ROUTES = [
   }),
   route('GET /api/batches/:batch/audit', 'viewer', {
     summary: 'Who did what to it, oldest first.',
-    params: BatchParams,
+    params: api.BatchParams,
     reply: AuditPage,
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
@@ -91,21 +83,21 @@ export const BATCH_ROUTES = [
   ...steering,
   route('GET /api/batches/:batch/files', 'viewer', {
     summary: 'The files of its report as last written.',
-    params: BatchParams,
-    reply: FilesReply,
+    params: api.BatchParams,
+    reply: api.FilesReply,
     handle: async ({ app }, { params }) => reportFiles(app, await shownBatch(app, params.batch)),
   }),
   route('GET /api/batches/:batch/files/:name', 'viewer', {
     summary: 'One of these files.',
-    params: FileParams,
+    params: api.FileParams,
     reply: 'application/octet-stream',
     handle: async ({ app }, { params }) =>
       downloadReportFile(app, await shownBatch(app, params.batch), params.name),
   }),
   route('POST /api/batches/:batch/report', 'operator', {
     summary: 'Write its report again from the books, also half-way.',
-    params: BatchParams,
-    reply: FilesReply,
+    params: api.BatchParams,
+    reply: api.FilesReply,
     audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
@@ -115,7 +107,7 @@ export const BATCH_ROUTES = [
   }),
   route('GET /api/batches/:batch/undo', 'viewer', {
     summary: 'The CSV that takes back what was proven paid; running it is an import like any other.',
-    params: BatchParams,
+    params: api.BatchParams,
     reply: 'text/csv',
     async handle({ app }, { params }) {
       const ref = await findBatch(app.scripts, params.batch);
@@ -147,7 +139,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
 };
 
-async function reportFiles({ config }: App, { id }: BatchRef): Promise<FilesReply> {
+async function reportFiles({ config }: App, { id }: BatchRef): Promise<api.FilesReply> {
   const folder = join(config.reportsFolder, id);
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const files = await Promise.all(

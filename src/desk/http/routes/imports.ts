@@ -17,16 +17,7 @@ import { refuseUnsafeStore } from '../../../operations/services/store-safety.js'
 import type { App } from '../../../runtime/app.js';
 import { pickProfile } from '../../../runtime/config/config.js';
 import { counted, isoTime } from '../../../words/spelling.js';
-import {
-  PlanReply,
-  PlanRequest,
-  StartReply,
-  StartRequest,
-  UploadParams,
-  UploadQuery,
-  UploadReply,
-  UploadsReply,
-} from '../../api/imports.js';
+import * as api from '../../api/imports.js';
 import { Done } from '../../api/session.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { Download, route } from '../route.js';
@@ -36,7 +27,7 @@ import type { PlannedUpload, Upload } from '../uploads.js';
 export const IMPORT_ROUTES = [
   route('GET /api/uploads', 'operator', {
     summary: 'The files that you uploaded and did not start yet.',
-    reply: UploadsReply,
+    reply: api.UploadsReply,
     handle: ({ uploads }, { visitor }) => ({
       uploads: uploads.of(visitor.identity.name).map(({ id, name, bytes, receivedAt }) => {
         return { upload: id, name, bytes, receivedAt: isoTime(receivedAt) };
@@ -46,9 +37,9 @@ export const IMPORT_ROUTES = [
   route('POST /api/uploads', 'operator', {
     summary:
       'Upload a CSV: the body is the file itself, as text/csv. Nothing is sent. Of eight files of yours the one used longest ago makes room.',
-    query: UploadQuery,
+    query: api.UploadQuery,
     file: 'text/csv',
-    reply: UploadReply,
+    reply: api.UploadReply,
     audit: ({ query }) => ({ what: `uploaded ${baseName(query.name)}`, batch: null }),
     async handle({ uploads }, { query, raw, visitor }) {
       if (!(raw.body instanceof Readable))
@@ -64,9 +55,9 @@ export const IMPORT_ROUTES = [
   }),
   route('POST /api/uploads/:upload/plan', 'operator', {
     summary: 'What the file would do, with every fault; nothing is sent.',
-    params: UploadParams,
-    body: PlanRequest,
-    reply: PlanReply,
+    params: api.UploadParams,
+    body: api.PlanRequest,
+    reply: api.PlanReply,
     audit: null,
     async handle({ app, uploads }, { params, body, visitor }) {
       const upload = uploads.find(params.upload);
@@ -75,7 +66,7 @@ export const IMPORT_ROUTES = [
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
     summary: 'Every fault of the last preview, as CSV.',
-    params: UploadParams,
+    params: api.UploadParams,
     reply: 'text/csv',
     async handle({ uploads }, { params }) {
       const { faultsPath, name } = uploads.find(params.upload);
@@ -86,9 +77,9 @@ export const IMPORT_ROUTES = [
   }),
   route('POST /api/uploads/:upload/start', 'operator', {
     summary: 'Hand the file’s orders to the workers, if rows and total are those that were confirmed.',
-    params: UploadParams,
-    body: StartRequest,
-    reply: StartReply,
+    params: api.UploadParams,
+    body: api.StartRequest,
+    reply: api.StartReply,
     audit: ({ body }) => ({
       what: `started a file of ${counted(body.rows, 'row')}`,
       batch: null,
@@ -109,7 +100,7 @@ export const IMPORT_ROUTES = [
   }),
   route('DELETE /api/uploads/:upload', 'operator', {
     summary: 'Throw an uploaded file away.',
-    params: UploadParams,
+    params: api.UploadParams,
     reply: Done,
     audit: null,
     async handle({ uploads }, { params, visitor }) {
@@ -128,7 +119,7 @@ function baseName(name: string): string {
 type PlanOptions = Pick<PlannedFile, 'map'> & Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
 
 /** How a file is planned, for whom, and the way to do it. */
-function planOf(app: App, upload: Upload, body: z.infer<typeof PlanRequest>, who: string) {
+function planOf(app: App, upload: Upload, body: z.infer<typeof api.PlanRequest>, who: string) {
   const { realm, skipInvalid, map, again = null, newAddress, newRowsOnly } = body;
   if (again !== null && newRowsOnly)
     throw new AlmonerError(
@@ -174,7 +165,7 @@ function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): s
 }
 
 function checkConfirmed(
-  { source, faultCount, rows, payable, existing, existingState }: PlanReply,
+  { source, faultCount, rows, payable, existing, existingState }: api.PlanReply,
   asShown: boolean,
   confirmed: { readonly rows: number; readonly tokens: string },
 ): void {

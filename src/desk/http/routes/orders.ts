@@ -17,31 +17,7 @@ import {
   resolveDoubts,
 } from '../../../operations/doubts/resolve.js';
 import { counted, isoTime } from '../../../words/spelling.js';
-import {
-  DeadGroups,
-  DeadOrdersQuery,
-  DeadQuery,
-  DeadSelection,
-  DiscardRequest,
-  DoubtQuery,
-  DoubtReply,
-  DoubtSelection,
-  DoubtsPage,
-  DoubtsQuery,
-  FindOrdersPage,
-  FindOrdersQuery,
-  FindQuery,
-  FindReply,
-  HistoryPage,
-  HistoryQuery,
-  MemberParams,
-  OrderParams,
-  OrderReply,
-  OrdersPage,
-  ResolveRequest,
-  RetryRequest,
-  SelectionCount,
-} from '../../api/orders.js';
+import * as api from '../../api/orders.js';
 import { TaskReply } from '../../api/overview.js';
 import type { Desk } from '../../desk.js';
 import { sealedBatch } from '../../live/batch-reply.js';
@@ -61,9 +37,9 @@ import { type AuditFacts, route } from '../route.js';
 export const ORDER_ROUTES = [
   route('GET /api/orders/:order', 'viewer', {
     summary: 'One order with all it met.',
-    params: OrderParams,
-    reply: OrderReply,
-    async handle({ app }, { params }): Promise<OrderReply> {
+    params: api.OrderParams,
+    reply: api.OrderReply,
+    async handle({ app }, { params }): Promise<api.OrderReply> {
       const { ref, index } = await findOrder(app.scripts, params.order);
       const [view, context] = await Promise.all([sealedBatch(ref), contextOf(ref)]);
       const [row, history] = await Promise.all([readRow(context, index), readDetails(ref, index)]);
@@ -78,20 +54,20 @@ export const ORDER_ROUTES = [
   }),
   route('GET /api/dead', 'viewer', {
     summary: 'Dead letters grouped by class and message.',
-    query: DeadQuery,
-    reply: DeadGroups,
+    query: api.DeadQuery,
+    reply: api.DeadGroups,
     handle: ({ app }, { query }) => deadGroups(app.scripts, query),
   }),
   route('GET /api/dead/orders', 'viewer', {
     summary: 'Dead letters one by one.',
-    query: DeadOrdersQuery,
-    reply: OrdersPage,
+    query: api.DeadOrdersQuery,
+    reply: api.OrdersPage,
     handle: ({ app }, { query }) => deadPage(app.scripts, query),
   }),
   route('POST /api/dead/count', 'viewer', {
     summary: 'How many dead letters an action would touch.',
-    body: DeadSelection,
-    reply: SelectionCount,
+    body: api.DeadSelection,
+    reply: api.SelectionCount,
     async handle({ app }, { body }) {
       const { places: _, ...told } = await chooseDead(app.scripts, body);
       return told;
@@ -99,7 +75,7 @@ export const ORDER_ROUTES = [
   }),
   route('POST /api/dead/retry', 'operator', {
     summary: 'Send dead letters again.',
-    body: RetryRequest,
+    body: api.RetryRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
       what: `asked to retry ${counted(body.expect, 'dead letter')}`,
@@ -116,7 +92,7 @@ export const ORDER_ROUTES = [
   }),
   route('POST /api/dead/discard', 'operator', {
     summary: 'Mark dead letters as done with.',
-    body: DiscardRequest,
+    body: api.DiscardRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
       what: `asked to discard ${counted(body.expect, 'dead letter')}`,
@@ -130,14 +106,14 @@ export const ORDER_ROUTES = [
   }),
   route('GET /api/doubts', 'viewer', {
     summary: 'Orders nobody can prove paid or unpaid.',
-    query: DoubtsQuery,
-    reply: DoubtsPage,
+    query: api.DoubtsQuery,
+    reply: api.DoubtsPage,
     handle: ({ app }, { query }) => doubtsPage(app.scripts, query),
   }),
   route('POST /api/doubts/count', 'viewer', {
     summary: 'How many doubts a decision would end, and their sum.',
-    body: DoubtSelection,
-    reply: SelectionCount,
+    body: api.DoubtSelection,
+    reply: api.SelectionCount,
     async handle({ app }, { body }) {
       const { places: _, ...told } = await chooseDoubts(app.scripts, body);
       return told;
@@ -145,9 +121,9 @@ export const ORDER_ROUTES = [
   }),
   route('GET /api/doubts/:order', 'viewer', {
     summary: 'The evidence about one doubt; `now=true`, for operators, also reads the realm, at its pace.',
-    params: OrderParams,
-    query: DoubtQuery,
-    reply: DoubtReply,
+    params: api.OrderParams,
+    query: api.DoubtQuery,
+    reply: api.DoubtReply,
     async handle({ app, asking }, { params, query, visitor }) {
       const readNow = query.now === 'true';
       // Reads take of the pace that payments go at: who may only look must not slow them down.
@@ -177,7 +153,7 @@ export const ORDER_ROUTES = [
   }),
   route('POST /api/doubts/resolve', 'operator', {
     summary: 'End doubts as paid or unpaid, with a reason; nothing is sent.',
-    body: ResolveRequest,
+    body: api.ResolveRequest,
     reply: TaskReply,
     audit: ({ body }) => ({
       what: `asked to resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
@@ -206,28 +182,28 @@ export const ORDER_ROUTES = [
   }),
   route('GET /api/find', 'viewer', {
     summary: 'The search over all batches: how a text is read, and the batches that match.',
-    query: FindQuery,
-    reply: FindReply,
+    query: api.FindQuery,
+    reply: api.FindReply,
     handle: ({ app }, { query }) => findBatchesPage(app.scripts, query),
   }),
   route('GET /api/find/orders', 'viewer', {
     summary:
       'The orders that match, of all batches, archives included; asks again with `next` while it is not null.',
-    query: FindOrdersQuery,
-    reply: FindOrdersPage,
+    query: api.FindOrdersQuery,
+    reply: api.FindOrdersPage,
     handle: ({ app }, { query }) => findOrdersPage(app.scripts, query),
   }),
   route('GET /api/members/:member/history', 'viewer', {
     summary: 'Every order that ever touched a member; asks again with `next` while it is not null.',
-    params: MemberParams,
-    query: HistoryQuery,
-    reply: HistoryPage,
+    params: api.MemberParams,
+    query: api.HistoryQuery,
+    reply: api.HistoryPage,
     handle: ({ app }, { params, query }) => historyPage(app.scripts, params.member, query),
   }),
 ];
 
 const LATER_MAX = 50;
-const DECISIONS: DoubtReply['decisions'] = [
+const DECISIONS: api.DoubtReply['decisions'] = [
   { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
   {
     decision: 'unpaid',

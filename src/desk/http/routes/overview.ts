@@ -4,26 +4,8 @@ import { findBatch } from '../../../ledger/index.js';
 import { paceOf, resetPace } from '../../../operations/services/pace.js';
 import { pickProfile } from '../../../runtime/config/config.js';
 import { SteerRequest } from '../../api/batches.js';
-import {
-  Delivery,
-  DeliveryParams,
-  NoticesPage,
-  NoticesQuery,
-  TestNoticeReply,
-  TestNoticeRequest,
-} from '../../api/notices.js';
-import {
-  AuditFileQuery,
-  AuditPage,
-  AuditQuery,
-  EventsQuery,
-  Overview,
-  PaceReply,
-  RealmParams,
-  TaskParams,
-  TaskReply,
-  TasksReply,
-} from '../../api/overview.js';
+import * as noticesApi from '../../api/notices.js';
+import * as api from '../../api/overview.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { Download, OpenLine, route } from '../route.js';
 
@@ -31,14 +13,14 @@ import { Download, OpenLine, route } from '../route.js';
 export const OVERVIEW_ROUTES = [
   route('GET /api/overview', 'viewer', {
     summary: 'Realms, running batches, what wants attention, workers and the store.',
-    reply: Overview,
+    reply: api.Overview,
     handle: async (desk) => (await desk.board.look()).overview,
   }),
   route('POST /api/realms/:realm/pace/reset', 'operator', {
     summary: 'Forgets what was learnt of a realm’s rate, and a hold; answers with what holds now.',
-    params: RealmParams,
+    params: api.RealmParams,
     body: SteerRequest,
-    reply: PaceReply,
+    reply: api.PaceReply,
     audit: ({ params }) => ({
       what: `asked to forget what was learnt of the pace of realm ${params.realm}`,
       batch: null,
@@ -51,7 +33,7 @@ export const OVERVIEW_ROUTES = [
   }),
   route('GET /api/events', 'viewer', {
     summary: 'The same, live: events `overview`, `batch` (with ?batch) and `bye`.',
-    query: EventsQuery,
+    query: api.EventsQuery,
     reply: 'text/event-stream',
     async handle({ app }, { query: { batch } }) {
       if (batch === undefined) return new OpenLine(null);
@@ -63,24 +45,24 @@ export const OVERVIEW_ROUTES = [
   }),
   route('GET /api/tasks', 'viewer', {
     summary: 'What the desk is busy with, newest first.',
-    reply: TasksReply,
+    reply: api.TasksReply,
     handle: (desk) => ({ tasks: desk.tasks.list() }),
   }),
   route('GET /api/tasks/:task', 'viewer', {
     summary: 'How far one task is, and what became since of the orders it put back to work.',
-    params: TaskParams,
-    reply: TaskReply,
+    params: api.TaskParams,
+    reply: api.TaskReply,
     handle: (desk, { params }) => desk.tasks.look(params.task),
   }),
   route('GET /api/audit', 'viewer', {
     summary: 'Who did what at the desk, newest first; asks again with `next` while it is not null.',
-    query: AuditQuery,
-    reply: AuditPage,
+    query: api.AuditQuery,
+    reply: api.AuditPage,
     handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit, query),
   }),
   route('GET /api/audit.csv', 'viewer', {
     summary: 'The same as CSV, whole.',
-    query: AuditFileQuery,
+    query: api.AuditFileQuery,
     reply: 'text/csv',
     handle: (desk, { query }) =>
       new Download('audit.csv', 'text/csv; charset=utf-8', Readable.from(desk.audit.csv(query))),
@@ -91,8 +73,8 @@ export const OVERVIEW_ROUTES = [
 export const NOTICE_ROUTES = [
   route('GET /api/notices', 'viewer', {
     summary: 'Where notices go, and what became of each, newest first.',
-    query: NoticesQuery,
-    reply: NoticesPage,
+    query: noticesApi.NoticesQuery,
+    reply: noticesApi.NoticesPage,
     async handle({ notices }, { query }) {
       const targets = notices.targets.map(({ name, place, wants }) => ({
         target: name,
@@ -105,8 +87,8 @@ export const NOTICE_ROUTES = [
   }),
   route('POST /api/notices/test', 'operator', {
     summary: 'Sends a test to one place; what became of it stands in the list.',
-    body: TestNoticeRequest,
-    reply: TestNoticeReply,
+    body: noticesApi.TestNoticeRequest,
+    reply: noticesApi.TestNoticeReply,
     audit: ({ body }) => ({ what: `sent a test notice to ${body.target}`, batch: null }),
     async handle({ notices }, { body, visitor }) {
       const target = notices.targets.find(({ name }) => name === body.target);
@@ -120,8 +102,8 @@ export const NOTICE_ROUTES = [
   }),
   route('POST /api/notices/:id/replay', 'operator', {
     summary: 'Sends a notice once more, under the same id.',
-    params: DeliveryParams,
-    reply: Delivery,
+    params: noticesApi.DeliveryParams,
+    reply: noticesApi.Delivery,
     audit: ({ params }) => ({ what: `sent notice ${params.id} again`, batch: null }),
     handle: ({ notices }, { params }) => notices.outbox.replay(params.id),
   }),

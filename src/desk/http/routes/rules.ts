@@ -8,30 +8,21 @@ import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../../operations/ru
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import { TaskReply } from '../../api/overview.js';
-import {
-  ExplainQuery,
-  ExplainReply,
-  RuleApproveRequest,
-  RuleParams,
-  RulePauseRequest,
-  RulePlanPage,
-  RulePlanParams,
-  RulePlanQuery,
-  RuleRunParams,
-  RuleRunRequest,
-  RuleSteerRequest,
-  RulesReply,
-} from '../../api/rules.js';
+import * as api from '../../api/rules.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
 import { route } from '../route.js';
 
 /** A person holds a schedule back, or lets it go on. */
-function steering(step: RuleStep, summary: string, body: typeof RuleSteerRequest | typeof RulePauseRequest) {
+function steering(
+  step: RuleStep,
+  summary: string,
+  body: typeof api.RuleSteerRequest | typeof api.RulePauseRequest,
+) {
   return route(`POST /api/rules/:rule/${step}`, 'operator', {
     summary,
-    params: RuleParams,
+    params: api.RuleParams,
     body,
-    reply: RulesReply,
+    reply: api.RulesReply,
     audit: ({ params }) => ({ what: `${RULE_STEP_DONE[step]} rule ${params.rule}`, batch: null }),
     async handle({ app, cwd }, { params: { rule }, body, visitor }) {
       await steerRule(app.as(visitor.identity.name), rule, step, body.reason ?? null);
@@ -44,12 +35,12 @@ function steering(step: RuleStep, summary: string, body: typeof RuleSteerRequest
 export const RULE_ROUTES = [
   route('GET /api/rules', 'viewer', {
     summary: 'The rules, when they run next, and their last results.',
-    reply: RulesReply,
+    reply: api.RulesReply,
     handle: async ({ app, cwd }) => ({ rules: await ruleRows(app, cwd) }),
   }),
   route('POST /api/rules/:rule/plan', 'operator', {
     summary: 'Who would get what and why; reads the members at the realm’s pace and sends nothing.',
-    params: RuleParams,
+    params: api.RuleParams,
     reply: TaskReply,
     audit: ({ params }) => ({ what: `planned rule ${params.rule}`, batch: null }),
     handle({ app, cwd, stop, tasks }, { params: { rule }, visitor }) {
@@ -69,16 +60,16 @@ export const RULE_ROUTES = [
   }),
   route('GET /api/rule-plans/:plan', 'viewer', {
     summary: 'A plan of a rule, member by member.',
-    params: RulePlanParams,
-    query: RulePlanQuery,
-    reply: RulePlanPage,
+    params: api.RulePlanParams,
+    query: api.RulePlanQuery,
+    reply: api.RulePlanPage,
     handle: async ({ app }, { params, query }) =>
       planPage(await findPlan(app, params.plan), Number(query.cursor), query.limit),
   }),
   route('POST /api/rules/:rule/run', 'operator', {
     summary: 'Make a batch of exactly one plan, if members and total are those that were confirmed.',
-    params: RuleParams,
-    body: RuleRunRequest,
+    params: api.RuleParams,
+    body: api.RuleRunRequest,
     reply: TaskReply,
     audit: ({ params, body }) => ({
       what: `asked to run rule ${params.rule}, plan ${body.plan}`,
@@ -114,9 +105,9 @@ export const RULE_ROUTES = [
   }),
   route('POST /api/rules/:rule/approve', 'operator', {
     summary: 'Give a new or changed rule with a schedule its go, if its text is the one with this hash.',
-    params: RuleParams,
-    body: RuleApproveRequest,
-    reply: RulesReply,
+    params: api.RuleParams,
+    body: api.RuleApproveRequest,
+    reply: api.RulesReply,
     audit: ({ params, body }) => ({
       what: `approved rule ${params.rule}, text ${body.hash.slice(0, 12)}`,
       batch: null,
@@ -127,19 +118,19 @@ export const RULE_ROUTES = [
       return { rules: await ruleRows(app, cwd) };
     },
   }),
-  steering('pause', 'Let the times of the schedule pass without a run.', RulePauseRequest),
-  steering('resume', 'Take a pause back, and a skip that has not come.', RuleSteerRequest),
-  steering('skip', 'Let the next time of the schedule pass without a run.', RuleSteerRequest),
+  steering('pause', 'Let the times of the schedule pass without a run.', api.RulePauseRequest),
+  steering('resume', 'Take a pause back, and a skip that has not come.', api.RuleSteerRequest),
+  steering('skip', 'Let the next time of the schedule pass without a run.', api.RuleSteerRequest),
   steering(
     'revoke',
     'Take the go back: the rule does not run by itself until it is approved again.',
-    RuleSteerRequest,
+    api.RuleSteerRequest,
   ),
   route('GET /api/rule-runs/:run/explain', 'viewer', {
     summary: 'A past decision about a member, from the facts frozen then.',
-    params: RuleRunParams,
-    query: ExplainQuery,
-    reply: ExplainReply,
+    params: api.RuleRunParams,
+    query: api.ExplainQuery,
+    reply: api.ExplainReply,
     async handle({ app, explaining }, { params: { run }, query: { member }, raw }) {
       // A run is read until it meets the member: one after the other, and only while somebody waits for it.
       return explaining.through(async () => {
