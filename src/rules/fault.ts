@@ -36,9 +36,7 @@ export class RuleRefused extends AlmonerError {
     super(
       'ALM_RULE_INVALID',
       `${file} has ${many} and was refused. Nothing was enqueued and nothing was sent.`,
-      {
-        details: faults.map(faultLine),
-      },
+      { details: faults.map(faultLine) },
     );
   }
 }

@@ -46,9 +46,7 @@ export async function findRun(ledger: RealmLedger, named: string, rule?: string)
     throw new AlmonerError(
       'ALM_RULE_RUN_AMBIGUOUS',
       `${matching.length} runs begin with ${JSON.stringify(named)}.`,
-      {
-        details: matching.slice(0, 10).map(({ id, rule, period }) => `${id}: ${rule}, ${period}`),
-      },
+      { details: matching.slice(0, 10).map(({ id, rule, period }) => `${id}: ${rule}, ${period}`) },
     );
   return only;
 }

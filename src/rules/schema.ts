@@ -20,9 +20,7 @@ const points = (description: string) =>
 const memberId = z
   .union(
     [z.string().regex(MEMBER_PATTERN, { error: 'expected a member id of 1 to 20 digits' }), z.int().min(0)],
-    {
-      error: 'expected a member id of 1 to 20 digits',
-    },
+    { error: 'expected a member id of 1 to 20 digits' },
   )
   .describe('A member id: 1 to 20 digits; quotes are welcome and not needed');
 

@@ -9,9 +9,7 @@ export const pace = storeCommand({
   name: 'pace',
   description:
     'The rate of each realm: what is configured, what was learnt from its answers, by what and since when, and how long it asked to wait.',
-  options: {
-    reset: flag('forget what was learnt, and a hold, and go on at the configured rate'),
-  },
+  options: { reset: flag('forget what was learnt, and a hold, and go on at the configured rate') },
   examples: ['almoner pace', 'almoner pace --realm guild --reset'],
   run: (context) => async (app) => {
     const { output, options, global } = context;

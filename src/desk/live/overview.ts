@@ -125,12 +125,7 @@ export class OverviewBoard {
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
     const schedules = withoutStore(this.schedules.list, this.awaySince).map(standingDocument);
-    const told = {
-      store: this.health.down(),
-      matters,
-      schedules,
-      tasks: this.tasks.list(),
-    };
+    const told = { store: this.health.down(), matters, schedules, tasks: this.tasks.list() };
     return { ...known, overview: { ...overview, ...told } };
   }
 

@@ -31,9 +31,7 @@ export async function snapshotBatch(
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
       `Batch ${ref.id} was never completely imported, so there is nothing to report.`,
-      {
-        next: 'Import the file again; it goes on where it stopped.',
-      },
+      { next: 'Import the file again; it goes on where it stopped.' },
     );
   const { rows } = before.manifest;
   const snapshot = await RecordSnapshot.take(ref, rows);

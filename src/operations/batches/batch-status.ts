@@ -64,9 +64,7 @@ export async function batchStatus(
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
       `Batch ${ref.id} was never completely imported. Nothing of it was sent.`,
-      {
-        next: 'Import the file again, or `almoner cancel` it.',
-      },
+      { next: 'Import the file again, or `almoner cancel` it.' },
     );
   const [still, waiting] = await Promise.all([
     standsStill(ref, view, more.config),

@@ -88,9 +88,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
         throw new AlmonerError(
           'ALM_STORE_UNREACHABLE',
           'Redis does not answer. The realm service was not started.',
-          {
-            cause,
-          },
+          { cause },
         );
       }
       try {

@@ -80,10 +80,7 @@ export const IMPORT_ROUTES = [
     params: api.UploadParams,
     body: api.StartRequest,
     reply: api.StartReply,
-    audit: ({ body }) => ({
-      what: `started a file of ${counted(body.rows, 'row')}`,
-      batch: null,
-    }),
+    audit: ({ body }) => ({ what: `started a file of ${counted(body.rows, 'row')}`, batch: null }),
     async handle({ app, uploads, board }, { params, body, visitor, note }) {
       const upload = uploads.find(params.upload);
       const wanted = planOf(app, upload, body, visitor.identity.name);
