@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
 import { comparableWallet } from '../wallet.js';
 import type { Admission } from './answer.js';
-import { ADMIT, asking, CHANGE_BALANCE, READ_MEMBER, realmKeys, runScript, TRANSFER } from './store.js';
+import { ADMIT, asking, MOVE_POINTS, READ_MEMBER, realmKeys, runScript } from './store.js';
 
 /**
  * The realm's books as the five calls see them. Every change is one script: balance, stored answer and
@@ -21,6 +21,8 @@ const RETENTION = {
 
 type Change = {
   readonly member: string;
+  /** Of a transfer. */
+  readonly recipient: string | null;
   readonly tokens: number;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
@@ -34,17 +36,15 @@ const points = z
   .regex(/^-?\d+$/)
   .transform(Number);
 
-const changeReply = z.union([
+/** The balance of the recipient stands only in the reply to a transfer. */
+const moveReply = z.union([
   z
-    .tuple([z.enum(['applied', 'replayed', 'too-small', 'out-of-range']), points])
-    .transform(([kind, balance]) => ({ kind, balance })),
-  z.tuple([z.enum(['conflict', 'unknown-member'])]).transform(([kind]) => ({ kind })),
-]);
-
-const transferReply = z.union([
-  z
-    .tuple([z.enum(['applied', 'replayed']), points, points])
-    .transform(([kind, balance, recipientBalance]) => ({ kind, balance, recipientBalance })),
+    .tuple([z.enum(['applied', 'replayed']), points, points.or(z.literal(''))])
+    .transform(([kind, balance, received]) => ({
+      kind,
+      balance,
+      recipientBalance: received === '' ? null : received,
+    })),
   z
     .tuple([z.enum(['too-small', 'out-of-range']), points])
     .transform(([kind, balance]) => ({ kind, balance })),
@@ -58,9 +58,6 @@ export type RealmAccounts = ReturnType<typeof openAccounts>;
 
 export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> = {}) {
   const { answersKeptMs, answersMax, appliedMax } = { ...RETENTION, ...retention };
-  const common = ({ idempotencyKey, requestId }: Change) =>
-    [idempotencyKey ?? '', requestId, answersKeptMs, answersMax, appliedMax] as const;
-
   return {
     /** Undefined: no such member. */
     async member(realmId: string, member: string) {
@@ -84,16 +81,14 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
       return owners.map((owner) => owner !== null);
     },
 
+    /** Adds or, where `tokens` is negative, subtracts; to a recipient it moves. */
     async change(realmId: string, change: Change) {
-      const args = [change.member, change.tokens, ...common(change)];
-      const reply = await asking(redis, () => runScript(redis, CHANGE_BALANCE, movedKeys(realmId), args));
-      return changeReply.parse(reply);
-    },
-
-    async transfer(realmId: string, change: Change & { readonly recipient: string }) {
-      const args = [change.member, change.recipient, change.tokens, ...common(change)];
-      const reply = await asking(redis, () => runScript(redis, TRANSFER, movedKeys(realmId), args));
-      return transferReply.parse(reply);
+      const { member, recipient, tokens, idempotencyKey, requestId } = change;
+      const { balances, answers, answersBefore, applied, profiles } = realmKeys(realmId);
+      const keys = [balances, answers, answersBefore, applied, profiles];
+      const kept = [answersKeptMs, answersMax, appliedMax];
+      const args = [member, recipient ?? '', tokens, idempotencyKey ?? '', requestId, ...kept];
+      return moveReply.parse(await asking(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
     },
 
     async admit(realmId: string, rate: Rate): Promise<Admission> {
@@ -104,9 +99,4 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
       return { admitted: admitted === 1, remaining, resetMs: resetUs / 1000 };
     },
   };
-}
-
-function movedKeys(realmId: string): string[] {
-  const { balances, answers, answersBefore, applied, profiles } = realmKeys(realmId);
-  return [balances, answers, answersBefore, applied, profiles];
 }

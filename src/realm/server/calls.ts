@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.js';
 import type { RealmAccounts } from './accounts.js';
-import { type Answer, invalid, ok, refuse } from './answer.js';
+import { type Answer, invalid, ok, read, refuse } from './answer.js';
 import {
   CURRENCY,
   readBody,
@@ -66,57 +66,44 @@ const checkWallets: Handler = async (call, accounts) => {
   return ok({ wallets: Object.fromEntries(wallets.value.map((wallet, at) => [wallet, known[at] === true])) });
 };
 
-/** Call 4: adds (positive tokens) or subtracts (negative tokens). */
-const changeBalance: Handler = async (call, accounts) => {
-  const member = readMemberId(call.memberText);
-  if (!member.ok) return member.refusal;
-  const body = readBody(call.contentType, call.bodyText);
-  if (!body.ok) return body.refusal;
-  const tokens = readTokens(body.value, 'signed');
-  if (!tokens.ok) return tokens.refusal;
-  const currency = readCurrency(body.value);
-  if (!currency.ok) return currency.refusal;
+/** Call 4 adds (positive tokens) or subtracts; call 5 moves points to a recipient, whole or not at all. */
+function writeCall(isTransfer: boolean): Handler {
+  return async (call, accounts) => {
+    const member = readMemberId(call.memberText);
+    if (!member.ok) return member.refusal;
+    const body = readBody(call.contentType, call.bodyText);
+    if (!body.ok) return body.refusal;
+    const recipient = isTransfer ? readRecipient(body.value) : read(null);
+    if (!recipient.ok) return recipient.refusal;
+    const tokens = readTokens(body.value, isTransfer ? 'positive' : 'signed');
+    if (!tokens.ok) return tokens.refusal;
+    const currency = readCurrency(body.value);
+    if (!currency.ok) return currency.refusal;
+    if (recipient.value === member.value)
+      return invalid('A member cannot transfer points to itself.', 'recipientId');
 
-  const { idempotencyKey, requestId } = call;
-  const change = { member: member.value, tokens: tokens.value, idempotencyKey, requestId };
-  return answerOf(await accounts.change(call.realmId, change), change);
-};
+    const { idempotencyKey, requestId } = call;
+    const ends = { member: member.value, recipient: recipient.value };
+    const change = { ...ends, tokens: tokens.value, idempotencyKey, requestId };
+    return answerOf(await accounts.change(call.realmId, change), change);
+  };
+}
 
-/** Call 5: moves points from the member in the path to the recipient, whole or not at all. */
-const transfer: Handler = async (call, accounts) => {
-  const member = readMemberId(call.memberText);
-  if (!member.ok) return member.refusal;
-  const body = readBody(call.contentType, call.bodyText);
-  if (!body.ok) return body.refusal;
-  const recipient = readRecipient(body.value);
-  if (!recipient.ok) return recipient.refusal;
-  const tokens = readTokens(body.value, 'positive');
-  if (!tokens.ok) return tokens.refusal;
-  const currency = readCurrency(body.value);
-  if (!currency.ok) return currency.refusal;
-  if (recipient.value === member.value)
-    return invalid('A member cannot transfer points to itself.', 'recipientId');
-
-  const { idempotencyKey, requestId } = call;
-  const ends = { member: member.value, recipient: recipient.value };
-  const change = { ...ends, tokens: tokens.value, idempotencyKey, requestId };
-  return answerOf(await accounts.transfer(call.realmId, change), change);
-};
-
-type WriteResult = Awaited<ReturnType<RealmAccounts['change'] | RealmAccounts['transfer']>>;
+type WriteResult = Awaited<ReturnType<RealmAccounts['change']>>;
 
 /** What both writes answer. Each refusal says that nothing was changed: a client may rely on it. */
 function answerOf(
   result: WriteResult,
-  { member, recipient = member, tokens }: { member: string; recipient?: string; tokens: number },
+  { member, recipient: other, tokens }: { member: string; recipient: string | null; tokens: number },
 ): Answer {
+  const recipient = other ?? member;
   switch (result.kind) {
     case 'applied':
     case 'replayed': {
-      const { balance: newBalance } = result;
+      const { balance: newBalance, recipientBalance } = result;
       const replayed = result.kind === 'replayed' ? { 'idempotency-replayed': 'true' } : {};
-      if (!('recipientBalance' in result)) return ok({ newBalance }, replayed);
-      return ok({ message: 'Ok', newBalance, recipientBalance: result.recipientBalance }, replayed);
+      if (recipientBalance === null) return ok({ newBalance }, replayed);
+      return ok({ message: 'Ok', newBalance, recipientBalance }, replayed);
     }
     case 'unknown-member':
       return memberNotFound(member);
@@ -161,8 +148,8 @@ export const ROUTES: readonly Route[] = [
   route('getMember', 'GET', '/members/{memberID}', getMember),
   route('getWeb3', 'GET', '/web3/members/{memberID}', getWeb3),
   route('checkWallets', 'GET', '/members/includes', checkWallets),
-  route('changeBalance', 'PATCH', '/members/{memberID}/tokenBalance', changeBalance),
-  route('transfer', 'PATCH', '/members/{memberID}/transfer', transfer),
+  route('changeBalance', 'PATCH', '/members/{memberID}/tokenBalance', writeCall(false)),
+  route('transfer', 'PATCH', '/members/{memberID}/transfer', writeCall(true)),
 ];
 
 function route(operationId: string, method: Route['method'], path: string, handle: Handler): Route {

@@ -58,10 +58,9 @@ function readScript(name: string): Script {
   return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
-export const CHANGE_BALANCE = readScript('change-balance-5');
+export const MOVE_POINTS = readScript('move-points-5');
 /** Hashes to a map of members, as its scripts say (lua/includes/members.lua). */
-export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(CHANGE_BALANCE.lua)?.[1]);
-export const TRANSFER = readScript('transfer-5');
+export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(MOVE_POINTS.lua)?.[1]);
 export const READ_MEMBER = readScript('read-member-2');
 export const ADMIT = readScript('admit-1');
 export const PUT_MEMBERS = readScript('put-members-3');

@@ -130,7 +130,13 @@ describe('kept answers', () => {
     const client = redis.client();
     const ledger = openAccounts(client, { answersKeptMs: 60_000, answersMax: 3 });
     const change = (idempotencyKey: string) =>
-      ledger.change(realm.realmId, { member: '1', tokens: 1, idempotencyKey, requestId: 'r' });
+      ledger.change(realm.realmId, {
+        member: '1',
+        recipient: null,
+        tokens: 1,
+        idempotencyKey,
+        requestId: 'r',
+      });
     const own = newKey();
     for (let at = 0; at < 10; at += 1) await change(`${own}-${at}`);
     expect(await change(`${own}-9`)).toMatchObject({ kind: 'replayed' });
