@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_MOST } from '../core/points.js';
 import { accountOf } from '../core/reference.js';
 import type { PlanRow } from './plan-block.js';
-import type { RealmLedger } from './realm-ledger.js';
+import { askRealm, type RealmLedger } from './realm-ledger.js';
 
 /** The accounts of rules, one for each rule and period: see includes/account.lua. */
 
@@ -30,9 +30,8 @@ export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): Acc
 
 /** What orders of the period hold: paid, or still to be paid. */
 export async function heldOf(ledger: RealmLedger, account: string): Promise<bigint> {
-  const { scripts, keyPrefix } = ledger;
   return BigInt(
-    (await scripts.ask('read account', (redis) => redis.hget(`${keyPrefix}:held`, account))) ?? 0,
+    (await askRealm(ledger, 'read account', (redis, T) => redis.hget(`${T}:held`, account))) ?? 0,
   );
 }
 
@@ -55,11 +54,10 @@ export function parseOverLimit(values: unknown): OverLimit {
 export async function overLimits(ledger: RealmLedger, ranges: readonly AccountRange[]): Promise<OverLimit[]> {
   const sums = new Map<string, bigint>();
   for (const [account, , , tokens] of ranges) sums.set(account, (sums.get(account) ?? 0n) + BigInt(tokens));
-  const { scripts, keyPrefix } = ledger;
   const over: OverLimit[] = [];
   for (const [account, tokens] of sums) {
     const limit =
-      (await scripts.ask('read limit', (redis) => redis.hget(`${keyPrefix}:limits`, account))) ??
+      (await askRealm(ledger, 'read limit', (redis, T) => redis.hget(`${T}:limits`, account))) ??
       String(ACCOUNT_MOST);
     const held = await heldOf(ledger, account);
     if (held + tokens > BigInt(limit))

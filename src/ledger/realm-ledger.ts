@@ -51,6 +51,15 @@ export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedge
   return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, batchers: new Map() };
 }
 
+/** Asks the store about a realm, whose keys begin with `T`, as in the scripts. */
+export function askRealm<Answer>(
+  { scripts, keyPrefix }: RealmLedger,
+  what: string,
+  question: (redis: Redis, T: string) => Promise<Answer>,
+): Promise<Answer> {
+  return scripts.ask(what, (redis) => question(redis, keyPrefix));
+}
+
 /** Asks a script of the realm that answers with a list. */
 export async function askScript(
   { scripts, keyPrefix }: RealmLedger,

@@ -2,7 +2,7 @@ import { batchId, type OrderId, orderId } from '../../core/ids.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
 import { type FoundAttempt, isAnswer, type Merging, rollForward } from '../moves/roll-forward.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { askRealm, type RealmLedger } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
 import type { Intent } from './line.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
@@ -59,9 +59,7 @@ export async function tidingsFor(
 
 /** In the order in which the ledger saw them: what released a member comes before what held it next. */
 async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
-  const numbers = await ledger.scripts.ask('list batches', (redis) =>
-    redis.hgetall(`${ledger.keyPrefix}:batches`),
-  );
+  const numbers = await askRealm(ledger, 'list batches', (redis, T) => redis.hgetall(`${T}:batches`));
   const found = await foundByFormerId(ledger, attempts, numbers);
   return [...found]
     .sort((a, b) => a.intent.seq - b.intent.seq)
@@ -164,9 +162,7 @@ async function foundByFormerId(
   numbers: Readonly<Record<string, string>>,
 ): Promise<readonly FoundAttempt[]> {
   if (attempts.every(({ intent }) => numbers[intent.batch] !== undefined)) return attempts;
-  const formers = await ledger.scripts.ask('list batches', (redis) =>
-    redis.hgetall(`${ledger.keyPrefix}:former`),
-  );
+  const formers = await askRealm(ledger, 'list batches', (redis, T) => redis.hgetall(`${T}:former`));
   const ids = new Map(Object.entries(numbers).map(([id, no]) => [no, batchId(id)]));
   return attempts.map((attempt): FoundAttempt => {
     const { intent, result } = attempt;

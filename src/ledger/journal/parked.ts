@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
-import { type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { decodeEntry, encodeEntry, type Intent } from './line.js';
 import type { JournaledAttempt } from './reader.js';
 
@@ -44,44 +44,38 @@ type ParkedBatch = {
  * were judged before are judged again at their seal.
  */
 export async function markForgotten(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.ask('mark parked', async (redis) => {
+  await askRealm(ledger, 'mark parked', async (redis, T) => {
     const at = await storeNowMs(ledger);
-    await redis.multi().hset(ledger.keyPrefix, 'gap', at).hincrby(ledger.keyPrefix, 'seals', 1).exec();
-    for (const batch of await redis.hkeys(`${ledger.keyPrefix}:${PARKED}`))
-      await redis.hset(`${ledger.keyPrefix}:${PARKED}`, batch, INCOMPLETE);
+    await redis.multi().hset(T, 'gap', at).hincrby(T, 'seals', 1).exec();
+    for (const batch of await redis.hkeys(`${T}:${PARKED}`))
+      await redis.hset(`${T}:${PARKED}`, batch, INCOMPLETE);
   });
 }
 
 /** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
 export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
-  const at = await ledger.scripts.ask('read loss', (redis) => redis.hget(ledger.keyPrefix, 'gap'));
+  const at = await askRealm(ledger, 'read loss', (redis, T) => redis.hget(T, 'gap'));
   return at === null ? null : Number(at);
 }
 
 /** Whether payments of this batch are kept for the day it is imported again. */
 export async function hasParked(ledger: RealmLedger, batch: BatchId): Promise<boolean> {
-  return (
-    (await ledger.scripts.ask('find parked', (redis) =>
-      redis.hexists(`${ledger.keyPrefix}:${PARKED}`, batch),
-    )) === 1
-  );
+  return (await askRealm(ledger, 'find parked', (redis, T) => redis.hexists(`${T}:${PARKED}`, batch))) === 1;
 }
 
 /** The ids of all batches that payments are kept of. */
 export async function parkedBatches(ledger: RealmLedger): Promise<ReadonlySet<string>> {
-  return new Set(
-    await ledger.scripts.ask('list parked', (redis) => redis.hkeys(`${ledger.keyPrefix}:${PARKED}`)),
-  );
+  return new Set(await askRealm(ledger, 'list parked', (redis, T) => redis.hkeys(`${T}:${PARKED}`)));
 }
 
 /** `here`: only those whose batch the ledger has again, by its id or by the one that 0.1.0 gave it. */
 export async function parkedAttempts(ledger: RealmLedger, here = false): Promise<ParkedBatch[]> {
-  const { scripts, keyPrefix } = ledger;
-  const marks = await scripts.ask('list parked', (redis) => redis.hgetall(`${keyPrefix}:${PARKED}`));
+  const { scripts } = ledger;
+  const marks = await askRealm(ledger, 'list parked', (redis, T) => redis.hgetall(`${T}:${PARKED}`));
   const ids = Object.keys(marks);
   if (ids.length === 0) return [];
-  const found = await scripts.ask('list batches', (redis) =>
-    Promise.all([`${keyPrefix}:batches`, `${keyPrefix}:former`].map((key) => redis.hmget(key, ...ids))),
+  const found = await askRealm(ledger, 'list batches', (redis, T) =>
+    Promise.all([`${T}:batches`, `${T}:former`].map((key) => redis.hmget(key, ...ids))),
   );
   const wanted = ids.filter((_, i) => !here || found.some((numbers) => numbers[i] != null));
   return Promise.all(

@@ -1,6 +1,6 @@
 import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import { batchKeys } from '../keys.js';
-import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 
 /** What feeder and sweeper ask of the ledger: which batches have work, what is due, who dispatches it. */
 
@@ -17,16 +17,13 @@ export type OpenBatch = {
 };
 
 export async function openBatches(ledger: RealmLedger, horizonMs: number): Promise<OpenBatch[]> {
-  return ledger.scripts.ask('list open batches', async (redis) => {
-    const [numbers, nowMs] = await Promise.all([
-      redis.smembers(`${ledger.keyPrefix}:open`),
-      storeNowMs(ledger),
-    ]);
+  return askRealm(ledger, 'list open batches', async (redis, T) => {
+    const [numbers, nowMs] = await Promise.all([redis.smembers(`${T}:open`), storeNowMs(ledger)]);
     if (numbers.length === 0) return [];
     const until = nowMs + horizonMs;
     const found = await Promise.all(
       numbers.map(async (no) => {
-        const keys = batchKeys(ledger.keyPrefix, no);
+        const keys = batchKeys(T, no);
         const [meta, dueSoon] = await Promise.all([
           redis.hmget(keys.meta, 'id', 'state', 'owner', 'cursor', 'rows'),
           redis.zcount(keys.due, '-inf', until),
@@ -114,8 +111,8 @@ export async function redispatch(
 /** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
 export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
   const keys = batchKeys(ledger.keyPrefix, no);
-  await ledger.scripts.ask('close batch', async (redis) => {
+  await askRealm(ledger, 'close batch', async (redis, T) => {
     const [sending, unknown] = await redis.hmget(keys.counters, 'c:s', 'c:u');
-    if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${ledger.keyPrefix}:open`, no);
+    if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${T}:open`, no);
   });
 }

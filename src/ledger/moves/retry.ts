@@ -57,29 +57,23 @@ async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> 
 
 /** Why a dead letter is neither retried nor discarded. */
 function deadRefusal(why: string, more: string): string {
-  switch (why) {
-    case 'gone':
-      return 'its batch is not in the store any more';
-    case 'discarded':
-      return 'it was discarded';
-    case 'reference':
-      return 'its reference was spent again by another order';
-    case 'cancelled':
-      return 'its batch is cancelled; put the row into a new file';
-    case 'archived':
-      return 'its batch is archived; put the row into a new file';
-    case 'disarmed':
-      return 'the store was restarted or restored and the journals are not merged, so that what was paid since cannot be told; run `almoner recover`';
-    case 'arriving':
-      return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
-    case 'limit':
-      return `${overLimitText(parseOverLimit(listFromLua(more)))}; with a higher limit the next run of the rule pays it`;
-    case 'D':
-      return 'it is in doubt; resolve it first with `almoner doubt resolve`';
-    default:
-      return isStateCode(why) ? `it is ${STATE_CODES[why]}, not a dead letter` : why;
-  }
+  if (why === 'arriving')
+    return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
+  if (why === 'limit')
+    return `${overLimitText(parseOverLimit(listFromLua(more)))}; with a higher limit the next run of the rule pays it`;
+  return DEAD_REFUSALS[why] ?? (isStateCode(why) ? `it is ${STATE_CODES[why]}, not a dead letter` : why);
 }
+
+const DEAD_REFUSALS: Readonly<Record<string, string>> = {
+  gone: 'its batch is not in the store any more',
+  discarded: 'it was discarded',
+  reference: 'its reference was spent again by another order',
+  cancelled: 'its batch is cancelled; put the row into a new file',
+  archived: 'its batch is archived; put the row into a new file',
+  disarmed:
+    'the store was restarted or restored and the journals are not merged, so that what was paid since cannot be told; run `almoner recover`',
+  D: 'it is in doubt; resolve it first with `almoner doubt resolve`',
+};
 
 export async function discardOrder(
   ref: BatchRef,

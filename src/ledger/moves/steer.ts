@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
-import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
@@ -94,8 +94,8 @@ export type RealmState = {
 };
 
 export async function realmState(ledger: RealmLedger): Promise<RealmState> {
-  const [halt, breaker, disarmed] = await ledger.scripts.ask('read realm', (redis) =>
-    redis.hmget(ledger.keyPrefix, 'halt', 'breaker', 'fenceReason'),
+  const [halt, breaker, disarmed] = await askRealm(ledger, 'read realm', (redis, T) =>
+    redis.hmget(T, 'halt', 'breaker', 'fenceReason'),
   );
   return {
     halt: decodeReason(halt),
@@ -111,17 +111,16 @@ export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
 }
 
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {
-  await ledger.scripts.ask('halt realm', async (redis) => {
+  await askRealm(ledger, 'halt realm', async (redis, T) => {
     const nowMs = await storeNowMs(ledger);
-    if ((await redis.hsetnx(ledger.keyPrefix, 'halt', JSON.stringify(why))) === 1)
-      await redis.hset(ledger.keyPrefix, 'haltAt', nowMs);
+    if ((await redis.hsetnx(T, 'halt', JSON.stringify(why))) === 1) await redis.hset(T, 'haltAt', nowMs);
   });
 }
 
 /** Lets a halted realm go on; the caller has tried the key with one read first. */
 export async function releaseRealm(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.ask('release realm', (redis) =>
-    redis.hdel(ledger.keyPrefix, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+  await askRealm(ledger, 'release realm', (redis, T) =>
+    redis.hdel(T, 'halt', 'haltAt', 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }
 
@@ -135,7 +134,7 @@ export async function askProbe(ledger: RealmLedger, everyMs: number, haltAfterMs
 }
 
 export async function closeBreaker(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.ask('close breaker', (redis) =>
-    redis.hdel(ledger.keyPrefix, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
+  await askRealm(ledger, 'close breaker', (redis, T) =>
+    redis.hdel(T, 'breaker', 'breakerUntil', 'probeAt', 'unknowns'),
   );
 }

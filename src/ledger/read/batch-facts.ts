@@ -1,5 +1,5 @@
 import { batchKeys } from '../keys.js';
-import { type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import {
   type BatchView,
   decodeManifest,
@@ -53,8 +53,7 @@ export function readSketch({ ledger: { scripts, keyPrefix }, no }: BatchPlace): 
 
 /** The orders that were over and were retried, or put right by a journal, and at which number of the realm's seals. */
 export async function retriedOrders({ ledger, no }: BatchPlace): Promise<ReadonlyMap<number, number>> {
-  const { scripts, keyPrefix } = ledger;
-  const found = await scripts.ask('read retries', (redis) => redis.hgetall(batchKeys(keyPrefix, no).again));
+  const found = await askRealm(ledger, 'read retries', (redis, T) => redis.hgetall(batchKeys(T, no).again));
   return new Map(Object.entries(found).map(([index, seals]) => [Number(index), Number(seals)]));
 }
 
@@ -77,10 +76,9 @@ export async function rowsToArchive(ref: BatchPlace, endedBefore: number): Promi
 
 /** Changes whenever the view of the batch may have; and how many of its orders are dispatched and not settled. */
 export async function batchStamp({ ledger, no }: BatchPlace) {
-  const { scripts, keyPrefix } = ledger;
   const [stamp, dispatched] = await Promise.all([
     batchFacts({ ledger, no }, 'version', 'state', 'reason', 'owner', 'startedAt'),
-    scripts.ask('list batches', (redis) => redis.zcard(batchKeys(keyPrefix, no).due)),
+    askRealm(ledger, 'list batches', (redis, T) => redis.zcard(batchKeys(T, no).due)),
   ]);
   return { stamp: JSON.stringify(stamp), dispatched };
 }

@@ -5,7 +5,7 @@ import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
 import { decodeReason, realmState } from '../moves/steer.js';
-import { allLedgers, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
 import { type BatchView, decodeManifest, type Reason } from '../views.js';
@@ -27,16 +27,14 @@ export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchI
 
 /** All batches of a realm, oldest first. */
 export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
-  const found = await ledger.scripts.ask('list batches', (redis) =>
-    redis.hgetall(`${ledger.keyPrefix}:batches`),
-  );
+  const found = await askRealm(ledger, 'list batches', (redis, T) => redis.hgetall(`${T}:batches`));
   return Object.entries(found)
     .map(([id, no]) => ({ ledger, no, id: batchId(id) }))
     .sort((a, b) => Number(a.no) - Number(b.no));
 }
 
 export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
-  return ledger.scripts.ask('find batch', (redis) => redis.hget(`${ledger.keyPrefix}:batches`, id));
+  return askRealm(ledger, 'find batch', (redis, T) => redis.hget(`${T}:batches`, id));
 }
 
 /** All batches of all realms of the store, or of one, by its name or id. */
@@ -188,9 +186,7 @@ function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
 
 /** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
 export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
-  const fields = await ref.ledger.scripts.ask('read run', (redis) =>
-    redis.hkeys(batchKeys(ref.ledger.keyPrefix, ref.no).run),
-  );
+  const fields = await askRealm(ref.ledger, 'read run', (redis, T) => redis.hkeys(batchKeys(T, ref.no).run));
   const slices = fields.flatMap((field) => (/:[pfd]$/.test(field) ? [Number(field.slice(0, -2))] : []));
   return busyMs(
     slices.map((slice) => slice * sliceMs),

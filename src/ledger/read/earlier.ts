@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { BatchId } from '../../core/ids.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
-import { batchKeys } from '../keys.js';
-import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, askScript, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { stateOfCode } from '../record.js';
 import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
 import { listFromLua } from '../script-client.js';
@@ -79,8 +78,8 @@ export type Judged = {
 
 export async function judgedAt(ledger: RealmLedger): Promise<Judged> {
   const store = storeSeen(await readFence(ledger));
-  const [seals, retries] = await ledger.scripts.ask('read seals', (redis) =>
-    redis.hmget(ledger.keyPrefix, 'seals', 'retries'),
+  const [seals, retries] = await askRealm(ledger, 'read seals', (redis, T) =>
+    redis.hmget(T, 'seals', 'retries'),
   );
   return { seals: seals ?? '0', retries: retries ?? '0', store };
 }
@@ -90,12 +89,9 @@ export async function judgedAt(ledger: RealmLedger): Promise<Judged> {
  * one file are all meant.
  */
 export async function judgedBeside({ ledger, no }: BatchRef): Promise<string> {
-  const { scripts, keyPrefix } = ledger;
   // In this order: an own retry between the two reads leaves a number that is never reached again.
   const { seals, retries } = await judgedAt(ledger);
-  const own = await scripts.ask('read seals', (redis) =>
-    redis.hget(batchKeys(keyPrefix, no).meta, 'retried'),
-  );
+  const [own] = await batchFacts({ ledger, no }, 'retried');
   return `${seals} ${Number(retries) - Number(own)}`;
 }
 
@@ -145,9 +141,8 @@ export type Arrivals = {
 
 /** What may still arrive is judged by the store's clock, which may have been found stepped. */
 export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
-  const { scripts, keyPrefix } = ledger;
-  const [nowMs, [stepped, settle]] = await scripts.ask('read the clock', (redis) =>
-    Promise.all([storeNowMs(ledger), redis.hmget(keyPrefix, 'steppedUntil', 'settleMs')]),
+  const [nowMs, [stepped, settle]] = await askRealm(ledger, 'read the clock', (redis, T) =>
+    Promise.all([storeNowMs(ledger), redis.hmget(T, 'steppedUntil', 'settleMs')]),
   );
   const steppedMs = Number(stepped ?? 0);
   const held = steppedMs <= nowMs + Number(settle ?? SETTLE_MS) ? steppedMs : 0;

@@ -9,7 +9,7 @@ import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import { writeAudit } from '../moves/retry.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
-import { batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { sendingOf } from './adopt-orphans.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
 import { forgetSession } from './session.js';
@@ -34,9 +34,7 @@ export const REMOVED = 'removed';
 export async function lossOf(context: MergeContext, session: string): Promise<Loss> {
   const { ledger, plans } = context;
   const { run, armed, era } = await readFence(ledger);
-  const joined = await ledger.scripts.ask('read session', (redis) =>
-    redis.hget(`${ledger.keyPrefix}:joined`, session),
-  );
+  const joined = await askRealm(ledger, 'read session', (redis, T) => redis.hget(`${T}:joined`, session));
   const exact = session !== REMOVED && armed && run !== 'unproven' && joined === `${run} ${era}`;
   let [orders, tokens] = [0, 0n];
   if (exact)

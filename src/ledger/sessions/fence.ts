@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Highest, highest } from '../journal/folder.js';
 import { decodeReason } from '../moves/steer.js';
-import { askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 
 /** The fence as TypeScript sees it; includes/fence.lua tells what it is for. */
@@ -95,12 +95,12 @@ export async function forgottenRemoved(
   removed: Highest,
 ): Promise<Highest> {
   if (Object.keys(removed).length === 0) return fence.missed;
-  const armings = (
-    await ledger.scripts.ask('list eras', (redis) => redis.lrange(`${ledger.keyPrefix}:eras`, 0, -1))
-  ).map((line) => {
-    const [era = '', found = '0'] = line.split(' ');
-    return { era, found: Number(found) };
-  });
+  const armings = (await askRealm(ledger, 'list eras', (redis, T) => redis.lrange(`${T}:eras`, 0, -1))).map(
+    (line) => {
+      const [era = '', found = '0'] = line.split(' ');
+      return { era, found: Number(found) };
+    },
+  );
   const accepted = await acceptedRemovals(ledger);
   const lost = Object.entries(removed).filter(([era, seq]) => {
     if ((accepted[era] ?? -1) >= seq) return false;
@@ -116,9 +116,7 @@ export async function forgottenRemoved(
 }
 
 async function acceptedRemovals(ledger: RealmLedger): Promise<Highest> {
-  const note = await ledger.scripts.ask('read accepted', (redis) =>
-    redis.hget(ledger.keyPrefix, 'acceptedRemoved'),
-  );
+  const note = await askRealm(ledger, 'read accepted', (redis, T) => redis.hget(T, 'acceptedRemoved'));
   return note === null ? {} : missed.parse(JSON.parse(note));
 }
 
@@ -158,8 +156,8 @@ export async function arm(ledger: RealmLedger, run: string, seen: number): Promi
 
 /** Keeps the reason that `status`, `doctor` and the desk tell; arming takes it away. */
 export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
-  await ledger.scripts.ask('note fence', async (redis) => {
-    await redis.hsetnx(ledger.keyPrefix, 'fenceAt', await storeNowMs(ledger));
-    await redis.hset(ledger.keyPrefix, 'fenceReason', JSON.stringify(reason));
+  await askRealm(ledger, 'note fence', async (redis, T) => {
+    await redis.hsetnx(T, 'fenceAt', await storeNowMs(ledger));
+    await redis.hset(T, 'fenceReason', JSON.stringify(reason));
   });
 }

@@ -12,7 +12,7 @@ import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.
 import type { JournalHead } from '../journal/line.js';
 import { openBatches } from '../moves/feed.js';
 import { disownBatch } from '../moves/steer.js';
-import { type RealmLedger, timeOn } from '../realm-ledger.js';
+import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { Here, removeSpentSockets, whereabouts } from './liveness.js';
 
@@ -89,8 +89,8 @@ export class Session {
 
   /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */
   async sayAlive(ledger: RealmLedger): Promise<void> {
-    await ledger.scripts.ask('say alive', async (redis) =>
-      redis.hset(`${ledger.keyPrefix}:seen`, this.id, await timeOn(redis)),
+    await askRealm(ledger, 'say alive', async (redis, T) =>
+      redis.hset(`${T}:seen`, this.id, await timeOn(redis)),
     );
   }
 
@@ -159,9 +159,7 @@ export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): P
 /** Every folder that is here and in which a session ever kept a journal for the realm. */
 export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
   const { here } = ledger.scripts;
-  const names = await ledger.scripts.ask('list places', (redis) =>
-    redis.smembers(`${ledger.keyPrefix}:places`),
-  );
+  const names = await askRealm(ledger, 'list places', (redis, T) => redis.smembers(`${T}:places`));
   const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
   const found = await Promise.all(folders.map((folder) => here.hasPlace(dirname(folder))));
   return folders.filter((_, i) => found[i]);
@@ -170,9 +168,7 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
 /** Their journals' folders as seen from here: the same volume may have another path in another container. */
 export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
   const { here } = ledger.scripts;
-  const all = await ledger.scripts.ask('list sessions', (redis) =>
-    redis.hvals(`${ledger.keyPrefix}:sessions`),
-  );
+  const all = await askRealm(ledger, 'list sessions', (redis, T) => redis.hvals(`${T}:sessions`));
   return Promise.all(
     all.map(async (json) => {
       const entry = sessionEntry.parse(JSON.parse(json));
@@ -219,11 +215,11 @@ export function entryOf({ session, ...rest }: JournalHead, journal: string): Ses
 
 /** The signs of life of a realm's sending processes, and the store's time. */
 export async function readSigns(ledger: RealmLedger) {
-  const { scripts, keyPrefix } = ledger;
+  const { scripts } = ledger;
   const [entries, [seen, nowMs]] = await Promise.all([
     listSessions(ledger),
-    scripts.ask('read signs of life', (redis) =>
-      Promise.all([redis.hgetall(`${keyPrefix}:seen`), timeOn(redis)]),
+    askRealm(ledger, 'read signs of life', (redis, T) =>
+      Promise.all([redis.hgetall(`${T}:seen`), timeOn(redis)]),
     ),
   ]);
   const signs = await Promise.all(
